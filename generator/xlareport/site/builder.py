@@ -36,7 +36,7 @@ def build_site(out: Path, *, strict: bool = True) -> str:
     """
     folder = Folder(out)
     folder.prepare()
-    fresh = folder.aside / "site"
+    fresh = folder.aside / f"site-{os.getpid()}"  # not where the MkDocs of a killed build writes
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
         said = _run_mkdocs(out, fresh, strict=strict)

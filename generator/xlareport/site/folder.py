@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 
 from xlareport.errors import XlareportError
 from xlareport.resources import resource
+from xlareport.site.exchange import exchange
 
 _INHERIT = re.compile(
     r"""^INHERIT:[ ]*["']?(?:\./)?site_src/xlareport\.yml["']?[ ]*(?:\#.*)?$""", re.MULTILINE
@@ -116,16 +117,23 @@ class Folder:
                 raise ForeignSettingsError(settings)
 
     def settle(self) -> None:
-        """Write the user's mkdocs.yml where there is none."""
+        """Write the user's mkdocs.yml where there is none, whole or not at all."""
         if not any((self.out / name).exists() for name in ("mkdocs.yml", "mkdocs.yaml")):
-            shutil.copyfile(resource("templates") / "mkdocs.yml", self.out / "mkdocs.yml")
+            self.aside.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(resource("templates") / "mkdocs.yml", self.aside / "mkdocs.yml")
+            (self.aside / "mkdocs.yml").replace(self.out / "mkdocs.yml")
 
     def swap(self, fresh: Path) -> None:
-        """Put the finished site `fresh` in the place of the former one, whole until then."""
+        """Put the finished site `fresh` in the place of the former one, whole until then.
+
+        Where the system cannot exchange two folders there is a moment without a site; `repair`
+        brings the former one back if the build ends in it.
+        """
+        if self.site.exists() and exchange(fresh, self.site):
+            return
         if self.site.exists():
             self.site.rename(self.former_site)
         fresh.rename(self.site)
-        shutil.rmtree(self.former_site, ignore_errors=True)
 
     def repair(self) -> None:
         """Finish what `swap` began: the former site comes back where no other took its place."""
