@@ -1,6 +1,6 @@
 """One module of a dump, read: its snapshots in order, and what lies beside them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -121,7 +121,7 @@ class CodeText:
     """None where it was not read."""
 
 
-CODE_KINDS = ("mlir", "llvm-ir", "ptx", "assembly", "object", "autotune")
+CODE_KINDS = ("mlir", "mlir-log", "llvm-ir", "ptx", "assembly", "object", "autotune")
 """Kinds of file that hold what an instruction became, from the framework's end to the device's."""
 _BINARY = ("pb", "binpb")
 _LARGEST_CODE = 8_000_000
@@ -132,11 +132,22 @@ _MOST_CODE = 64_000_000
 
 def read_code(files: ModuleFiles) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
     """Read the files of code of a module, in the order of their paths."""
+    return _read_code(one for one in files.artifacts if one.name.kind in CODE_KINDS)
+
+
+def read_nameless(files: ModuleFiles) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
+    """Read the files of code that may be a module's own, in the order of their paths."""
+    return _read_code(sorted(files.nameless, key=lambda one: one.path))
+
+
+def _read_code(
+    artifacts: Iterable[Artifact],
+) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
     found: list[CodeText] = []
     problems: list[Problem] = []
     room = _MOST_CODE
-    for one in files.artifacts:
-        if one.name.kind not in CODE_KINDS or one.name.format in _BINARY:
+    for one in artifacts:
+        if one.name.format in _BINARY:
             continue
         content = None
         if one.entry.size <= min(_LARGEST_CODE, room):

@@ -20,6 +20,9 @@ from xlareport.errors import Problem
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
 
+NAMELESS_CODE = ("mosaic",)
+"""Kinds of file that hold code and whose names name no module."""
+
 _DRAWN_KINDS = ("hlo-html", "hlo-url", "hlo-riegeli")
 _LAST = 1 << 60
 _OTHER_PAGES = ("-steps", "-cost", "-code")
@@ -103,6 +106,10 @@ class ModuleFiles:
     artifacts: tuple[Artifact, ...]
     second_id: int | None = None
     """Under which the rest of the compilation was written; old libtpu changes the id on the way."""
+    nameless: tuple[Artifact, ...] = ()
+    """Files of code whose names name no module: only their texts tell whether they are its own."""
+    is_alone: bool = False
+    """Whether the dump holds no other module to which those may belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +132,19 @@ def group(artifacts: Sequence[Artifact]) -> GroupedDump:
     others += _without_module(members)
     modules = _modules(members)
     problems = [problem for module in modules for problem in _collisions(module)]
-    return GroupedDump(tuple(_put_together(modules)), tuple(others), tuple(problems))
+    found = _with_nameless([*_put_together(modules)], others)
+    return GroupedDump(found, tuple(others), tuple(problems))
+
+
+def _with_nameless(
+    modules: Sequence[ModuleFiles], others: Iterable[Artifact]
+) -> tuple[ModuleFiles, ...]:
+    """Give every module the files of code that may be its own."""
+    nameless = tuple(one for one in others if one.name.kind in NAMELESS_CODE)
+    if not nameless:
+        return tuple(modules)
+    alone = len(modules) == 1
+    return tuple(replace(one, nameless=nameless, is_alone=alone) for one in modules)
 
 
 def _identity(artifact: Artifact) -> Identity | None:

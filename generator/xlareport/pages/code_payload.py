@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.code.files import CodeLink
+from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
 from xlareport.analysis.summarise import source_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -37,6 +37,9 @@ LABELS: Mapping[str, str] = {
     "object": "Object file",
     "autotune_results": "What the autotuner chose",
     "autotune_logs": "What the autotuner measured",
+    "mlir-passes": "What each pass of the emitter made of it",
+    "triton-passes": "What each pass of Triton made of it",
+    "original": "Mosaic, as the framework wrote it",
 }
 """What the files are, by the stage in their names, in the order in which they were made."""
 
@@ -122,11 +125,17 @@ def _files(
     for link in sorted(links, key=lambda one: (known.get(one.file.stage, -1), one.file.path)):
         file = link.file
         yield {
-            "label": LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind),
+            "label": _label(file),
             "path": file.path,
             "size": file.size,
             **_shown(file.kind, texts.get(file.path), shelf),
         }
+
+
+def _label(file: CodeFile) -> str:
+    if file.kind == "mosaic" and file.stage.startswith("post-"):
+        return f"Mosaic, after {file.stage.removeprefix('post-')}"
+    return LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind)
 
 
 def _shown(kind: str, content: bytes | None, shelf: Shelf) -> dict[str, Any]:

@@ -135,6 +135,7 @@ def file_uses(modules: Iterable[ModuleFiles], read: Iterable[str]) -> dict[str, 
             is_hlo = one.name.kind in HLO_KINDS
             done = _MODEL if is_hlo else _CODE if one.name.kind in CODE_KINDS else _FIGURES
             uses[one.path] = done if one.path in opened else _SAME if is_hlo else _LISTED
+        uses |= {one.path: _CODE for one in module.nameless if one.path in opened}
     return uses
 
 

@@ -63,7 +63,12 @@ def coloured(text: str, kind: str) -> Coloured:
     return Coloured(text, tuple(runs))
 
 
-_OWN: Mapping[str, type[Lexer]] = {"hlo-text": HloLexer, "mlir": MlirLexer}
+_OWN: Mapping[str, type[Lexer]] = {
+    "hlo-text": HloLexer,
+    "mlir": MlirLexer,
+    "mlir-log": MlirLexer,
+    "mosaic": MlirLexer,
+}
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.between import between, identical
 from xlareport.analysis.boundaries import Boundary
+from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
 from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.code.units import module_code
 from xlareport.analysis.cost.shares import InstructionShares, shares
@@ -50,7 +51,7 @@ from xlareport.pages.steps import steps_payload
 from xlareport.pages.texts_payload import texts_payloads
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
-from xlareport.program import Module, Snapshot, read_code, read_module, unread
+from xlareport.program import Module, Snapshot, read_code, read_module, read_nameless, unread
 
 _GC_THRESHOLDS = (200_000, 50, 1_000)
 """Millions of small objects live as long as the module; looking at all of them again is a waste."""
@@ -185,14 +186,21 @@ def _code(module: Module) -> _Code:
     """Read and link the files of code; nothing where there are none and nothing runs in order."""
     if module.final is None:
         return _Code(None)
-    texts, problems = read_code(module.files)
-    if not texts and not module.code.thunks:
-        return _Code(None)
     hlo = module.final.hlo
-    linked = module_code(hlo, [code_file(one) for one in texts], module.code)
-    contents = {one.artifact.path: one.content for one in texts if one.content is not None}
+    texts, problems = read_code(module.files)
+    nameless, more = read_nameless(module.files) if mosaic_calls(hlo) else ((), ())
+    kernels = [*mosaic_links(nameless, hlo, alone=module.files.is_alone)]
+    if not texts and not kernels and not module.code.thunks:
+        return _Code(None)
+    linked = module_code(hlo, [code_file(one) for one in texts], module.code, kernels)
+    own = {one.file.path for one in linked.links}
+    contents = {
+        one.artifact.path: one.content
+        for one in (*texts, *nameless)
+        if one.content is not None and one.artifact.path in own
+    }
     payloads = tuple(code_payloads(module.files.slug, hlo, linked, contents))
-    return _Code(summary_of(linked), payloads, tuple(contents), problems)
+    return _Code(summary_of(linked), payloads, tuple(contents), (*problems, *more))
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,6 +108,11 @@ for name in "$@"; do
         run tpu tpu_scan.py "$EVERY_PASS"
         packed $name
         ;;
+    tpu-v5e-pallas)
+        LIBTPU_INIT_ARGS="--xla_mosaic_dump_to=$WORK/dump" \
+            run tpu tpu_pallas.py --xla_dump_hlo_as_text
+        packed $name
+        ;;
     gpu-h100x2-train)
         run gpu gpu_train.py "$EVERY_PASS"
         packed $name

@@ -59,10 +59,18 @@ class ModuleCode:
         return tuple(one for one in self.links if not one.is_found)
 
 
-def module_code(module: HloModule, files: Iterable[CodeFile], notes: CodeNotes) -> ModuleCode:
-    """Link the files of code, the thunks and the decisions of a module to its instructions."""
+def module_code(
+    module: HloModule,
+    files: Iterable[CodeFile],
+    notes: CodeNotes,
+    kernels: Sequence[CodeLink] = (),
+) -> ModuleCode:
+    """Link the files of code, the thunks and the decisions of a module to its instructions.
+
+    `kernels` are linked already: those of Mosaic, see `mosaic_links`.
+    """
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
-    links = linked(files, index)
+    links = (*linked(files, index), *kernels)
     thunks = tuple(_run_thunks(index, notes))
     decisions, gone = decisions_by_place(notes.decisions, module)
     units = _units(module, links, thunks, decisions)

@@ -1,0 +1,99 @@
+"""A Pallas kernel as Mosaic, its compiler on TPUs, dumps it: the name, the grid and the windows.
+
+Every stage of a kernel is MLIR with one function that bears `iteration_bounds` and, for each
+operand and result that the grid walks over, a window: the block that one step sees, and a function
+that turns the place in the grid into the block's place. Source: jax, `jax/_src/pallas/mosaic/`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_LONGEST_LINE = 100_000
+_MOST_WINDOWS = 1_000
+_NAME = re.compile(r"\s*+func\.func @([\w.$-]{1,255})\(")
+_GRID = re.compile(r"iteration_bounds = array<i64: ([0-9, -]{1,1000})>")
+_PREFETCHED = re.compile(r"scalar_prefetch = (\d{1,4}) ")
+_WINDOW = re.compile(
+    r"transform_indices = @([\w.$-]{1,255}), window_bounds = array<i64: ([0-9, -]{1,1000})>"
+)
+_RETURN = re.compile(r"\s*+return (?:\{[^{}]{0,1000}\} )?([^:{}]{1,1000}):")
+_GRID_PLACE = re.compile(r"%arg(\d{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How the grid walks over one operand or result."""
+
+    block: tuple[int, ...]
+    """What one step sees of each dimension."""
+    blocks: tuple[int | None, ...]
+    """How many of them the grid walks over; None where the text does not tell plainly."""
+
+    def covers(self, dimensions: Sequence[int | None]) -> bool:
+        """Say whether an array of such dimensions can be walked over like that."""
+        return len(dimensions) == len(self.block) and all(
+            count is None or size is None or step <= 0 or -(-size // step) == count
+            for size, step, count in zip(dimensions, self.block, self.blocks, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MosaicKernel:
+    """What a file says of the kernel that it holds."""
+
+    name: str
+    grid: tuple[int, ...]
+    prefetched: int
+    """How many operands come first that no window walks over."""
+    windows: tuple[Window, ...]
+    """Of the operands after these, then of the results."""
+
+
+def read_mosaic(data: bytes) -> MosaicKernel | None:
+    """Read a file of Mosaic's; None where it holds no kernel with a grid."""
+    lines = [one for one in data.decode("utf-8", "replace").split("\n") if len(one) < _LONGEST_LINE]
+    for line in lines:
+        grid, name = _GRID.search(line), _NAME.match(line)
+        if grid and name:
+            return _kernel(name[1], _numbers(grid[1]), line, _returned(lines))
+    return None
+
+
+def _kernel(
+    name: str, grid: tuple[int, ...], line: str, returned: Mapping[str, Sequence[str]]
+) -> MosaicKernel:
+    prefetched = _PREFETCHED.search(line)
+    windows = [
+        _window(_numbers(block), grid, returned.get(function, ()))
+        for function, block in _WINDOW.findall(line)[:_MOST_WINDOWS]
+    ]
+    return MosaicKernel(name, grid, int(prefetched[1]) if prefetched else 0, tuple(windows))
+
+
+def _window(block: tuple[int, ...], grid: tuple[int, ...], returned: Sequence[str]) -> Window:
+    """Count the blocks: a place of the grid that is handed on plainly takes all its values."""
+    places = [_GRID_PLACE.fullmatch(one.strip()) for one in returned]
+    counts = [
+        grid[int(place[1])] if place and int(place[1]) < len(grid) else None for place in places
+    ]
+    if len(counts) != len(block):
+        counts = [None] * len(block)
+    return Window(block, tuple(counts))
+
+
+def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Return what each function of the text hands back, as written."""
+    found: dict[str, Sequence[str]] = {}
+    function = ""
+    for line in lines:
+        begins, ends = _NAME.match(line), _RETURN.match(line)
+        if begins:
+            function = begins[1]
+        elif ends and function:
+            found[function] = ends[1].split(",")
+    return found
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in text.split(",") if one.strip().lstrip("-").isdecimal())
