@@ -39,7 +39,6 @@ LABELS: Mapping[str, str] = {
     "autotune_logs": "What the autotuner measured",
     "mlir-passes": "What each pass of the emitter made of it",
     "triton-passes": "What each pass of Triton made of it",
-    "original": "Mosaic, as the framework wrote it",
 }
 """What the files are, by the stage in their names, in the order in which they were made."""
 
@@ -133,8 +132,9 @@ def _files(
 
 
 def _label(file: CodeFile) -> str:
-    if file.kind == "mosaic" and file.stage.startswith("post-"):
-        return f"Mosaic, after {file.stage.removeprefix('post-')}"
+    if file.kind == "mosaic":
+        moment = file.stage.removeprefix("post-")
+        return "Mosaic, as written" if moment == "original" else f"Mosaic, after {moment}"
     return LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind)
 
 
