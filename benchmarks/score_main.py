@@ -120,6 +120,8 @@ def _print_sums(sums: Counter[str]) -> None:
         ours = f"as is {sums[f'{kind} plain']}/{total}, anonymous {sums[f'{kind} hidden']}/{total}"
         print(f"{words}: {size}, {ours}")
     for name, record in main_record().items():
+        if name == "unseen":
+            continue
         right, of = sums[f"sure {name} right"], sums[f"sure {name}"]
         print(f"{name}: right {right}/{of}; main_record.toml says {record.right}/{record.of}")
     for way, words in (("plain", "as they are"), ("hidden", "anonymous")):

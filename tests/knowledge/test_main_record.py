@@ -6,7 +6,7 @@ from xlareport.knowledge.main_record import Record, main_record
 
 
 def test_every_degree_of_sureness_has_a_record() -> None:
-    assert set(main_record()) == {"clear", "likely", "tie", "only"}
+    assert set(main_record()) == {"unseen", "clear", "likely", "tie", "only"}
     assert all(0 <= one.right <= one.of for one in main_record().values())
 
 

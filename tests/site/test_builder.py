@@ -44,7 +44,7 @@ def test_without_strict_a_warning_is_told(out: Path) -> None:
 def test_what_the_user_adds_survives(out: Path, few_pages: list[File]) -> None:
     settings = out / "mkdocs.yml"
     settings.write_text(
-        settings.read_text().replace("site_name: XLA report", "site_name: Mine")
+        settings.read_text().replace("# site_name: My report", "site_name: Mine")
         + "extra_css:\n  - assets/mine.css\nplugins:\n  tags: {}\ntheme:\n  language: de\n"
     )
     (out / "site_src/assets/mine.css").write_text("")

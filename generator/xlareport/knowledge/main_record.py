@@ -12,7 +12,7 @@ class Record:
     """The guesses of one degree of sureness, right where the first place is a right answer."""
 
     name: str
-    """`clear`, `likely`, `tie` or `only`."""
+    """`clear`, `likely`, `tie` or `only`; `unseen` for guesses on dumps at first sight."""
     right: int
     of: int
 

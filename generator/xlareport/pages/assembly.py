@@ -10,6 +10,7 @@ from jinja2 import Environment
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.glance import Glance
 from xlareport.pages import coverage, lexicon, modules_page, navigation
+from xlareport.pages.answers import tell
 from xlareport.pages.code import code_page
 from xlareport.pages.environment import environment, front_matter
 from xlareport.pages.expense_pages import expense_pages
@@ -95,8 +96,9 @@ def _front(
     uses = {**coverage.file_uses(modules, _read_paths(analysed)), **analysed.beside}
     main = report.main.module if report.main else None
     found = home_findings(analysed, report)
-    home = home_page(report, analysed.settings_of(main), found, nightly=nightly)
-    yield navigation.HOME, pages.render("home", home, "Home")
+    told = tell(report, analysed)
+    home = home_page(report, analysed.settings_of(main), found, told, nightly=nightly)
+    yield navigation.HOME, pages.render("home", home, "Home", wide=True)
     table = modules_page.modules_table(report, analysed.sizes)
     yield navigation.MODULES, pages.render("modules", modules_page.modules_page(report), "Modules")
     yield _table("modules", table)

@@ -11,8 +11,8 @@ from xlareport.analysis.expense_work import CollectiveRow, LoopRow, Totals
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_charts import roofline, roofline_words
+from xlareport.pages.figures import Figure
 from xlareport.pages.findings import FindingsView
-from xlareport.pages.home import Figure
 from xlareport.pages.views import ModuleView
 
 

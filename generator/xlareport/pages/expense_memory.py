@@ -25,7 +25,7 @@ from xlareport.pages.expense_memory_rows import (
     tree_rows,
 )
 from xlareport.pages.expense_memory_tables import memory_tables
-from xlareport.pages.home import Figure
+from xlareport.pages.figures import Figure
 from xlareport.pages.prose import prose
 from xlareport.pages.views import ModuleView
 

@@ -1,5 +1,6 @@
 """The home page: the answer first, then ways in by question, then the modules."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from xlareport import units
 from xlareport.analysis.settings import Choice
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
-from xlareport.pages.expense_links import devices_of, expense_addresses
+from xlareport.pages.answers import Answer, Told
+from xlareport.pages.expense_links import expense_addresses
 from xlareport.pages.findings import FindingsView
 from xlareport.pages.prose import prose
-from xlareport.pages.views import FinalView, MainView, ModuleView, ReportView
+from xlareport.pages.views import MainView, ModuleView, ReportView
 
 _SHOWN = 12
 
@@ -39,22 +41,11 @@ class MainCard:
     is_tie: bool
     is_open: bool
     """Whether the modules that come next may well be the program."""
-    journey: str
+    because: str
+    """The strongest reasons in a sentence."""
     reasons: tuple[str, ...]
-    """The strongest."""
-    more_reasons: tuple[str, ...]
+    """All of them, with their points."""
     runners_up: tuple[RunnerUp, ...]
-    programs: tuple[RunnerUp, ...]
-    """Further modules that play the main role: other programs, or this one compiled again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure with its label and a few words on what it means."""
-
-    label: str
-    value: str
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +99,7 @@ class HomePage:
     title: str
     lead: str
     main: MainCard | None
-    figures: tuple[Figure, ...]
+    answers: tuple[Answer, ...]
     findings: FindingsView | None
     """What stands out in the main program and in the dump; None without a main program."""
     ways: tuple[Way, ...]
@@ -129,19 +120,20 @@ def home_page(
     report: ReportView,
     settings: Sequence[Choice],
     found: FindingsView | None = None,
+    told: Told | None = None,
     *,
     nightly: bool = False,
 ) -> HomePage:
-    """Make the home page from the report's records."""
+    """Make the home page from the report's records; `told` is what it says before all else."""
     ranked = sorted(report.modules, key=lambda one: one.rank)
     main = next((one for one in ranked if report.main and one.key == report.main.module), None)
     return HomePage(
         title=f"XLA report: {_last_part(report.dump.path)}",
-        lead=words.lead(report),
+        lead=told.lead if told else words.lead(report),
         main=_main_card(report.main, main, report.modules) if report.main and main else None,
-        figures=main_figures(main.final, devices_of(main)) if main else (),
+        answers=told.answers if told else (),
         findings=found,
-        ways=(*_way_to_trends(nightly=nightly), *_ways(main)),
+        ways=(*_way_to_trends(nightly=nightly), *_ways(report, main)),
         roles=prose(words.many(report)),
         many=_many(report),
         modules=tuple(row(one) for one in ranked[:_SHOWN]),
@@ -174,7 +166,8 @@ def _last_part(path: str) -> str:
 
 def _main_card(main: MainView, module: ModuleView, modules: tuple[ModuleView, ...]) -> MainCard:
     others = {one.key: row(one) for one in modules}
-    programs = [one.module for one in main.programs if one.module != main.module]
+    is_open = main.sureness not in ("clear", "marker")
+    programs = set() if is_open else {one.module for one in main.programs}
     doubtful = [
         one.module
         for one in main.runners_up
@@ -188,46 +181,27 @@ def _main_card(main: MainView, module: ModuleView, modules: tuple[ModuleView, ..
         sureness=words.sureness(main.sureness),
         meaning=main.meaning,
         is_tie=main.tie,
-        is_open=main.sureness not in ("clear", "marker"),
-        journey=words.journey(module),
-        reasons=main.reasons[:_REASONS],
-        more_reasons=main.reasons[_REASONS:],
+        is_open=is_open,
+        because=_because(main.reasons),
+        reasons=main.reasons,
         runners_up=_named(doubtful, others),
-        programs=_named(programs[:_PROGRAMS], others),
     )
 
 
-_PROGRAMS = 6
-_REASONS = 6
+def _because(reasons: Sequence[str]) -> str:
+    """Return the strongest evidence as a sentence, without its points."""
+    counted = [one for one in reasons if _POINTS.search(one) and _SECOND not in one][:_REASONS]
+    told = [_POINTS.sub("", one).partition(" (")[0] for one in counted]
+    return f"It {', '.join(told[:-1])} and {told[-1]}." if len(told) > 1 else ""
+
+
+_SECOND = " as much as the one that "
+_REASONS = 3
+_POINTS = re.compile(r" \(\d+ of \d+ points?\)$")
 
 
 def _named(keys: Sequence[str], rows: Mapping[str, ModuleRow]) -> tuple[RunnerUp, ...]:
     return tuple(RunnerUp(rows[key].name, rows[key].address) for key in keys)
-
-
-def main_figures(final: FinalView, devices: int = 1) -> tuple[Figure, ...]:
-    """Return the figures of an optimised module that are known, each that of one device."""
-    found = []
-    of_one = f"on one device of {devices:,}; " if devices > 1 else ""
-    if final.flops is not None:
-        least = least_of(final)
-        note = f"{of_one}{least}loops counted with their rounds, in one run"
-        found.append(Figure("Work", units.quantity(final.flops, "flop"), note))
-    if final.bytes_accessed is not None:
-        note = f"{of_one}{least_of(final)}read and written by its instructions in one run"
-        found.append(Figure("Traffic", units.byte_size(final.bytes_accessed), note))
-    if final.allocated_bytes is not None:
-        note = "everything that the module allocates on a device"
-        found.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
-    if final.unknown_ops:
-        note = "instructions whose work cannot be told from the dump"
-        found.append(Figure("Not counted", units.count(final.unknown_ops), note))
-    return tuple(found)
-
-
-def least_of(final: FinalView) -> str:
-    """Say that work and traffic are at least so much, where something could not be counted."""
-    return "at least; " if final.unknown_ops else ""
 
 
 def _way_to_trends(*, nightly: bool) -> tuple[Way, ...]:
@@ -236,7 +210,7 @@ def _way_to_trends(*, nightly: bool) -> tuple[Way, ...]:
     return (Way(question, answer, navigation.address(navigation.TRENDS)),) if nightly else ()
 
 
-def _ways(main: ModuleView | None) -> tuple[Way, ...]:
+def _ways(report: ReportView, main: ModuleView | None) -> tuple[Way, ...]:
     modules = Way(
         "Which file is my program?",
         "All modules with their roles, and why there are so many.",
@@ -261,9 +235,10 @@ def _ways(main: ModuleView | None) -> tuple[Way, ...]:
         return (modules, program, names, missing)
     return (
         modules,
-        *_way_to_steps(main),
+        *_ways_to_steps(main),
         *_ways_to_costs(main),
         *_way_to_signature(main),
+        *_way_to_retraces(report),
         program,
         names,
         missing,
@@ -297,13 +272,27 @@ def _way_to_signature(main: ModuleView) -> tuple[Way, ...]:
     return (Way("What goes in and out?", "Arguments and results of the main program.", address),)
 
 
-def _way_to_steps(main: ModuleView) -> tuple[Way, ...]:
-    """Lead to the steps of the main program, where the dump has any."""
+def _ways_to_steps(main: ModuleView) -> tuple[Way, ...]:
+    """Lead to the steps of the main program and to histories, where the dump has any."""
     if not main.steps:
         return ()
     steps = navigation.address(navigation.steps_page(main.slug))
     words = "Step by step, with the change in text and picture."
-    return (Way("What did each pass do?", words, steps),)
+    found = Way("What did each pass do?", words, steps)
+    if not main.changed_steps:
+        return (found,)
+    page = navigation.address(navigation.module_page(main.slug))
+    asked = "Which step made an instruction, and what became of a framework op."
+    return (Way("Where did my op go?", asked, f"{page}#ask"), found)
+
+
+def _way_to_retraces(report: ReportView) -> tuple[Way, ...]:
+    """Lead to what was compiled more than once, where anything was."""
+    if not report.retrace_groups:
+        return ()
+    page = navigation.address(navigation.PROGRAM)
+    words = "What differs between the compilations of one function."
+    return (Way("Why was it compiled again?", words, f"{page}#compiled-more-than-once"),)
 
 
 def _by_somebody_first(one: Choice) -> bool:

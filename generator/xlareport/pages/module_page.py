@@ -15,9 +15,9 @@ from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code import CodeSummary, code_words
 from xlareport.pages.expense_links import devices_of, expense_addresses
+from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings import FindingsView
 from xlareport.pages.glance import GlanceView, glance_view
-from xlareport.pages.home import Figure, main_figures
 from xlareport.pages.names import describe
 from xlareport.pages.pictures import PictureView
 from xlareport.pages.prose import prose

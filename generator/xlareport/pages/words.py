@@ -22,9 +22,14 @@ def lead(report: ReportView) -> str:
     backends = " and ".join(BACKENDS.get(one, one) for one in report.dump.backends)
     program = f"A {frontends} program" if frontends else "A program of an unknown framework"
     target = f"compiled for {backends}" if backends else "compiled for an unknown backend"
+    return f"{program} {target}: {extent(report)}."
+
+
+def extent(report: ReportView) -> str:
+    """Say how much was dumped."""
     files = units.plural(report.dump.files, "file")
     modules = units.plural(len(report.modules), "module")
-    return f"{program} {target}: {modules} in {files}, {units.byte_size(report.dump.bytes)}."
+    return f"{modules} in {files}, {units.byte_size(report.dump.bytes)}"
 
 
 def frameworks(frontends: Iterable[str]) -> tuple[str, ...]:
@@ -195,11 +200,18 @@ def meaning(guess: MainGuess) -> str:
         return "One of the modules that could not be read may as well be the program."
     if guess.alone:
         return "No other module is there."
-    record = main_record()[guess.sureness]
-    guesses = units.plural(record.of, "guess", "guesses")
-    told = f"Of {guesses} like this on dumps whose program is known, {record.right} named it."
     more = "" if guess.sureness == "clear" else f" {_SETTLES}"
-    return f"{_AHEAD[guess.sureness]} {told}{more}"
+    return f"{_AHEAD[guess.sureness]} {_record(guess.sureness)}{more}"
+
+
+def _record(sureness: str) -> str:
+    """Say how often guesses were right: at first sight, and where the ranking was tuned."""
+    unseen, known = main_record()["unseen"], main_record()[sureness]
+    return (
+        f"Of {unseen.of} programs that it had never met, the ranking named {unseen.right}. Of "
+        f"{units.plural(known.of, 'guess', 'guesses')} like this on dumps whose program is known, "
+        f"{known.right} named it, but on some of those dumps the ranking was tuned."
+    )
 
 
 def decided() -> str:

@@ -1,0 +1,40 @@
+"""Figures that stand large on a page: label, value and what it means."""
+
+from dataclasses import dataclass
+
+from xlareport import units
+from xlareport.pages.views import FinalView
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with its label and a few words on what it means."""
+
+    label: str
+    value: str
+    note: str
+
+
+def main_figures(final: FinalView, devices: int = 1) -> tuple[Figure, ...]:
+    """Return the figures of an optimised module that are known, each that of one device."""
+    found = []
+    of_one = f"on one device of {devices:,}; " if devices > 1 else ""
+    if final.flops is not None:
+        least = least_of(final)
+        note = f"{of_one}{least}loops counted with their rounds, in one run"
+        found.append(Figure("Work", units.quantity(final.flops, "flop"), note))
+    if final.bytes_accessed is not None:
+        note = f"{of_one}{least_of(final)}read and written by its instructions in one run"
+        found.append(Figure("Traffic", units.byte_size(final.bytes_accessed), note))
+    if final.allocated_bytes is not None:
+        note = "everything that the module allocates on a device"
+        found.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
+    if final.unknown_ops:
+        note = "instructions whose work cannot be told from the dump"
+        found.append(Figure("Not counted", units.count(final.unknown_ops), note))
+    return tuple(found)
+
+
+def least_of(final: FinalView) -> str:
+    """Say that work and traffic are at least so much, where something could not be counted."""
+    return "at least; " if final.unknown_ops else ""
