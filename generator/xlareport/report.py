@@ -47,7 +47,7 @@ from xlareport.site.folder import Folder
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
-from xlareport.workers import work_in_processes
+from xlareport.workers import Crew, as_they_come
 
 Tell = Callable[[str, int, int], None]
 """Is told what is being done, how many are done, how many there are."""
@@ -100,16 +100,16 @@ def build(dump: Path, options: BuildOptions, tell: Tell = silent) -> Built:
     folder = Folder(options.out)
     _check_apart(dump, folder)
     try:
-        with folder.locked():
+        with Crew(options.jobs) as crew, folder.locked():
             folder.prepare()
-            return _build(dump, options, tell)
+            return _build(dump, options, crew, tell)
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
 
 
-def _build(dump: Path, options: BuildOptions, tell: Tell) -> Built:
+def _build(dump: Path, options: BuildOptions, crew: Crew, tell: Tell) -> Built:
     with open_source(dump) as source:
-        analysed = analyse(source, options, tell, pages=True)
+        analysed = analyse(source, options, crew, tell, pages=True)
         report = report_view(analysed, options.marker)
         picture = program_picture(report) if options.pictures != "none" else None
         wanted, others = _wanted(analysed, report, options.pictures)
@@ -157,8 +157,8 @@ def _check_apart(dump: Path, folder: Folder) -> None:
 
 def read_report(dump: Path, options: BuildOptions, tell: Tell = silent) -> ReportView:
     """Read a dump and return the facts of its report, without writing anything."""
-    with open_source(dump) as source:
-        return report_view(analyse(source, options, tell, pages=False), options.marker)
+    with Crew(options.jobs) as crew, open_source(dump) as source:
+        return report_view(analyse(source, options, crew, tell, pages=False), options.marker)
 
 
 def read_one(dump: Path, wanted: str | None, options: BuildOptions, tell: Tell = silent) -> Module:
@@ -208,7 +208,9 @@ def _extract(entry: Entry, out: Path) -> Problem | None:
 
 
 def _main_program(source: Source, options: BuildOptions, tell: Tell) -> str:
-    report = report_view(analyse(source, options, tell, pages=False), options.marker)
+    with Crew(options.jobs) as crew:
+        analysed = analyse(source, options, crew, tell, pages=False)
+    report = report_view(analysed, options.marker)
     if report.main is None:
         raise UnreadableInputError(f"{source.name} holds no module that could be read.")
     return report.main.module
@@ -228,11 +230,13 @@ def _how_many(found: Sequence[ModuleFiles]) -> str:
     return f"{len(found)} modules" if found else "no module"
 
 
-def analyse(source: Source, options: BuildOptions, tell: Tell, *, pages: bool) -> Analysed:
+def analyse(
+    source: Source, options: BuildOptions, crew: Crew, tell: Tell, *, pages: bool
+) -> Analysed:
     """Read and analyse every module; `pages` makes the steps' payloads and drawings as well."""
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
-    results = list(_each_module(grouped.modules, options, tell, pages=pages))
+    results = list(_each_module(grouped.modules, options, crew, tell, pages=pages))
     graphs, problems = read_graphs(grouped.others)
     runs, unread = read_runs(grouped.others)
     found = (*source.problems, *problems, *unread)
@@ -318,7 +322,7 @@ def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
 
 
 def _each_module(
-    modules: Sequence[ModuleFiles], options: BuildOptions, tell: Tell, *, pages: bool
+    modules: Sequence[ModuleFiles], options: BuildOptions, crew: Crew, tell: Tell, *, pages: bool
 ) -> Iterator[ModuleResult]:
     """Yield the results in the order of the modules; the largest are begun first."""
     marker = compile_marker(options.marker) if options.marker else None
@@ -332,8 +336,9 @@ def _each_module(
     results: dict[str, ModuleResult] = {}
     tell(_READING, 0, len(modules))
     ordered = sorted(modules, key=_bytes, reverse=True)
-    for one, result in work_in_processes(ordered, work, options.jobs, _process_died):
-        results[one.key] = result
+    errands = [crew.submit(work, one, _process_died) for one in ordered]
+    for errand in as_they_come(errands):
+        results[errand.thing.key] = errand.result()
         tell(_READING, len(results), len(modules))
     for one in modules:
         yield results[one.key]

@@ -1,44 +1,129 @@
-"""Work on many things in several processes, of which each may die without costing the rest."""
+"""Processes that work on errands, of which each may die without costing the rest."""
 
+import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
-from multiprocessing import get_context
-from typing import TypeVar
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+)
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_THREADS = Path("/proc/self/task")
+"""Linux lists the threads of a process here, those of libraries included."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errand(Generic[T, R]):
+    """One thing that a process of the crew works on, or will."""
+
+    thing: T
+    future: Future[R]
+    alone: Callable[[], R]
+
+    def result(self) -> R:
+        """Wait for what comes of it; where its process died, it is tried once more."""
+        try:
+            return self.future.result()
+        except BrokenExecutor:
+            return self.alone()
+
+
+class Crew:
+    """Up to `jobs` processes that live as long as the `with` block.
+
+    Begin it early: where it forks, workers have what this process has at that time, locks included.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._pool = _pool(jobs)
+        self._spare = _pool(1)
+
+    def __enter__(self) -> Self:
+        self._begun(os.getpid)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the processes; what none of them has begun stays undone."""
+        self._pool.shutdown(cancel_futures=True)
+        self._spare.shutdown(cancel_futures=True)
+
+    def submit(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> Errand[T, R]:
+        """Have `work(thing)` done; `died(thing)` stands in where it ends a process of its own.
+
+        `work`, `thing` and what is made of them have to be values that can travel.
+        """
+        future = self._begun(partial(work, thing))
+        return Errand(thing, future, lambda: self._alone(work, thing, died))
+
+    def _begun(self, call: Callable[[], R]) -> Future[R]:
+        with _interrupts_held_back():
+            try:
+                return self._pool.submit(call)
+            except BrokenExecutor:
+                self._pool = _pool(self._jobs)
+                return self._pool.submit(call)
+
+    def _alone(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> R:
+        """Try it where no other errand can end the process."""
+        try:
+            with _interrupts_held_back():
+                future = self._spare.submit(work, thing)
+            return future.result()
+        except BrokenExecutor:
+            self._spare = _pool(1)
+            return died(thing)
+
+
+def as_they_come(errands: Iterable[Errand[T, R]]) -> Iterator[Errand[T, R]]:
+    """Yield errands when they are done; those whose process died come last."""
+    waiting = {one.future: one for one in errands}
+    lost = []
+    for future in as_completed(waiting):
+        if isinstance(future.exception(), BrokenExecutor):
+            lost.append(waiting[future])
+        else:
+            yield waiting[future]
+    yield from lost
 
 
 def work_in_processes(
     things: Sequence[T], work: Callable[[T], R], jobs: int, died: Callable[[T], R]
 ) -> Iterator[tuple[T, R]]:
-    """Yield each thing with its result, as they come; `died` stands in where a process died alone.
-
-    `work` and what it takes and gives have to be values that can travel between processes.
-    """
-    lost = list(things)
-    with _pool(min(jobs, len(things))) as pool:
-        with _interrupts_held_back():
-            pending = {pool.submit(work, one): one for one in things}
-        for future in as_completed(pending):
-            with suppress(BrokenExecutor):
-                yield pending[future], future.result()
-                lost.remove(pending[future])
-    for one in lost:
-        with _pool(1) as pool:
-            try:
-                result = pool.submit(work, one).result()
-            except BrokenExecutor:
-                result = died(one)
-            yield one, result
+    """Yield each thing with its result, as they come, from a crew of its own; see `Crew.submit`."""
+    with Crew(min(jobs, len(things))) as crew:
+        for one in as_they_come([crew.submit(work, thing, died) for thing in things]):
+            yield one.thing, one.result()
 
 
 def _pool(workers: int) -> Executor:
-    return ProcessPoolExecutor(
-        max(workers, 1), mp_context=get_context("spawn"), initializer=_end_at_interrupts
-    )
+    return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=_begin)
+
+
+def _context() -> BaseContext:
+    """Fork where this process has a single thread: then no worker imports anything again."""
+    alone = _THREADS.is_dir() and sum(1 for _ in _THREADS.iterdir()) == 1
+    return get_context("fork" if alone else "spawn")
 
 
 @contextmanager
@@ -54,7 +139,16 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
 
 
-def _end_at_interrupts() -> None:
+def _begin() -> None:
+    """End at Ctrl-C without a word, and with the process that began this one."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent: Any = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

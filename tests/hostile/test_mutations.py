@@ -6,7 +6,8 @@
 import os
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ import pytest
 from xlareport import report
 from xlareport.analysis.reckoning import Reckoning
 from xlareport.report import BuildOptions, build
+from xlareport.workers import Crew, Errand
 
 DUMPS = (
     *("gpu-h100x2-train", "jax-cpu-train", "jax-cpu-train-allformats", "tpu-v5e-scan"),
@@ -72,11 +74,14 @@ def rename(content: bytes, luck: random.Random, _: bytes) -> bytes:
 MUTATIONS = (cut, flip, splice, shuffle, renumber, rename)
 
 
-def in_this_process(
-    things: Sequence[T], work: Callable[[T], R], jobs: int, died: Callable[[T], R]
-) -> Iterator[tuple[T, R]]:
-    del jobs, died
-    return ((one, work(one)) for one in things)
+class InThisProcess(Crew):
+    """Works at once and here, where a debugger sees it."""
+
+    def submit(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> Errand[T, R]:
+        del died
+        future: Future[R] = Future()
+        future.set_result(work(thing))
+        return Errand(thing, future, future.result)
 
 
 def mutated(dump: Path, target: Path, luck: random.Random) -> None:
@@ -109,7 +114,7 @@ def test_a_broken_dump_gives_a_report_without_a_fault(
     unpacked: Callable[[str], Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(report, "work_in_processes", in_this_process)
+    monkeypatch.setattr(report, "Crew", InThisProcess)
     luck = random.Random(number)  # noqa: S311 - the same dumps every time are what is wanted
     mutated(unpacked(DUMPS[number % len(DUMPS)]), tmp_path / "dump", luck)
     reckoning = Reckoning(with_source=True)
