@@ -3,8 +3,6 @@
 Settings that a user's mkdocs.yml replaces but the report cannot do without are put back.
 """
 
-import base64
-import hashlib
 import re
 from typing import Any, Literal
 
@@ -16,6 +14,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
+from xlareport.policy import policy, script_hash
 from xlareport.resources import resource
 
 _INLINE_SCRIPT = re.compile(
@@ -98,22 +97,18 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     def _with_policy(self, output: str, content: str) -> str:
         frame = output.replace(content, "", 1) if content else output
         scripts = [] if self.serving else sorted(set(_INLINE_SCRIPT.findall(frame)))
-        tag = f'<meta http-equiv="Content-Security-Policy" content="{self._policy(scripts)}">'
-        return output.replace(_CHARSET, f"{_CHARSET}\n      {tag}", 1)
+        return output.replace(_CHARSET, f"{_CHARSET}\n      {self._policy(scripts)}", 1)
 
     def _policy(self, scripts: list[str]) -> str:
-        inline = " ".join(["'unsafe-inline'"] if self.serving else map(_hash, scripts))
-        return "; ".join(
+        inline = " ".join(["'unsafe-inline'"] if self.serving else map(script_hash, scripts))
+        return policy(
             (
-                "default-src 'none'",
                 f"script-src 'self' {inline}".strip(),
                 "style-src 'self' 'unsafe-inline'",
                 "img-src 'self' data:",
                 "font-src 'self'",
                 "connect-src 'self'",
                 "worker-src 'self'",
-                "base-uri 'none'",
-                "form-action 'none'",
             )
         )
 
@@ -150,7 +145,3 @@ def _listed(entry: Any) -> list[str]:
         return [entry]
     inner = entry.values() if isinstance(entry, dict) else entry
     return [page for one in inner for page in _listed(one)]
-
-
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
