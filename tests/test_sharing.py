@@ -8,7 +8,7 @@ import pytest
 
 from xlareport.errors import UnreadableInputError
 from xlareport.report import BuildOptions, build, read_report, silent
-from xlareport.sharing import NOTE, share, share_redacted
+from xlareport.sharing import NOTE, Parcel, share, share_redacted
 
 MANY = 25_000_000
 
@@ -27,7 +27,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, unpacked: Callable[[str], P
 
 def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.zip"
-    done = share_redacted(report, target, MANY, BuildOptions(), silent)
+    done = share_redacted(report, Parcel(target, MANY), BuildOptions(), silent)
 
     assert done.replaced["/home/carol/secret/jax_train.py"] == "/redacted/path1.py"
     with zipfile.ZipFile(target) as archive:
@@ -40,7 +40,7 @@ def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) 
 
 
 def test_without_it_everything_is_as_it_was(report: Path, tmp_path: Path) -> None:
-    done = share(report, tmp_path / "bug.zip", MANY)
+    done = share(report, Parcel(tmp_path / "bug.zip", MANY))
 
     assert done.replaced == {}
     assert (
@@ -54,4 +54,4 @@ def test_a_site_without_texts_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text("{}")
 
     with pytest.raises(UnreadableInputError, match="carries no texts"):
-        share_redacted(tmp_path, tmp_path / "bug.zip", MANY, BuildOptions(), silent)
+        share_redacted(tmp_path, Parcel(tmp_path / "bug.zip", MANY), BuildOptions(), silent)

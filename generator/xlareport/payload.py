@@ -34,8 +34,29 @@ def payload(key: str, value: Any) -> str:
     written = json.dumps(value, separators=(",", ":"), allow_nan=False)
     if len(written) > INLINE_LIMIT:
         packed = base64.b64encode(gzip.compress(written.encode(), mtime=0)).decode()
-        return f'xlareport.deliver("{key}", "{packed}", "gzip");\n'
-    return f'xlareport.deliver("{key}", {_script_string(written)});\n'
+        return _call(key, packed, "gzip")
+    return _call(key, written, None)
+
+
+def enclosed(script: str) -> str:
+    """Return what a payload's script delivers as JSON that no page takes for markup or script.
+
+    A report in one file holds its payloads like that. Raises ValueError.
+    """
+    key, body, packing = _delivered(script)
+    return json.dumps([key, body, packing], separators=(",", ":")).replace("<", "\\u003c")
+
+
+def released(data: str) -> str:
+    """Return the script of which `enclosed` made `data`; raises ValueError."""
+    try:
+        delivered = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("This payload is nested too deeply.") from error
+    match delivered:
+        case [str(key), str(body), None | "gzip" as packing] if _KEY.match(key):
+            return _call(key, body, packing)
+    raise ValueError("This is not a payload.")
 
 
 def read_payload(script: str) -> tuple[str, Any]:
@@ -43,18 +64,30 @@ def read_payload(script: str) -> tuple[str, Any]:
 
     A stranger's script may be a bomb: what unpacks to too much, or to too many values, is refused.
     """
-    match = _CALL.match(script)
-    if match is None:
-        raise ValueError("This is not a payload.")
-    key, literal, packed = match.groups()
-    body = literal[1:-1]
-    written = _unpacked(body) if packed else re.sub(r"\\(.)", r"\1", body).encode()
+    key, body, packing = _delivered(script)
+    written = _unpacked(body) if packing else body.encode()
     if written.count(b",") + written.count(b"[") + written.count(b"{") > _MOST_VALUES:
         raise ValueError("This payload holds too many values.")
     try:
         return key, json.loads(written)
     except RecursionError as error:
         raise ValueError("This payload is nested too deeply.") from error
+
+
+def _call(key: str, body: str, packing: str | None) -> str:
+    if packing:
+        return f'xlareport.deliver("{key}", "{body}", "{packing}");\n'
+    return f'xlareport.deliver("{key}", {_script_string(body)});\n'
+
+
+def _delivered(script: str) -> tuple[str, str, str | None]:
+    """Return the key, the JSON or what it is packed into, and how it is packed."""
+    match = _CALL.match(script)
+    if match is None:
+        raise ValueError("This is not a payload.")
+    key, literal, packing = match.groups()
+    body = literal[1:-1]
+    return key, body if packing else re.sub(r"\\(.)", r"\1", body), packing
 
 
 def _unpacked(body: str) -> bytes:

@@ -9,7 +9,9 @@ from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.errors import UnreadableInputError
 from xlareport.report import BuildOptions, Tell, build
-from xlareport.site.pack import NO_NOTES, Packed, find_site, pack
+from xlareport.site.fitting import Packed, find_site
+from xlareport.site.pack import NO_NOTES, pack
+from xlareport.site.single import pack_single
 
 NOTE = "REDACTED.txt"
 
@@ -23,14 +25,28 @@ class Shared:
     """What was taken out, and what stands there now; empty where nothing was asked for."""
 
 
-def share(report: Path, target: Path, limit: int) -> Shared:
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Where a report is packed to, and how."""
+
+    target: Path
+    limit: int
+    """Bytes."""
+    single: bool = False
+    """One HTML file instead of a zip."""
+
+    def pack(self, report: Path, notes: Mapping[str, str] = NO_NOTES) -> Packed:
+        """Pack the site of a report; raises XlareportError."""
+        make = pack_single if self.single else pack
+        return make(report, self.target, self.limit, notes)
+
+
+def share(report: Path, parcel: Parcel) -> Shared:
     """Pack the site of a report as it is; raises XlareportError."""
-    return Shared(pack(report, target, limit), NO_NOTES)
+    return Shared(parcel.pack(report), NO_NOTES)
 
 
-def share_redacted(
-    report: Path, target: Path, limit: int, options: BuildOptions, tell: Tell
-) -> Shared:
+def share_redacted(report: Path, parcel: Parcel, options: BuildOptions, tell: Tell) -> Shared:
     """Build the report once more from redacted texts, and pack that; raises XlareportError.
 
     What the report was made from beside its texts, protos and object files, is not in it, so
@@ -41,7 +57,7 @@ def share_redacted(
         dump, out = Path(folder) / "dump", Path(folder) / "out"
         _redact(find_site(report), dump, redactor)
         build(dump, replace(options, out=out, name="redacted"), tell)
-        packed = pack(out, target, limit, {NOTE: _note(redactor)})
+        packed = parcel.pack(out, {NOTE: _note(redactor)})
     return Shared(packed, redactor.replaced)
 
 

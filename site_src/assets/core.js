@@ -6,8 +6,10 @@
 "use strict";
 
 const xlareport = (() => {
-  /** The root of the site, as an address that ends in a slash. */
-  const root = new URL("../", /** @type {HTMLScriptElement} */ (document.currentScript).src).href;
+  const file = /** @type {HTMLScriptElement} */ (document.currentScript).src;
+
+  /** The root of the site, as an address that ends in a slash; of a report in one file, its folder. */
+  const root = new URL(file ? "../" : "./", file || location.href).href;
 
   /** @type {Map<string, {promise: Promise<any>, resolve: (value: any) => void}>} */
   const awaited = new Map();
@@ -19,7 +21,15 @@ const xlareport = (() => {
    * @param {"gzip"} [packing] how the body is compressed
    */
   function deliver(key, body, packing) {
-    awaited.get(key)?.resolve(packing ? inflate(body, packing) : JSON.parse(body));
+    awaited.get(key)?.resolve(opened(body, packing));
+  }
+
+  /**
+   * @param {string} body
+   * @param {"gzip" | null} [packing]
+   */
+  function opened(body, packing) {
+    return packing ? inflate(body, packing) : JSON.parse(body);
   }
 
   /**
@@ -42,7 +52,7 @@ const xlareport = (() => {
     const known = awaited.get(key);
     if (known) return known.promise;
     let resolve = /** @type {(value: any) => void} */ (() => {});
-    const promise = new Promise((fulfil, reject) => {
+    const promise = file ? new Promise((fulfil, reject) => {
       resolve = fulfil;
       const script = document.createElement("script");
       script.src = `${root}assets/data/${key.split("/").map(encodeURIComponent).join("/")}.js`;
@@ -52,9 +62,21 @@ const xlareport = (() => {
         reject(new Error(`The file ${decodeURI(script.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`));
       };
       document.head.append(script);
-    });
+    }) : held(key);
     awaited.set(key, { promise, resolve });
     return promise;
+  }
+
+  /**
+   * Finds a payload in a report in one file, which holds its data in itself.
+   * @param {string} key
+   * @returns {Promise<any>}
+   */
+  async function held(key) {
+    const block = document.getElementById(`assets/data/${key}.js`);
+    if (!block) throw new Error(`Its data (${key}) is not in this file; the foot of the page leads to what is not.`);
+    const [, body, packing] = JSON.parse(block.textContent ?? "");
+    return opened(body, packing);
   }
 
   /**
@@ -128,6 +150,15 @@ const xlareport = (() => {
   function parameters() {
     const hash = location.hash.slice(1);
     return new URLSearchParams(hash.includes("=") ? hash : "");
+  }
+
+  /**
+   * Returns the address of what this page shows under other values, to be pasted elsewhere.
+   * @param {string} fragment `#node=x`
+   */
+  function pasted(fragment) {
+    const page = state.get("page");
+    return new URL(page ? `#page=${page}&${fragment.slice(1)}` : fragment, location.href).href;
   }
 
   const EN_DASH = "\u2013";
@@ -224,5 +255,5 @@ const xlareport = (() => {
     await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
   }
 
-  return { root, deliver, load, element, prose, inside, state, format, component, draw };
+  return { root, deliver, load, element, prose, inside, pasted, state, format, component, draw };
 })();

@@ -47,7 +47,7 @@ const xlareportDetails = (() => {
       "header",
       null,
       element("h3", null, code),
-      element("div.xr-details-tools", null, copier("Copy name", () => name, code, said), around && copier("Copy link", () => new URL(around, location.href).href, code, said), element("button.xr-button", { type: "button", onclick: close }, "Close"), said),
+      element("div.xr-details-tools", null, copier("Copy name", () => name, code, said), around && copier("Copy link", () => xlareport.pasted(around), code, said), element("button.xr-button", { type: "button", onclick: close }, "Close"), said),
     );
   }
 

@@ -37,7 +37,8 @@ const xlareportKeys = (() => {
   function showKeys() {
     if (overlay.open) return overlay.close();
     const own = [...bound].map(([key, { help }]) => [key, help]);
-    const all = [...own, ["s", "Search the text of the pages"], ["Esc", "Close what is open"]];
+    const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
+    const all = [...own, ...theme, ["Esc", "Close what is open"]];
     const rows = all.map(([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)));
     overlay.replaceChildren(
       element("h2", null, "Keys on this page"),

@@ -9,8 +9,8 @@ from xlareport import units
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
 from xlareport.report import BuildOptions
-from xlareport.sharing import Shared, share, share_redacted
-from xlareport.site.pack import LIMIT, LIST
+from xlareport.sharing import Parcel, Shared, share, share_redacted
+from xlareport.site.fitting import LIMIT
 
 _SIZE = 1_000_000
 
@@ -23,9 +23,14 @@ _SIZE = 1_000_000
     "target",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("xla-report.zip"),
-    show_default=True,
-    help="The zip to write.",
+    help="The file to write; by default xla-report.zip, or xla-report.html.",
+)
+@click.option(
+    "--single-file",
+    "single",
+    is_flag=True,
+    help="One HTML file that opens by double click: the home page, the main program with all its "
+    "pages, and the search over it.",
 )
 @click.option(
     "--limit",
@@ -41,27 +46,30 @@ _SIZE = 1_000_000
     "variables; the report is built once more from what is left.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
-def command(report: Path, target: Path, limit: float, *, redact: bool, jobs: int) -> None:
-    """Put the report in SITE, the current folder by default, into one zip to share.
+def command(
+    report: Path, target: Path | None, limit: float, *, single: bool, redact: bool, jobs: int
+) -> None:
+    """Put the report in SITE, the current folder by default, into one file to share.
 
-    Who gets it unpacks it and opens index.html, or gives the zip itself to any command of
-    xlareport: it carries the texts of the dump.
+    Who gets the zip unpacks it and opens index.html; the HTML file of --single-file opens as it
+    is. Either can be given to any command of xlareport instead of the dump: it carries the texts.
 
     --redact lists on standard error what it took out. Names of modules, functions and ops are
     the program itself and stay: look before you share.
     """
-    most = int(limit * _SIZE)
+    target = target or Path("xla-report.html" if single else "xla-report.zip")
+    parcel = Parcel(target, int(limit * _SIZE), single)
     if redact:
         with progress() as tell:
-            done = share_redacted(report, target, most, BuildOptions(jobs=jobs), tell)
+            done = share_redacted(report, parcel, BuildOptions(jobs=jobs), tell)
         _tell_redacted(done)
     else:
-        done = share(report, target, most)
+        done = share(report, parcel)
     packed = done.packed
     click.echo(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
     if packed.left_out:
         said = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
-        click.echo(f"Left out to keep it small: {', '.join(said)}; see {LIST} in it.", err=True)
+        click.echo(f"Not in it, as it says itself: {', '.join(said)}.", err=True)
 
 
 def _tell_redacted(done: Shared) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xlareport.dump import archive, log, site
+from xlareport.dump import archive, log, single_file, site
 from xlareport.dump.spool import Limits, Spool
 from xlareport.errors import Problem, UnreadableInputError
 
@@ -114,6 +114,8 @@ def _entries(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entr
         found = _walk(path, path, problems)
     elif archive.is_archive(path):
         found = _spooled(archive.members(path, spool, problems))
+    elif single_file.is_single_file(path):
+        found = _spooled(single_file.members(path, spool, problems))
     elif path.is_file():
         found = iter([_entry(path, path.name, path.stat())])
     else:

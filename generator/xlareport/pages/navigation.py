@@ -50,6 +50,20 @@ def source_page(slug: str) -> str:
     return f"m/{slug}-source.md"
 
 
+def module_pages(slug: str) -> tuple[str, ...]:
+    """Return the sources of every page that a module can have."""
+    of_module = (
+        module_page,
+        steps_page,
+        expense_page,
+        memory_page,
+        source_page,
+        code_page,
+        texts_page,
+    )
+    return tuple(page(slug) for page in of_module)
+
+
 def address(page: str, seen_from: str = HOME) -> str:
     """Return the address of a page as a link from another page, without a query."""
     target = page.removesuffix(".md") + ".html"

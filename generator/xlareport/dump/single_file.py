@@ -1,0 +1,40 @@
+"""A report in one HTML file, which `xlareport pack --single-file` writes: the data in it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from xlareport.dump.archive import Member, inside
+from xlareport.dump.spool import Spool
+from xlareport.errors import Problem, UnreadableInputError
+from xlareport.payload import released
+
+MARK = '<meta name="xlareport" content="single-file">'
+"""Stands in the first 4 KiB of the file, so that it is known for what it is."""
+
+_HEAD = 4096
+_LARGEST = 1 << 30
+_ENDINGS = (".html", ".htm")
+_BLOCK = re.compile(rb'<script type="application/json" id="([^"<>]{1,1000})">([^<]*)</script>')
+
+
+def is_single_file(path: Path) -> bool:
+    """Say whether the file is a report in one file; raises OSError where it cannot be read."""
+    if not path.is_file() or path.suffix.lower() not in _ENDINGS:
+        return False
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(_HEAD)
+
+
+def members(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Member]:
+    """Yield (path in the site, spooled file, None) for the data in a report; raises OSError."""
+    if path.stat().st_size > _LARGEST:
+        raise UnreadableInputError(f"{path} has more than {_LARGEST:,} bytes.")
+    for name, data in _BLOCK.findall(path.read_bytes()):
+        place = inside(name.decode("utf-8", "backslashreplace"))
+        try:
+            script = released(data.decode("ascii")) if place.endswith(".js") else "{}"
+        except ValueError as error:
+            problems.append(Problem(path.name, None, f"Not read: its data {place}: {error}."))
+            continue
+        yield place, spool.keep([script.encode()]), None

@@ -1,0 +1,122 @@
+"""What of a report is packed: all that fits, and of the rest the least important is left out."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlareport.errors import UnreadableInputError
+from xlareport.pages.navigation import PICTURE_LOOK
+
+LIMIT = 25_000_000
+"""Bytes: the largest attachment that common bug trackers take."""
+
+_DATA = re.compile(r"assets/data/m/(?P<slug>[^/]+)/(?P<part>[a-z]+)[^/]*\.js")
+_PICTURE = re.compile(rf"(assets/data/(?!{PICTURE_LOOK}\.js))?pictures/.*")
+_ORDER = (
+    ("others", "film", "films of other modules"),
+    ("others", "history", "histories of other modules"),
+    ("others", "code", "machine code of other modules"),
+    ("others", "pictures", "graphs inside of other modules"),
+    ("others", "graph", "neighbourhoods in other modules"),
+    ("any", "picture", "pictures of steps"),
+    ("others", "texts", "whole texts of other modules"),
+    ("others", "step", "steps of other modules"),
+    ("others", "instructions", "tables of instructions of other modules"),
+    ("others", "search", "the search inside of other modules"),
+    ("main", "film", "films of the main program"),
+    ("main", "code", "machine code of the main program"),
+    ("main", "pictures", "graphs inside of the main program"),
+    ("main", "graph", "neighbourhoods in the main program"),
+    ("main", "history", "histories of the main program"),
+    ("main", "texts", "whole texts of the main program"),
+    ("main", "step", "steps of the main program"),
+)
+"""What is left out first, second, and so on: whose, which payloads, and what they are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What was written."""
+
+    size: int
+    """Bytes."""
+    files: int
+    """Of the site, that are in it."""
+    left_out: tuple[tuple[str, int], ...]
+    """What does not fit, in words, and how many files that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of the site that may be packed."""
+
+    path: str
+    """Below the site, with `/`."""
+    location: Path
+    size: int
+    """Bytes that it takes once packed."""
+    rank: int | None
+    """Its place in the order of what is left out; None for what always stays."""
+
+
+def find_site(report: Path) -> Path:
+    """Return the folder of the built pages; raises UnreadableInputError where there is none."""
+    for folder in (report, report / "site"):
+        if (folder / "index.html").is_file() and (folder / "report.json").is_file():
+            return folder
+    raise UnreadableInputError(
+        f"{report} holds no built report; name the folder given to `xlareport build --out`."
+    )
+
+
+def main_slug(site: Path) -> str | None:
+    """Return the slug of the main program, whose data is kept longest; None where there is none."""
+    try:
+        report = json.loads((site / "report.json").read_text("utf-8"))
+        slugs = {one["key"]: one["slug"] for one in report["modules"]}
+        found = slugs.get(report["main"]["module"]) if report["main"] else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableInputError(f"{site}/report.json is damaged: {error}.") from error
+    return str(found) if found else None
+
+
+def rank(path: str, main: str | None) -> int | None:
+    """Return where a file stands in the order of what is left out; None where it always stays."""
+    data = _DATA.fullmatch(path)
+    owner = "main" if data and data["slug"] == main else "others"
+    part = data["part"] if data else "picture" if _PICTURE.fullmatch(path) else ""
+    for place, (whose, kind, _) in enumerate(_ORDER):
+        if part == kind and whose in (owner, "any"):
+            return place
+    return None
+
+
+def fitting(parts: Sequence[Part], limit: int, fixed: int) -> tuple[list[Part], list[Part]]:
+    """Part the files into those that fit and those left out, the least important and largest.
+
+    `fixed` bytes are taken already. Raises UnreadableInputError where nothing more can be left out.
+    """
+    spare = limit - fixed - sum(one.size for one in parts)
+    dropped: list[Part] = []
+    ranked = ((one.rank, -one.size, one) for one in parts if one.rank is not None)
+    for _, _, one in sorted(ranked, key=lambda each: each[:2]):
+        if spare >= 0:
+            break
+        spare += one.size
+        dropped.append(one)
+    if spare < 0:
+        raise UnreadableInputError(
+            f"The pages alone need {limit - spare:,} bytes, more than the limit of {limit:,}; "
+            "allow more with --limit."
+        )
+    without = {one.path for one in dropped}
+    return [one for one in parts if one.path not in without], dropped
+
+
+def in_words(dropped: Iterable[Part]) -> tuple[tuple[str, int], ...]:
+    """Return what was left out, by what it is called, and how many files that is."""
+    counted = Counter(_ORDER[one.rank][2] for one in dropped if one.rank is not None)
+    return tuple(counted.items())

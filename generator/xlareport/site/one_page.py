@@ -1,0 +1,118 @@
+"""The pages of a site as parts of one document: the frame that all share, and what stands in it."""
+
+import base64
+import html
+import mimetypes
+import posixpath
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from xlareport.errors import UnreadableInputError
+from xlareport.policy import policy, script_hash
+
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+_SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.DOTALL)
+_SOURCE = re.compile(r'\ssrc="([^"]*)"')
+_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)"[^>]*>')
+_IMAGE = re.compile(r'(<(?:img|link rel="icon")\s[^>]*?\b(?:src|href)=")([^"]*)(")')
+_LOADED = re.compile(r"url\(\s*[\"']?(?!data:)([^\"')]*)[\"']?\s*\)")
+_BLANK = re.compile(r"\s*\n\s*")
+_CHARSET = '<meta charset="utf-8">'
+_TITLE = re.compile(r"<title>([^<]*)</title>")
+
+
+class Page:
+    """A built page of a site."""
+
+    def __init__(self, site: Path, path: str) -> None:
+        self.site = site
+        self.path = path
+        self.text = (site / path).read_text("utf-8")
+        self.head, opened, rest = self.text.partition("<main")
+        attributes, _, rest = rest.partition(">")
+        self.inner, closed, self.foot = rest.rpartition("</main>")
+        if not closed:
+            raise UnreadableInputError(f"{site / path} has no main part: is its theme Material?")
+        self.opening = f"{opened}{attributes}>"
+
+    @property
+    def title(self) -> str:
+        """Return the title as the page has it, in HTML."""
+        found = _TITLE.search(self.head)
+        return found[1] if found else ""
+
+    def template(self) -> str:
+        """Return the main part, inert, under the page's path; its pictures are in it."""
+        inner = _IMAGE.sub(self._embedded, _SCRIPT.sub("", self.inner))
+        before, opened, article = inner.partition("<article")
+        kept = _BLANK.sub("\n", before) + opened + article
+        path = html.escape(self.path)
+        return f'<template data-page="{path}" data-title="{self.title}">{kept}</template>\n'
+
+    def frame(self, script: str, note: str, mark: str) -> tuple[str, str]:
+        """Return the document around the main part: what stands before other pages, and behind.
+
+        Styles and scripts are in it, `script` first behind those pages, `note` at the end of the
+        page, `mark` at its beginning, with a policy that lets no other script run.
+        """
+        around = f"{self.head}{self.opening}</main>{_inline(script)}{self.foot}"
+        around = around.replace("</footer>", f"{note}</footer>", 1)
+        around = around.replace(' data-md-component="search', ' data-xr-component="search')
+        around = around.replace("<html ", "<html data-xr-single ", 1)
+        around = _STYLE.sub(self._style, _IMAGE.sub(self._embedded, around))
+        around = _SCRIPT.sub(self._script, _POLICY.sub("", around))
+        head, found, rest = around.partition(_CHARSET)
+        if not found:
+            raise UnreadableInputError(f"{self.site / self.path} names no charset.")
+        whole = f"{head}{_CHARSET}{mark}{_policy(around)}{rest}"
+        before, end, after = whole.partition("</main>")
+        return before + end, after
+
+    def _file(self, address: str) -> Path | None:
+        """Return the file of the site that an address in the page's HTML names, if there is one."""
+        place = unquote(html.unescape(address))
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), place))
+        found = self.site / path
+        return found if not path.startswith(("..", "/")) and found.is_file() else None
+
+    def _embedded(self, match: re.Match[str]) -> str:
+        file = self._file(match[2])
+        return f"{match[1]}{_data(file)}{match[3]}" if file else match[0]
+
+    def _style(self, match: re.Match[str]) -> str:
+        file = self._file(match[1])
+        if file is None:
+            return ""
+        return f"<style>{_element('style', _LOADED.sub('none', file.read_text('utf-8')))}</style>"
+
+    def _script(self, match: re.Match[str]) -> str:
+        source = _SOURCE.search(match["attributes"])
+        file = self._file(source[1]) if source else None
+        if source is None:
+            return match[0]
+        return _inline(file.read_text("utf-8")) if file else ""
+
+
+def _inline(script: str) -> str:
+    return f"<script>{_element('script', script)}</script>"
+
+
+def _element(tag: str, content: str) -> str:
+    """Return the content of an element; raises UnreadableInputError where it would end that."""
+    if f"</{tag}" in content.lower() or "<!--" in content:
+        raise UnreadableInputError(f"A {tag} of this report cannot stand in a page.")
+    return content
+
+
+def _policy(around: str) -> str:
+    """Return the policy of the document; styles load nothing, since nothing may be loaded."""
+    found = (one for one in _SCRIPT.finditer(around) if "application/json" not in one["attributes"])
+    hashes = " ".join(sorted({script_hash(one["body"]) for one in found}))
+    rules = (f"script-src {hashes}", "style-src 'unsafe-inline'", "img-src data:", "font-src data:")
+    return policy(rules)
+
+
+def _data(file: Path) -> str:
+    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    return f"data:{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
