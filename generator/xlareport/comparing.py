@@ -62,20 +62,25 @@ class _Side:
 
 
 def compare(
-    base: Path, head: Path, options: BuildOptions, tell: Tell = silent, *, site: bool = True
+    base: str | Path,
+    head: str | Path,
+    options: BuildOptions,
+    tell: Tell = silent,
+    *,
+    site: bool = True,
 ) -> Compared:
     """Compare two dumps or reports; writes the site below `options.out` unless told not to.
 
     Raises XlareportError before anything is replaced.
     """
     if not site:
-        with _opened(base) as ours, _opened(head) as theirs:
+        with _opened(base, options) as ours, _opened(head, options) as theirs:
             return Compared(_compared(ours, theirs, options, tell)[0], "")
     folder = Folder(options.out)
     try:
         with folder.locked():
             folder.prepare()
-            with _opened(base) as ours, _opened(head) as theirs:
+            with _opened(base, options) as ours, _opened(head, options) as theirs:
                 view, contrasts = _compared(ours, theirs, options, tell)
                 _write(view, contrasts, options, tell)
             said = build_site(options.out, strict=False) if options.html else ""
@@ -85,13 +90,12 @@ def compare(
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Source | BareReport]:
+def _opened(place: str | Path, options: BuildOptions) -> Iterator[Source | BareReport]:
     """Open a dump, a report, or the report.json of one."""
-    if is_bare_report(path):
-        yield read_bare_report(path)
-        return
-    with open_source(path) as source:
-        yield source
+    with open_source(place, options.limits) as source:
+        first = source.entries[0]
+        alone = len(source.entries) == 1 and is_bare_report(first.path)
+        yield read_bare_report(first.location, source.name) if alone else source
 
 
 def _compared(

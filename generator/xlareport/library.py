@@ -26,29 +26,30 @@ from xlareport.analysis.subjects import find_subjects, near_names
 from xlareport.analysis.summarise import final_cost, summarise
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.analysis.trace import trace
+from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.modules import ModuleFiles, group
-from xlareport.dump.source import open_source
+from xlareport.dump.source import local_path, open_source
 from xlareport.errors import Problem, UnknownNameError, UnreadableInputError
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.report import name_files
 
 
-def read(dump: str | Path) -> "Report":
-    """Open a dump: a directory, an archive, a file, a captured log, a report or its zip.
+def read(dump: str | Path, limits: Limits = LIMITS) -> "Report":
+    """Open a dump: a directory, an archive, a file, a captured log, a report or its zip, a URL.
 
     Raises XlareportError where it cannot be read.
     """
-    return Report(Path(dump))
+    return Report(dump, limits)
 
 
 class Report:
     """A dump and its modules."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, dump: str | Path, limits: Limits = LIMITS) -> None:
         """Open the dump; only the names of its files are read."""
         self._stack = ExitStack()
-        source = self._stack.enter_context(open_source(path))
-        self.path = path
+        source = self._stack.enter_context(open_source(dump, limits))
+        self.path = local_path(dump) or source.name
         self.modules = tuple(Module(one) for one in group(name_files(source)).modules)
         """In the order of the compilation."""
 

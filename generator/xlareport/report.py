@@ -10,18 +10,19 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
+from xlareport.dump.limits import LIMITS, Limits, too_large
 from xlareport.dump.modules import Artifact, ModuleFiles, group
-from xlareport.dump.source import Entry, Source, open_source
+from xlareport.dump.source import Entry, Source, local_path, open_source
 from xlareport.errors import (
     InputInsideOutputError,
     OutputInsideInputError,
@@ -55,7 +56,6 @@ Tell = Callable[[str, int, int], None]
 _READING = "reading modules"
 _DRAWING = "drawing pictures"
 _BUILDING = "building the site"
-_LARGEST_GRAPH = 100_000_000
 _TRACES = (".trace.json.gz", ".trace.json")
 _NAMELESS = ("unknown", "foreign", "log")
 
@@ -77,6 +77,8 @@ class BuildOptions:
     """The folder of nightly figures, to which this night is added."""
     keep: int | None = None
     """How many nights are kept there; None keeps all."""
+    limits: Limits = LIMITS
+    """How much of the dump is taken."""
     html: bool = True
     """Run mkdocs; without it only its sources and report.json are written."""
 
@@ -95,10 +97,14 @@ def silent(what: str, done: int, total: int) -> None:
     del what, done, total
 
 
-def build(dump: Path, options: BuildOptions, tell: Tell = silent) -> Built:
-    """Read a dump and write its site; raises XlareportError before anything is replaced."""
+def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built:
+    """Read a dump and write its site; raises XlareportError before anything is replaced.
+
+    The dump is a path, a URL, or `-` for standard input.
+    """
     folder = Folder(options.out)
-    _check_apart(dump, folder)
+    if (place := local_path(dump)) is not None:
+        _check_apart(place, folder)
     try:
         with Crew(options.jobs) as crew, folder.locked():
             folder.prepare()
@@ -107,8 +113,8 @@ def build(dump: Path, options: BuildOptions, tell: Tell = silent) -> Built:
         raise UnwritableOutputError(options.out, error) from error
 
 
-def _build(dump: Path, options: BuildOptions, crew: Crew, tell: Tell) -> Built:
-    with open_source(dump) as source:
+def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> Built:
+    with open_source(dump, options.limits) as source:
         analysed = analyse(source, options, crew, tell, pages=True)
         report = report_view(analysed, options.marker)
         picture = program_picture(report) if options.pictures != "none" else None
@@ -155,19 +161,21 @@ def _check_apart(dump: Path, folder: Folder) -> None:
             raise InputInsideOutputError(dump, place)
 
 
-def read_report(dump: Path, options: BuildOptions, tell: Tell = silent) -> ReportView:
+def read_report(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> ReportView:
     """Read a dump and return the facts of its report, without writing anything."""
-    with Crew(options.jobs) as crew, open_source(dump) as source:
+    with Crew(options.jobs) as crew, open_source(dump, options.limits) as source:
         return report_view(analyse(source, options, crew, tell, pages=False), options.marker)
 
 
-def read_one(dump: Path, wanted: str | None, options: BuildOptions, tell: Tell = silent) -> Module:
+def read_one(
+    dump: str | Path, wanted: str | None, options: BuildOptions, tell: Tell = silent
+) -> Module:
     """Read one module, named by key, slug or name; the main program where None is wanted."""
-    with open_source(dump) as source:
+    with open_source(dump, options.limits) as source:
         modules = group(name_files(source)).modules
         if wanted is None:
             wanted = _main_program(source, options, tell)
-        module = read_module(_named(modules, wanted, dump))
+        module = read_module(_named(modules, wanted, source.name))
     if not module.snapshots:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
     return module
@@ -177,7 +185,9 @@ _UNFIT = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.E
 """A name that this file system does not allow, or that another file of the dump stands in for."""
 
 
-def extract_texts(source: Path, out: Path) -> tuple[int, tuple[Problem, ...]]:
+def extract_texts(
+    source: str | Path, out: Path, limits: Limits = LIMITS
+) -> tuple[int, tuple[Problem, ...]]:
     """Write every file that a dump or a site holds below a new or empty folder.
 
     Return how many, and what could not be read or has no possible name there.
@@ -185,18 +195,26 @@ def extract_texts(source: Path, out: Path) -> tuple[int, tuple[Problem, ...]]:
     try:
         if out.exists() and any(out.iterdir()):
             raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
-        with open_source(source) as opened:
-            left = [problem for one in opened.entries if (problem := _extract(one, out))]
+        with open_source(source, limits) as opened:
+            folders = {str(above) for one in opened.entries for above in _above(one.path)}
+            left = [problem for one in opened.entries if (problem := _extract(one, out, folders))]
             return len(opened.entries) - len(left), (*opened.problems, *left)
     except OSError as error:
         raise UnwritableFileError(out, error) from error
 
 
-def _extract(entry: Entry, out: Path) -> Problem | None:
-    """Write one file; return why not where it is the name that does not allow it."""
+def _above(path: str) -> Iterable[PurePosixPath]:
+    return PurePosixPath(path).parents if "/" in path else ()
+
+
+def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | None:
+    """Write one file; return why not where it is the name that does not allow it.
+
+    A captured log lends its name to the folder of what it holds, and is written beside it.
+    """
     if ".." in entry.path.split("/") or "\0" in entry.path:
         return Problem(entry.path, None, "Not written: its name is no path below the folder.")
-    target = out / entry.path
+    target = out / (f"{entry.path}.whole" if entry.path in folders else entry.path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(entry.location, target)
@@ -216,7 +234,7 @@ def _main_program(source: Source, options: BuildOptions, tell: Tell) -> str:
     return report.main.module
 
 
-def _named(modules: Sequence[ModuleFiles], wanted: str, dump: Path) -> ModuleFiles:
+def _named(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
     """Return the one module of a key, slug or name; raises UnknownNameError."""
     found = [one for one in modules if wanted in (one.key, one.slug)]
     found = found or [one for one in modules if wanted == one.name]
@@ -237,60 +255,75 @@ def analyse(
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
     results = list(_each_module(grouped.modules, options, crew, tell, pages=pages))
-    graphs, problems = read_graphs(grouped.others)
-    runs, unread = read_runs(grouped.others)
-    found = (*source.problems, *problems, *unread)
+    graphs, problems = read_graphs(grouped.others, options.limits)
+    runs, unread = read_runs(grouped.others, options.limits)
+    reasons, untold = read_reasons(grouped.others, options.limits) if graphs else ({}, ())
+    found = (*source.problems, *problems, *unread, *untold)
     dump = Dump(options.name or source.name, tuple(artifacts), grouped, found)
-    reasons = read_reasons(grouped.others) if graphs else {}
     beside = {one.path: "read: clusters and links come from it" for one in graphs}
     traced = [one.path for one in grouped.others if one.path.endswith(_TRACES)] if runs else []
     beside |= dict.fromkeys(traced, "read: how often modules ran comes from it")
     return Analysed(dump, tuple(with_runs(results, runs)), graphs, reasons, beside)
 
 
+def _beside(
+    artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
+) -> Iterator[tuple[Artifact, bytes]]:
+    """Yield files that lie beside the modules with their contents; what is not read is told."""
+    for one in artifacts:
+        try:
+            wrong = _too_large(one, limits)
+            if not wrong:
+                yield one, one.entry.read()
+        except OSError as error:
+            wrong = str(error.strerror)
+        if wrong:
+            problems.append(Problem(one.path, None, f"Not read: {wrong}."))
+
+
+def _too_large(one: Artifact, limits: Limits) -> str:
+    fits = one.entry.size <= limits.beside_bytes
+    return "" if fits else too_large(limits.beside_bytes, "--max-beside-size")
+
+
 def read_graphs(
-    artifacts: Sequence[Artifact],
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
 ) -> tuple[tuple[FrameworkGraph, ...], tuple[Problem, ...]]:
     """Read the graphs of the framework that lie beside the modules."""
     graphs: list[FrameworkGraph] = []
     problems: list[Problem] = []
-    for one in artifacts:
-        if one.name.kind == "tf-graph" and one.entry.size <= _LARGEST_GRAPH:
-            try:
-                found, wrong = read_tf_graph(one.entry.read(), one.path)
-            except OSError as error:
-                found, wrong = (), [Problem(one.path, None, f"Not read: {error.strerror}.")]
-            graphs += found
-            problems += wrong
+    listed = (one for one in artifacts if one.name.kind == "tf-graph")
+    for one, content in _beside(listed, limits, problems):
+        found, wrong = read_tf_graph(content, one.path)
+        graphs += found
+        problems += wrong
     return tuple(graphs), tuple(problems)
 
 
-def read_reasons(artifacts: Sequence[Artifact]) -> Mapping[str, str]:
-    """Read off logs beside the modules why the framework left operations out of its clusters.
-
-    A log that cannot be read tells nothing; that it is there, the coverage page says.
-    """
+def read_reasons(
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
+) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+    """Read off logs beside the modules why the framework left operations out of its clusters."""
     reasons: dict[str, str] = {}
-    for one in artifacts:
-        if one.name.kind == "log" and one.entry.size <= _LARGEST_GRAPH:
-            with suppress(OSError):
-                reasons |= read_tf_log(one.entry.read())
-    return reasons
+    problems: list[Problem] = []
+    listed = (one for one in artifacts if one.name.kind == "log")
+    for _, content in _beside(listed, limits, problems):
+        reasons |= read_tf_log(content)
+    return reasons, tuple(problems)
 
 
-def read_runs(artifacts: Sequence[Artifact]) -> tuple[Mapping[str, Runs], tuple[Problem, ...]]:
+def read_runs(
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
+) -> tuple[Mapping[str, Runs], tuple[Problem, ...]]:
     """Read how often modules ran, by their names, off the traces that lie beside them."""
     runs: dict[str, Runs] = {}
     problems: list[Problem] = []
-    for one in artifacts:
-        if one.path.endswith(_TRACES) and one.entry.size <= _LARGEST_GRAPH:
-            try:
-                found, wrong = read_run_profile(one.entry.read(), one.path)
-            except OSError as error:
-                found, wrong = {}, [Problem(one.path, None, f"Not read: {error.strerror}.")]
-            for name, some in found.items():
-                runs[name] = some + runs[name] if name in runs else some
-            problems += wrong
+    listed = (one for one in artifacts if one.path.endswith(_TRACES))
+    for one, content in _beside(listed, limits, problems):
+        found, wrong = read_run_profile(content, one.path, limits.beside_bytes)
+        for name, some in found.items():
+            runs[name] = some + runs[name] if name in runs else some
+        problems += wrong
     return runs, tuple(problems)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from xlareport.dump.limits import Limits
 from xlareport.dump.source import open_source
-from xlareport.dump.spool import Limits
 from xlareport.errors import UnreadableInputError
 
 FILES = {

@@ -129,7 +129,7 @@ CHANGES: dict[str, Callable[[Any], None]] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_damaged_report_is_refused(report: Any, name: str) -> None:
     with pytest.raises(UnreadableInputError, match="is no report"):
-        read_bare_report(report(CHANGES[name]))
+        read_bare_report(report(CHANGES[name]), "report.json")
 
 
 def test_a_report_alone_is_compared(report: Any, hostile_dump: Path, tmp_path: Path) -> None:

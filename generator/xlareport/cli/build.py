@@ -6,8 +6,10 @@ from pathlib import Path
 import click
 
 from xlareport.analysis.reckoning import Reckoning
+from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
+from xlareport.dump.limits import Limits
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.pages.pictures import PictureChoice
 from xlareport.report import BuildOptions, build
@@ -16,7 +18,7 @@ _BREACH = 1
 
 
 @click.command(name="build")
-@click.argument("dump", type=click.Path(path_type=Path))
+@click.argument("dump")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -72,8 +74,9 @@ _BREACH = 1
 @click.option("--strict", is_flag=True, help="End with exit code 1 if anything could not be read.")
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
+@limited
 def command(
-    dump: Path,
+    dump: str,
     out: Path,
     jobs: int,
     marker: str | None,
@@ -87,11 +90,13 @@ def command(
     strict: bool,
     no_html: bool,
     quiet: bool,
+    limits: Limits,
 ) -> None:
     """Read DUMP and write a site that a person can open, search and understand.
 
     DUMP is the directory given to --xla_dump_to, an archive of one (.zip, .tar.gz, .tar.zst), one
-    HLO file, a captured log of --xla_dump_to=-, or another report, which carries the texts.
+    HLO file, a captured log of --xla_dump_to=-, or another report, which carries the texts. A URL
+    (gs://, s3://, https://) leads to any of these on another machine, `-` is standard input.
 
     Afterwards open OUT/site/index.html, or run `mkdocs serve` in OUT.
     """
@@ -103,6 +108,7 @@ def command(
         reckoning=_reckoning(devices, device, with_source=with_source),
         history=history,
         keep=keep,
+        limits=limits,
         html=not no_html,
     )
     with progress(quiet=quiet) as tell:

@@ -10,9 +10,11 @@ from typing import Any
 
 import click
 
+from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
 from xlareport.comparing import compare
+from xlareport.dump.limits import Limits
 from xlareport.errors import UnwritableFileError
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.first_page import compare_page
@@ -25,8 +27,8 @@ _CAUSES = 6
 
 
 @click.command(name="compare")
-@click.argument("base", type=click.Path(path_type=Path))
-@click.argument("head", type=click.Path(path_type=Path))
+@click.argument("base")
+@click.argument("head")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -48,11 +50,12 @@ _CAUSES = 6
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
+@limited
 @click.pass_context
 def command(
     ctx: click.Context,
-    base: Path,
-    head: Path,
+    base: str,
+    head: str,
     *,
     out: Path | None,
     fail_on: tuple[str, ...],
@@ -62,6 +65,7 @@ def command(
     markdown_file: Path | None,
     jobs: int,
     quiet: bool,
+    limits: Limits,
 ) -> None:
     """Compare the compilations in BASE and HEAD: dumps, reports, or packed reports.
 
@@ -71,7 +75,7 @@ def command(
     Exit codes: 0 well, 1 a budget was broken, 2 wrong usage, 3 input that cannot be read.
     """
     budgets = tuple(parse_budget(one) for one in (*fail_on, *_configured(config)))
-    options = BuildOptions(out=out or Path(), jobs=jobs)
+    options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     with progress(quiet=quiet) as tell:
         done = compare(base, head, options, tell, site=out is not None)
     checked = check(done.view, budgets)

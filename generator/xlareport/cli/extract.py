@@ -8,8 +8,10 @@ import click
 
 from xlareport import units
 from xlareport.analysis.cut import cut_computation, cut_instruction
+from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
+from xlareport.dump.limits import Limits
 from xlareport.errors import UnknownNameError, UnwritableFileError
 from xlareport.hlo.model import HloModule
 from xlareport.program import Module, Snapshot
@@ -17,7 +19,7 @@ from xlareport.report import BuildOptions, extract_texts, read_one
 
 
 @click.command(name="extract")
-@click.argument("source", metavar="DUMP_OR_SITE", type=click.Path(path_type=Path))
+@click.argument("source", metavar="DUMP_OR_SITE")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -37,8 +39,9 @@ from xlareport.report import BuildOptions, extract_texts, read_one
     help="How many producers in a row come along with an instruction.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@limited
 def command(
-    source: Path,
+    source: str,
     *,
     out: Path | None,
     module: str | None,
@@ -47,6 +50,7 @@ def command(
     instruction: str | None,
     radius: int,
     jobs: int,
+    limits: Limits,
 ) -> None:
     """Give the texts back that a report carries, or cut one piece out of a module.
 
@@ -55,10 +59,10 @@ def command(
     smallest thing to attach to a bug report.
     """
     if computation is None and instruction is None:
-        _texts(source, out)
+        _texts(source, out, limits)
         return
     with progress() as tell:
-        read = read_one(source, module, BuildOptions(jobs=jobs), tell)
+        read = read_one(source, module, BuildOptions(jobs=jobs, limits=limits), tell)
     hlo = _snapshot(read, stage).hlo
     if instruction is None:
         text = _computation(hlo, str(computation))
@@ -67,10 +71,10 @@ def command(
     _write(text, out)
 
 
-def _texts(source: Path, out: Path | None) -> None:
+def _texts(source: str, out: Path | None, limits: Limits) -> None:
     if out is None:
         raise click.UsageError("Name a folder with --out, or a piece with --computation.")
-    written, problems = extract_texts(source, out)
+    written, problems = extract_texts(source, out, limits)
     for one in problems:
         click.echo(printable(str(one)), err=True)
     click.echo(f"{units.plural(written, 'file')} written to {out}.")

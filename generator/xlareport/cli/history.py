@@ -4,7 +4,6 @@ import json
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -14,8 +13,10 @@ from xlareport.analysis.history import Event, HistoryEvent, Snapshots
 from xlareport.analysis.pairing import Grade, Place
 from xlareport.analysis.subjects import Subject, find_subjects, near_names
 from xlareport.analysis.trace import Standing, Trace, trace
+from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
+from xlareport.dump.limits import Limits
 from xlareport.dump.modules import Stage
 from xlareport.errors import UnknownNameError
 from xlareport.program import Module
@@ -25,14 +26,22 @@ _SHOWN = 12
 
 
 @click.command(name="history")
-@click.argument("dump", type=click.Path(path_type=Path))
+@click.argument("dump")
 @click.argument("op")
 @click.option("--module", metavar="M", help="Key or name of the module; by default the program.")
 @click.option("--stage", metavar="KEY", help="The snapshot in which OP stands: 0017, or its name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the events as a list.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
+@limited
 def command(
-    dump: Path, op: str, *, module: str | None, stage: str | None, as_json: bool, jobs: int
+    dump: str,
+    op: str,
+    *,
+    module: str | None,
+    stage: str | None,
+    as_json: bool,
+    jobs: int,
+    limits: Limits,
 ) -> None:
     """Tell where OP came from and where it went, from snapshot to snapshot.
 
@@ -40,7 +49,7 @@ def command(
     the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).
     """
     with progress() as tell:
-        read = read_one(dump, module, BuildOptions(jobs=jobs), tell)
+        read = read_one(dump, module, BuildOptions(jobs=jobs, limits=limits), tell)
     snapshots = Snapshots([one.hlo for one in read.snapshots])
     keys = [one.stage.key for one in read.snapshots]
     subject, *others = _subjects(snapshots, op, _stage(keys, stage), read)

@@ -3,25 +3,27 @@
 import json
 import os
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
+from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
+from xlareport.dump.limits import Limits
 from xlareport.errors import UnreadableInputError
 from xlareport.pages.words import sureness
 from xlareport.report import BuildOptions, read_report
 
 
 @click.command(name="main")
-@click.argument("dump", type=click.Path(path_type=Path))
+@click.argument("dump")
 @click.option("--json", "as_json", is_flag=True, help="Print the `main` object of report.json.")
 @click.option("--marker", metavar="REGEX", help="Decide by what is found in the module.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
-def command(dump: Path, *, as_json: bool, marker: str | None, jobs: int) -> None:
+@limited
+def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
     """Print which module of DUMP is the main program, how sure that is, and why."""
     with progress() as tell:
-        report = read_report(dump, BuildOptions(jobs=jobs, marker=marker), tell)
+        report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), tell)
     if report.main is None:
         raise UnreadableInputError(f"{dump} holds no module that could be read.")
     if as_json:

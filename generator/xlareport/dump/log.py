@@ -1,16 +1,21 @@
 """A captured log of `--xla_dump_to=-`: files between `*** Begin NAME ***` and `*** End`."""
 
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
 from xlareport.errors import Problem
 
 _BEGIN = re.compile(rb"^\*\*\* Begin ([^\n]{1,4096}) \*\*\*\r?\n$")
 _ENDINGS = (".log", ".out", ".err", ".txt", "stdout", "stderr")
-_LONGEST_LINE = 1 << 30
+_PIECE = 1 << 20
+"""Bytes that are read at a time: a line may be longer than any memory."""
+
+Piece = tuple[int, bool, bytes]
+"""The number of the line, whether it begins here, and what stands there."""
 
 Frame = tuple[str, Path, float | None]
 
@@ -26,35 +31,38 @@ def frames(location: Path, path: str, spool: Spool, problems: list[Problem]) -> 
     try:
         modified = location.stat().st_mtime
         with location.open("rb") as file:
-            for name, content in _frames(file, path, problems):
-                yield f"{path}/{name}", spool.add(io.BytesIO(content)), modified
+            pieces = _pieces(file)
+            for number, begins, piece in pieces:
+                begin = _BEGIN.match(piece) if begins else None
+                if begin is not None:
+                    name = begin[1].decode("utf-8", "backslashreplace").replace("/", "_")
+                    endless = Problem(path, number, f"{name} begins here and has no end.")
+                    content = _content(pieces, b"*** End " + begin[1] + b" ***", endless, problems)
+                    yield f"{path}/{name}", spool.keep(content), modified
+    except FileTooLargeError as error:
+        problems.append(Problem(path, number, f"{name} begins here and is not read: {error}."))
     except OSError as error:
         problems.append(Problem(path, None, f"Not read: {error.strerror}."))
 
 
-def _frames(
-    file: io.BufferedReader, path: str, problems: list[Problem]
-) -> Iterator[tuple[str, bytes]]:
-    number = 0
-    while line := file.readline(_LONGEST_LINE):
-        number += 1
-        begin = _BEGIN.match(line)
-        if begin is None:
-            continue
-        end = b"*** End " + begin[1] + b" ***"
-        start, content, closed = number, [], False
-        while line := file.readline(_LONGEST_LINE):
-            number += 1
-            if line.startswith(end):
-                closed = True
-                break
-            content.append(line)
-        name = begin[1].decode("utf-8", "backslashreplace").replace("/", "_")
-        if not closed:
-            problems.append(Problem(path, start, f"{name} begins here and has no end."))
-        yield name, _without_frame_end(b"".join(content))
+def _pieces(file: IO[bytes]) -> Iterator[Piece]:
+    number, begins = 1, True
+    while piece := file.readline(_PIECE):
+        yield number, begins, piece
+        begins = piece.endswith(b"\n")
+        number += begins
 
 
-def _without_frame_end(content: bytes) -> bytes:
-    """XLA prints a newline of its own between the content and the closing line."""
-    return content.removesuffix(b"\n")
+def _content(
+    pieces: Iterator[Piece], end: bytes, endless: Problem, problems: list[Problem]
+) -> Iterator[bytes]:
+    """Yield what stands up to the closing line, before which XLA prints a newline of its own."""
+    held = b""
+    for _, begins, piece in pieces:
+        if begins and piece.startswith(end):
+            break
+        yield held
+        held = piece
+    else:
+        problems.append(endless)
+    yield held.removesuffix(b"\n")

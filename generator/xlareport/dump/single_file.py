@@ -18,23 +18,23 @@ _ENDINGS = (".html", ".htm")
 _BLOCK = re.compile(rb'<script type="application/json" id="([^"<>]{1,1000})">([^<]*)</script>')
 
 
-def is_single_file(path: Path) -> bool:
+def is_single_file(path: Path, name: str) -> bool:
     """Say whether the file is a report in one file; raises OSError where it cannot be read."""
-    if not path.is_file() or path.suffix.lower() not in _ENDINGS:
+    if not name.lower().endswith(_ENDINGS):
         return False
     with path.open("rb") as file:
         return MARK.encode() in file.read(_HEAD)
 
 
-def members(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Member]:
+def members(path: Path, name: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]:
     """Yield (path in the site, spooled file, None) for the data in a report; raises OSError."""
     if path.stat().st_size > _LARGEST:
-        raise UnreadableInputError(f"{path} has more than {_LARGEST:,} bytes.")
-    for name, data in _BLOCK.findall(path.read_bytes()):
-        place = inside(name.decode("utf-8", "backslashreplace"))
+        raise UnreadableInputError(f"{name} has more than {_LARGEST:,} bytes.")
+    for found, data in _BLOCK.findall(path.read_bytes()):
+        place = inside(found.decode("utf-8", "backslashreplace"))
         try:
             script = released(data.decode("ascii")) if place.endswith(".js") else "{}"
         except ValueError as error:
-            problems.append(Problem(path.name, None, f"Not read: its data {place}: {error}."))
+            problems.append(Problem(name, None, f"Not read: its data {place}: {error}."))
             continue
         yield place, spool.keep([script.encode()]), None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
 from xlareport.dump.texts import Chunk, DamagedTextsError, StoredText, restore
 from xlareport.errors import Problem
@@ -39,6 +40,8 @@ def restored(
         chunks = [_chunk(_read(scripts[name])) for name in names]
         for text, parts in restore(texts, chunks):
             yield text.path, spool.keep(parts), text.modified
+    except FileTooLargeError as error:
+        problems.append(Problem(index, None, f"Not restored: {error}."))
     except KeyError as error:
         problems.append(Problem(index, None, _ALTERED.format(f"it lacks {error}")))
     except (DamagedTextsError, ValueError, TypeError, OverflowError, OSError) as error:

@@ -13,14 +13,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
-from xlareport.dump import archive, log, single_file, site
-from xlareport.dump.spool import Limits, Spool
+from xlareport.dump import archive, log, remote, single_file, site, standard_input
+from xlareport.dump.limits import LIMITS, LimitPassedError, Limits, too_large
+from xlareport.dump.spool import Spool
 from xlareport.errors import Problem, UnreadableInputError
 
-LARGEST = 1 << 31
-"""Bytes of a file that is read; protos cannot be larger, and a file is held whole."""
 _LATEST = 1 << 36
 """Seconds since the epoch; what a file says of a later moment, or of none, is not believed."""
 
@@ -35,21 +38,34 @@ class Entry:
     modified: float | None
     """Seconds since the epoch; None where the source does not tell."""
     location: Path
+    most: int = LIMITS.file_bytes
+    """Bytes; a larger file is not read."""
 
     def read(self) -> bytes:
-        """Return the whole content; raises OSError, also where it is too large to be held."""
-        with self.location.open("rb") as file:
-            if os.fstat(file.fileno()).st_size > LARGEST:
-                raise OSError(errno.EFBIG, f"it has more than {LARGEST:,} bytes")
-            return file.read()
+        """Return the whole content as it is now; raises OSError, also where it is too large."""
+        with self._opened() as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file")
+            if status.st_size > self.most:
+                raise OSError(errno.EFBIG, too_large(self.most, "--max-file-size"))
+            return file.read(status.st_size)  # a program that still runs may write on
 
     def head(self) -> bytes:
         """Return how the content begins, up to 4 KiB; empty where it cannot be read."""
         try:
-            with self.location.open("rb") as file:
-                return file.read(4096)
+            with self._opened() as file:
+                return file.read(4096) or b""
         except OSError:
             return b""
+
+    def _opened(self) -> IO[bytes]:
+        return open(self.location, "rb", opener=_at_once)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting: what was one when it was listed may be a pipe by now."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +79,63 @@ class Source:
 
 
 @contextmanager
-def open_source(path: Path, limits: Limits | None = None) -> Iterator[Source]:
-    """Open a dump; spooled files live as long as the context. Raises UnreadableInputError."""
+def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
+    """Open a dump at a path or URL, or `-` for standard input. Raises UnreadableInputError.
+
+    What is spooled lives as long as the context.
+    """
     with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
-        spool = Spool(Path(folder), limits or Limits())
+        spool = Spool(Path(folder), limits)
         problems: list[Problem] = []
+        name = _shown(place)
         try:
-            entries = list(_entries(path, spool, problems))
-            entries = list(_texts_of_site(entries, spool, problems)) or entries
+            entries = list(_up_to_limit(_entries(place, spool, problems), name, problems))
+            texts = _texts_of_site(entries, spool, problems)
+            entries = list(_up_to_limit(texts, name, problems)) or entries
         except OSError as error:
-            raise UnreadableInputError(f"{path} cannot be read: {error.strerror}.") from error
+            raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
         if not entries:
-            raise UnreadableInputError(
-                f"{path} holds no readable file; name the directory given to --xla_dump_to."
-            )
+            raise UnreadableInputError(f"{name} holds no readable file; {_why(problems)}")
         entries.sort(key=lambda entry: entry.path)
-        entries = list(_told_apart(entries, problems))
-        yield Source(str(path), tuple(entries), tuple(problems))
+        entries = [replace(one, most=limits.file_bytes) for one in _told_apart(entries, problems)]
+        yield Source(name, tuple(entries), tuple(problems))
+
+
+def local_path(place: str | Path) -> Path | None:
+    """Return where a dump lies on this machine; None for another machine or standard input."""
+    if isinstance(place, Path):
+        return place
+    if place == standard_input.PLACE:
+        return None
+    if place.lower().startswith("file://"):
+        return Path(url2pathname(urlsplit(place).path))
+    return None if remote.is_url(place) else Path(place)
+
+
+def _shown(place: str | Path) -> str:
+    """Return what a report calls its dump."""
+    if place == standard_input.PLACE:
+        return "standard input"
+    return str(local_path(place) or remote.shown(str(place)))
+
+
+def _why(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return "name the directory given to --xla_dump_to."
+    more = f" And {len(problems) - 1:,} more problems." if len(problems) > 1 else ""
+    return f"{problems[0].path}: {problems[0].message}{more}"
+
+
+def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -> Iterator[Entry]:
+    """Yield entries until there are too many or too much; what is left out is a problem."""
+    read = 0
+    try:
+        for entry in entries:
+            read += 1
+            yield entry
+    except LimitPassedError as error:
+        told = f"Only the first {read:,} files are read: {error}."
+        problems.append(Problem(name, None, told))
 
 
 def _texts_of_site(
@@ -105,25 +161,56 @@ def _told_apart(entries: Iterable[Entry], problems: list[Problem]) -> Iterator[E
         yield replace(entry, path=f"({number})/{entry.path}")
 
 
-def _entries(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
+def _entries(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
+    for entry in _files(place, spool, problems):
+        yield entry
+        if log.may_hold_frames(entry.path):
+            yield from _spooled(log.frames(entry.location, entry.path, spool, problems))
+
+
+def _files(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
+    path = local_path(place)
+    if path is not None:
+        return _local(path, spool, problems)
+    if place == standard_input.PLACE:
+        name, location = standard_input.taken(spool)
+        return _of_file(location, name, None, spool, problems)
+    return _fetched(str(place), spool, problems)
+
+
+def _local(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     if not path.exists():
         raise UnreadableInputError(
             f"{path} does not exist; name a directory, an archive or a file."
         )
     if path.is_dir():
-        found = _walk(path, path, problems)
-    elif archive.is_archive(path):
-        found = _spooled(archive.members(path, spool, problems))
-    elif single_file.is_single_file(path):
-        found = _spooled(single_file.members(path, spool, problems))
-    elif path.is_file():
-        found = iter([_entry(path, path.name, path.stat())])
-    else:
-        raise UnreadableInputError(f"{path} is neither a directory nor a regular file.")
-    for entry in found:
-        yield entry
-        if log.may_hold_frames(entry.path):
-            yield from _spooled(log.frames(entry.location, entry.path, spool, problems))
+        return _walk(path, spool, problems)
+    if path.is_file():
+        return _of_file(path, path.name, path.stat().st_mtime, spool, problems)
+    raise UnreadableInputError(f"{path} is neither a directory nor a regular file.")
+
+
+def _fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
+    """Yield a folder of another machine, or what its one file holds."""
+    found = remote.fetched(url, spool, problems)
+    first, second = next(found, None), next(found, None)
+    if first is not None and second is None:
+        name, location, modified = first
+        yield from _of_file(location, name, modified, spool, problems)
+    elif first is not None and second is not None:
+        yield from _spooled(chain((first, second), found))
+
+
+def _of_file(
+    location: Path, name: str, modified: float | None, spool: Spool, problems: list[Problem]
+) -> Iterator[Entry]:
+    """Yield the members of an archive, the data of a report in one file, else the file itself."""
+    if single_file.is_single_file(location, name):
+        return _spooled(single_file.members(location, name, spool, problems))
+    kind = archive.archive_kind(location, name)
+    if kind is None:
+        return _spooled(iter([(printable(name), location, modified)]))
+    return _spooled(archive.members(location, printable(name), kind, spool, problems))
 
 
 def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]:
@@ -132,12 +219,13 @@ def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]
         yield Entry(name, location.stat().st_size, known, location)
 
 
-def _walk(root: Path, folder: Path, problems: list[Problem]) -> Iterator[Entry]:
+def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     """List regular files below a folder; links that lead out of the dump are not followed."""
-    pending = [folder]
+    pending = [root]
     while pending:
         current = pending.pop()
         for child in _children(root, current, problems):
+            spool.count()
             name = printable(child.relative_to(root).as_posix())
             try:
                 status = child.lstat()

@@ -1,58 +1,82 @@
-"""A private temporary folder for what archives and logs hold, with limits."""
+"""A private temporary folder for what archives, logs and other machines hold, with limits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import IO
 
+from xlareport.dump.limits import FileTooLargeError, Limits, too_many_bytes, too_many_files
 from xlareport.errors import UnreadableInputError
 
 _CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What is unpacked at the most."""
-
-    files: int = 200_000
-    total_bytes: int = 32 << 30
-
-
 @dataclass(slots=True)
 class Spool:
-    """Files by number; `add` copies a stream into the next one."""
+    """Files by number; `add` copies a stream into the next one. Threads may share it."""
 
     folder: Path
     limits: Limits
     _files: int = field(default=0)
     _bytes: int = field(default=0)
+    _lock: Lock = field(default_factory=Lock)
 
-    def add(self, stream: IO[bytes]) -> Path:
-        """Copy the stream; raises UnreadableInputError where a limit is passed."""
-        return self.keep(iter(lambda: stream.read(_CHUNK), b""))
+    def add(self, stream: IO[bytes], chunk: int = _CHUNK) -> Path:
+        """Copy the stream, so many bytes at a time; raises what `keep` raises."""
+        return self.keep(iter(lambda: stream.read(chunk), b""))
 
     def keep(self, parts: Iterable[bytes]) -> Path:
-        """Write the parts into the next file; raises UnreadableInputError as `add` does."""
-        self._files += 1
-        if self._files > self.limits.files:
-            raise UnreadableInputError(f"The input holds more than {self.limits.files:,} files.")
-        target = self.folder / f"{self._files:06d}"
-        self._append(target, b"")
-        for chunk in parts:
-            self._bytes += len(chunk)
-            if self._bytes > self.limits.total_bytes:
-                raise UnreadableInputError(
-                    f"The input unpacks to more than {self.limits.total_bytes:,} bytes."
-                )
-            self._append(target, chunk)
+        """Write the parts into the next file; raises LimitPassedError and FileTooLargeError."""
+        target = self.folder / f"{self.count():06d}"
+        size = 0
+        file = self._opened(target)
+        try:
+            for part in parts:
+                size += len(part)
+                self.pass_over(len(part))
+                if size > self.limits.file_bytes:
+                    raise FileTooLargeError(self.limits)
+                self._write(file, part)
+        finally:
+            self._close(file)
         return target
 
-    def _append(self, target: Path, chunk: bytes) -> None:
+    def count(self) -> int:
+        """Count one thing more that the input lists; raises LimitPassedError."""
+        with self._lock:
+            self._files += 1
+            if self._files > self.limits.files:
+                raise too_many_files(self.limits)
+            return self._files
+
+    def pass_over(self, size: int) -> None:
+        """Count bytes that had to be unpacked, kept or not; raises LimitPassedError."""
+        with self._lock:
+            self._bytes += size
+            if self._bytes > self.limits.total_bytes:
+                raise too_many_bytes(self.limits)
+
+    def _opened(self, target: Path) -> IO[bytes]:
         try:
-            with target.open("ab") as file:
-                file.write(chunk)
+            return target.open("wb")
         except OSError as error:
-            raise UnreadableInputError(
-                f"The input cannot be unpacked into {self.folder.parent}: {error.strerror}. Set "
-                "TMPDIR to a folder with more room."
-            ) from error
+            raise self._full(error) from error
+
+    def _write(self, file: IO[bytes], part: bytes) -> None:
+        try:
+            file.write(part)
+        except OSError as error:
+            raise self._full(error) from error
+
+    def _close(self, file: IO[bytes]) -> None:
+        try:
+            file.close()
+        except OSError as error:
+            raise self._full(error) from error
+
+    def _full(self, error: OSError) -> UnreadableInputError:
+        return UnreadableInputError(
+            f"The input cannot be unpacked into {self.folder.parent}: {error.strerror}. Set "
+            "TMPDIR to a folder with more room."
+        )

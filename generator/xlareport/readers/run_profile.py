@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from xlareport.errors import Problem
 
-_LARGEST = 100_000_000
-"""Bytes of JSON that are read; a profiler writes at most a million events."""
+LARGEST = 100_000_000
+"""Bytes of JSON; a profiler writes at most a million events."""
 
 _LATEST = 1e18
 """Microseconds since the epoch, or since the profiler began, are below this for ages."""
@@ -36,24 +36,30 @@ class Runs:
         return Runs(self.count + other.count, self.microseconds + other.microseconds)
 
 
-def read_run_profile(data: bytes, path: str) -> tuple[Mapping[str, Runs], list[Problem]]:
-    """Return the runs by the name of the module; empty for what is not such a trace."""
+def read_run_profile(
+    data: bytes, path: str, most: int = LARGEST
+) -> tuple[Mapping[str, Runs], list[Problem]]:
+    """Return the runs by the name of the module; empty for what is not such a trace.
+
+    What unpacks to more than `most` bytes is not read.
+    """
     try:
-        text = _plain(data)
-        whole = json.loads(text) if len(text) <= _LARGEST else None
+        text = _plain(data, most)
+        whole = json.loads(text) if len(text) <= most else None
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         return {}, [Problem(path, None, f"Not read as a trace: {error}.")]
     if whole is None:
-        return {}, [Problem(path, None, f"Not read: over {_LARGEST:,} bytes of events.")]
+        message = f"Not read: it unpacks to over {most:,} bytes; allow more with --max-beside-size."
+        return {}, [Problem(path, None, message)]
     events = whole.get("traceEvents") if isinstance(whole, dict) else None
     return _runs(events) if isinstance(events, list) else {}, []
 
 
-def _plain(data: bytes) -> bytes:
+def _plain(data: bytes, most: int) -> bytes:
     if data[:2] != b"\x1f\x8b":
         return data
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-        return file.read(_LARGEST + 1)
+        return file.read(most + 1)
 
 
 @dataclass(frozen=True, slots=True)

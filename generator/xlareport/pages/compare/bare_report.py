@@ -30,25 +30,25 @@ class BareReport:
     sketched: tuple[Sketched, ...]
 
 
-def is_bare_report(path: Path) -> bool:
-    """Say whether a path is a file of JSON, as no dump is."""
-    return path.is_file() and path.suffix == ".json"
+def is_bare_report(name: str) -> bool:
+    """Say whether a file is one of JSON, as no dump is."""
+    return name.endswith(".json")
 
 
-def read_bare_report(path: Path) -> BareReport:
-    """Read a report.json; raises UnreadableInputError where it is none."""
+def read_bare_report(path: Path, name: str) -> BareReport:
+    """Read a report.json that was given as `name`; raises UnreadableInputError where it is none."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise UnreadableInputError(f"{path} is larger than any report.json.")
+            raise UnreadableInputError(f"{name} is larger than any report.json.")
         report = json.loads(path.read_text("utf-8"))
         main = report["main"]["module"] if report["main"] else None
-        sketched = tuple(_every_module(report["modules"], str(path)))
+        sketched = tuple(_every_module(report["modules"], name))
         files, size = len(report["files"]), _whole(report["dump"]["bytes"]) or 0
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise UnreadableInputError(f"{path} is no report.json of xlareport.") from error
+        raise UnreadableInputError(f"{name} is no report.json of xlareport.") from error
     except OSError as error:
-        raise UnreadableInputError(f"{path} cannot be read: {error.strerror}.") from error
-    return BareReport(DumpView(str(path), files, size, (), ()), main, sketched)
+        raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
+    return BareReport(DumpView(name, files, size, (), ()), main, sketched)
 
 
 def _every_module(modules: Iterable[Mapping[str, Any]], path: str) -> Iterator[Sketched]:

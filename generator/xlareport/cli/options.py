@@ -1,0 +1,73 @@
+"""Options that several commands have: how much of an input is taken."""
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from xlareport.dump.limits import LIMITS, Limits
+
+_SIZE = re.compile(r"(?P<number>\d{1,15}(\.\d{1,3})?) ?(?P<unit>[kMGT]?)B?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+
+def size(text: str) -> int:
+    """Return the bytes of a size such as `500MB`; raises click.BadParameter."""
+    found = _SIZE.fullmatch(str(text))
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no size such as 500MB or 2GB.")
+    return int(float(found["number"]) * _UNITS[found["unit"].lower()])
+
+
+def limited(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of how much is taken; it gets them as `limits`."""
+
+    @functools.wraps(command)
+    def with_limits(
+        *arguments: Any,
+        max_files: int,
+        max_file_size: int,
+        max_total_size: int,
+        max_beside_size: int,
+        **others: Any,
+    ) -> None:
+        limits = Limits(max_files, max_file_size, max_total_size, max_beside_size)
+        command(*arguments, limits=limits, **others)
+
+    for option in reversed(_OPTIONS):
+        with_limits = option(with_limits)
+    return with_limits
+
+
+_OPTIONS = (
+    click.option(
+        "--max-files",
+        type=click.IntRange(min=1),
+        default=LIMITS.files,
+        show_default=True,
+        help="How many files of a dump are taken.",
+    ),
+    click.option(
+        "--max-file-size",
+        type=size,
+        default=LIMITS.file_bytes,
+        show_default="2GB",
+        help="How large a file may be that is read, unpacked; each is held in memory whole.",
+    ),
+    click.option(
+        "--max-total-size",
+        type=size,
+        default=LIMITS.total_bytes,
+        show_default="32GB",
+        help="How much is unpacked, or fetched from another machine, into the temporary folder.",
+    ),
+    click.option(
+        "--max-beside-size",
+        type=size,
+        default=LIMITS.beside_bytes,
+        show_default="100MB",
+        help="How large a file beside the modules may be, unpacked: a trace, a graph or a log.",
+    ),
+)

@@ -1,0 +1,51 @@
+"""How much of an input is taken: every figure is an option, and each message names its option."""
+
+from dataclasses import dataclass
+
+from xlareport.errors import UnreadableInputError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is read, unpacked or fetched at the most; sizes in bytes."""
+
+    files: int = 200_000
+    """`--max-files`: in a folder, an archive or a log."""
+    file_bytes: int = 2_000_000_000
+    """`--max-file-size`: one file, unpacked; a file is held whole, and no proto can be larger."""
+    total_bytes: int = 32_000_000_000
+    """`--max-total-size`: all that is unpacked or fetched into the temporary folder."""
+    beside_bytes: int = 100_000_000
+    """`--max-beside-size`: one file of no module, unpacked: a trace, a framework's graph or log."""
+
+
+LIMITS = Limits()
+
+
+class LimitPassedError(UnreadableInputError):
+    """The input has more files or bytes than are taken; the rest of it is not read."""
+
+
+class FileTooLargeError(UnreadableInputError):
+    """One file is larger than is taken; the others are read."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__(too_large(limits.file_bytes, "--max-file-size"))
+
+
+def too_many_files(limits: Limits) -> LimitPassedError:
+    """Return the error of an input with too many files."""
+    return LimitPassedError(
+        f"it holds more than {limits.files:,} files; allow more with --max-files"
+    )
+
+
+def too_many_bytes(limits: Limits) -> LimitPassedError:
+    """Return the error of an input that unpacks to too much."""
+    most = f"{limits.total_bytes:,} bytes"
+    return LimitPassedError(f"it unpacks to more than {most}; allow more with --max-total-size")
+
+
+def too_large(most: int, option: str) -> str:
+    """Return, without a full stop, that a file has too many bytes."""
+    return f"it has more than {most:,} bytes; allow more with {option}"

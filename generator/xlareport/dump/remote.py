@@ -1,0 +1,196 @@
+"""Dumps on other machines, at a URL (`gs://`, `s3://`, `https://`), fetched file by file by fsspec.
+
+fsspec and what it needs for each kind of address are extras; without them a message says which.
+"""
+
+import importlib.util
+import re
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from xlareport.dump.archive import inside
+from xlareport.dump.limits import FileTooLargeError, LimitPassedError, too_many_files
+from xlareport.dump.spool import Spool
+from xlareport.errors import Problem, UnreadableInputError
+
+_URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.", re.IGNORECASE)
+_EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
+"""Extras by scheme; any other scheme needs `url`."""
+_DEEPEST = 20
+"""Folders in a row; a hostile server lists folders without end."""
+_AT_ONCE = 8
+_PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
+
+Member = tuple[str, Path, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    """One file of another machine."""
+
+    address: str
+    path: str
+    """Inside the dump."""
+    size: int
+    """0 where it is not told."""
+    modified: float | None
+
+
+def is_url(place: str) -> bool:
+    """Say whether a place is on another machine."""
+    return _URL.match(place) is not None
+
+
+def shown(url: str) -> str:
+    """Return a URL without user, password and query: reports are shared, keys are not."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]:
+    """Yield (path inside, spooled file, modified) of what lies at a URL: a file, or a folder.
+
+    What cannot be fetched is a problem, and costs the rest nothing. Raises UnreadableInputError
+    where nothing is there.
+    """
+    system, root = _system(url)
+    try:
+        listed = list(_listed(system, root, url, spool, problems))
+    except Exception as error:  # whatever a library raises that talks to other machines
+        if isinstance(error, LimitPassedError):
+            raise
+        raise UnreadableInputError(f"{shown(url)} cannot be read: {_said(error)}.") from error
+    threads = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        copies = threads.map(lambda one: _copied(system, one, spool), listed)
+        yield from _arrived(listed, copies, problems)
+    finally:
+        threads.shutdown(cancel_futures=True)
+
+
+def _system(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL and its path there; raises UnreadableInputError."""
+    scheme = urlsplit(url).scheme.lower()
+    extra = _EXTRAS.get(scheme, "url")
+    if importlib.util.find_spec("fsspec") is None:
+        raise _missing(url, extra)
+    import fsspec  # noqa: PLC0415 - an extra, and slow to import
+
+    try:
+        system, root = fsspec.core.url_to_fs(url)
+    except ImportError as error:
+        raise _missing(url, extra) from error
+    except Exception as error:
+        raise UnreadableInputError(f"{shown(url)} cannot be read: {_said(error)}.") from error
+    return system, root
+
+
+def _missing(url: str, extra: str) -> UnreadableInputError:
+    return UnreadableInputError(
+        f"{shown(url)} needs what is not installed: pip install 'xlareport[{extra}]'."
+    )
+
+
+def _listed(
+    system: Any, root: str, url: str, spool: Spool, problems: list[Problem]
+) -> Iterator[_Remote]:
+    """Yield the file at an address, or all files of a folder there, in the order of their paths."""
+    on_the_web = urlsplit(url).scheme.lower() in ("http", "https")
+    if not (url.endswith("/") if on_the_web else system.isdir(root)):
+        name = unquote(urlsplit(url).path) if on_the_web else root
+        yield _remote(root, inside(name.rsplit("/", 1)[-1]), system.info(root))
+        return
+    base = root.rstrip("/") + "/"
+    pending, seen = [(base, 0)], {base}
+    name_of = unquote if on_the_web else str
+    while pending:
+        folder, depth = pending.pop()
+        for told in _children(system, folder, base, problems):
+            address = str(told["name"])
+            if address.rstrip("/") + "/" in seen or not _is_below(address, base):
+                continue
+            if len(seen) > spool.limits.files:
+                raise too_many_files(spool.limits)
+            seen.add(address.rstrip("/") + "/")
+            name = inside(name_of(address[len(base) :]))
+            if told.get("type") != "directory":
+                yield _remote(address, name, told)
+            elif depth < _DEEPEST:
+                pending.append((address.rstrip("/") + "/", depth + 1))
+            else:
+                problems.append(Problem(name, None, "Not listed: it lies too deep."))
+
+
+def _is_below(address: str, base: str) -> bool:
+    """Say whether an address lies in a folder: a server lists what it likes.
+
+    A question mark on the web sorts the same listing in another way.
+    """
+    below = address.removeprefix(base)
+    leads_up = ".." in unquote(below).split("/")
+    sorts = base.startswith("http") and "?" in below
+    return below not in ("", address) and not leads_up and not sorts
+
+
+def _children(
+    system: Any, folder: str, base: str, problems: list[Problem]
+) -> Iterable[dict[str, Any]]:
+    try:
+        found: list[dict[str, Any]] = system.ls(folder, detail=True)
+    except Exception as error:
+        if folder == base:
+            raise
+        name = inside(folder[len(base) :])
+        problems.append(Problem(name, None, f"This folder cannot be listed: {_said(error)}."))
+        return []
+    return sorted(found, key=lambda told: str(told["name"]))
+
+
+def _remote(address: str, path: str, told: dict[str, Any]) -> _Remote:
+    size, moment = told.get("size"), told.get("mtime", told.get("LastModified"))
+    moment = moment.timestamp() if isinstance(moment, datetime) else moment
+    known = float(moment) if isinstance(moment, (int, float)) else None
+    return _Remote(address, path, size if isinstance(size, int) else 0, known)
+
+
+def _copied(system: Any, one: _Remote, spool: Spool) -> Path | Exception:
+    """Copy one file here; whatever is wrong is returned, for it comes from a thread."""
+    if one.size > spool.limits.file_bytes:
+        return FileTooLargeError(spool.limits)
+    try:
+        with system.open(one.address, "rb") as stream:
+            return spool.add(stream)
+    except Exception as error:  # noqa: BLE001 - of a library that talks to other machines
+        return error
+
+
+def _arrived(
+    listed: Iterable[_Remote], copies: Iterable[Path | Exception], problems: list[Problem]
+) -> Iterator[Member]:
+    for one, copy in zip(listed, copies, strict=True):
+        if isinstance(copy, UnreadableInputError) and not isinstance(copy, FileTooLargeError):
+            raise copy
+        if isinstance(copy, Exception):
+            problems.append(Problem(one.path, None, f"Not fetched: {_said(copy)}."))
+            continue
+        if _is_page(copy):
+            message = "A web page came in place of a file; a folder's address ends with a slash."
+            problems.append(Problem(one.path, None, message))
+        yield one.path, copy, one.modified
+
+
+def _is_page(copy: Path) -> bool:
+    with copy.open("rb") as file:
+        return _PAGE.match(file.read(512)) is not None
+
+
+def _said(error: Exception) -> str:
+    """Return what an error says, short and in one line, without the address and its keys."""
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return re.sub(r"\?\S*", "", " ".join(str(words).split()))[:200].rstrip(".")

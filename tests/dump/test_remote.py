@@ -1,0 +1,191 @@
+"""Dumps at URLs: fsspec's memory, and a web server of our own on this machine."""
+
+import gzip
+import http.server
+import importlib.util
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.dump import remote
+from xlareport.dump.limits import Limits
+from xlareport.dump.source import Source, local_path, open_source
+from xlareport.errors import UnreadableInputError
+
+fsspec = pytest.importorskip("fsspec", reason="fsspec is an extra")
+
+NAME = "module_0000.jit_f.before_optimizations.txt"
+FILES = {NAME: b"HloModule jit_f\n", "module_0000.jit_f/module.mlir": b"module {}\n", "a b": b"c"}
+
+
+def contents(source: Source) -> dict[str, bytes]:
+    return {one.path: one.read() for one in source.entries}
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """Return fsspec's file system in memory, with a dump in it."""
+    system = fsspec.filesystem("memory")
+    for name, content in FILES.items():
+        system.pipe(f"/dump/{name}", content)
+    yield system
+    system.rm("/", recursive=True)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """Return the address of a web server on this machine, and the folder that it serves."""
+    pytest.importorskip("aiohttp", reason="of the extra url")
+    folder = tmp_path / "served"
+    for name, content in FILES.items():
+        path = folder / "dump" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    handler = partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}", folder
+        running.shutdown()
+
+
+@pytest.mark.usefixtures("memory")
+def test_a_folder_of_another_machine_is_a_dump() -> None:
+    with open_source("memory://dump") as source:
+        assert contents(source) == FILES
+        assert source.name == "memory://dump"
+        places = [one.location for one in source.entries]
+    assert not [one for one in places if one.exists()]
+
+
+def test_an_archive_of_another_machine_is_opened(memory: Any) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in FILES.items():
+            archive.writestr(name, content)
+    memory.pipe("/dump.zip", packed.getvalue())
+    with open_source("memory://dump.zip") as source:
+        assert contents(source) == FILES
+
+
+@pytest.mark.usefixtures("memory")
+def test_one_file_of_another_machine_is_a_dump() -> None:
+    with open_source(f"memory://dump/{NAME}") as source:
+        assert contents(source) == {NAME: FILES[NAME]}
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_is_not_there_is_said() -> None:
+    with pytest.raises(UnreadableInputError, match="memory://nothing cannot be read"):
+        open_source("memory://nothing").__enter__()
+
+
+@pytest.mark.usefixtures("memory")
+def test_what_cannot_be_fetched_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    opened = MemoryFileSystem.open
+
+    def failing(self: Any, path: str, *arguments: Any, **named: Any) -> Any:
+        if path.endswith("a b"):
+            raise OSError("the line is down, https://x/y?key=secret")
+        return opened(self, path, *arguments, **named)
+
+    monkeypatch.setattr(MemoryFileSystem, "open", failing)
+    with open_source("memory://dump") as source:
+        assert set(contents(source)) == {*FILES} - {"a b"}
+        (problem,) = source.problems
+    assert (problem.path, problem.message) == (
+        "a b",
+        "Not fetched: the line is down, https://x/y.",
+    )
+
+
+@pytest.mark.usefixtures("memory")
+def test_limits_hold_for_other_machines() -> None:
+    with open_source("memory://dump", Limits(file_bytes=12)) as source:
+        assert set(contents(source)) == {*FILES} - {NAME}
+        assert "--max-file-size" in source.problems[0].message
+    with open_source("memory://dump", Limits(total_bytes=20)) as source:
+        assert "--max-total-size" in source.problems[0].message
+    with pytest.raises(UnreadableInputError, match="--max-files"):
+        open_source("memory://dump", Limits(files=2)).__enter__()
+
+
+def test_a_folder_on_the_web_is_a_dump(server: tuple[str, Path]) -> None:
+    address, _ = server
+    with open_source(f"{address}/dump/") as source:
+        assert contents(source) == FILES
+        assert source.problems == ()
+
+
+def test_a_file_on_the_web_is_a_dump(server: tuple[str, Path]) -> None:
+    address, folder = server
+    (folder / "x.log").write_bytes(b"*** Begin a.txt ***\nx\n\n*** End a.txt ***\n")
+    with open_source(f"{address}/x.log?key=secret") as source:
+        assert set(contents(source)) == {"x.log", "x.log/a.txt"}
+        assert "secret" not in source.name
+
+
+def test_a_web_page_in_place_of_a_file_is_said(server: tuple[str, Path]) -> None:
+    address, folder = server
+    (folder / "login").write_bytes(b"<!DOCTYPE html><title>Who are you?</title>")
+    with open_source(f"{address}/login") as source:
+        assert "A web page came" in source.problems[0].message
+
+
+def test_a_server_cannot_lead_elsewhere(server: tuple[str, Path]) -> None:
+    address, folder = server
+    (folder / "secret.txt").write_bytes(b"secret")
+    links = ("../secret.txt", "/secret.txt", "%2e%2e/secret.txt", "x/../../secret.txt", "a%20b")
+    page = "".join(f'<a href="{one}">x</a>' for one in (*links, "http://127.0.0.2:1/x", "?C=N"))
+    (folder / "dump/index.html").write_text(page)
+    with open_source(f"{address}/dump/") as source:
+        found = contents(source)
+    assert b"secret" not in found.values()
+    assert not [path for path in found if ".." in path]
+    assert found["a b"] == b"c"
+
+
+def test_what_a_server_packs_is_a_bomb_no_more(server: tuple[str, Path]) -> None:
+    address, folder = server
+    (folder / "bomb.tar.gz").write_bytes(gzip.compress(bytes(20_000_000)))
+    with pytest.raises(UnreadableInputError):
+        open_source(f"{address}/bomb.tar.gz", Limits(total_bytes=1_000_000)).__enter__()
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    for url, extra in (("gs://b/x", "gcs"), ("s3://b/x", "s3"), ("https://h/x", "url")):
+        with pytest.raises(UnreadableInputError, match=rf"pip install 'xlareport\[{extra}\]'"):
+            open_source(url).__enter__()
+
+
+def test_a_file_system_that_is_not_installed_is_named() -> None:
+    if importlib.util.find_spec("gcsfs"):
+        pytest.skip("it is installed here")
+    with pytest.raises(UnreadableInputError, match=r"xlareport\[gcs\]"):
+        open_source("gs://bucket/x").__enter__()
+
+
+def test_an_address_is_shown_without_keys() -> None:
+    url = "https://user:pass@host:8/a/b.zip?X-Signature=abc#x"
+    assert remote.shown(url) == "https://host:8/a/b.zip"
+
+
+def test_paths_and_addresses_are_told_apart(tmp_path: Path) -> None:
+    for path in ("x", "/x", "a:b", "C:\\x", "C://x", "x/a://b"):
+        assert not remote.is_url(path), path
+    assert local_path("-") is None
+    assert local_path("gs://b/x") is None
+    assert local_path((tmp_path / "a b").as_uri()) == tmp_path / "a b"
