@@ -13,6 +13,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.expense_charts import roofline, roofline_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings import FindingsView
+from xlareport.pages.treemap import treemap, treemap_words
 from xlareport.pages.views import ModuleView
 
 
@@ -53,6 +54,9 @@ class ExpensePage:
     shardings_key: str | None
     uncounted: str
     uncounted_key: str | None
+    treemap: Markup
+    """Empty where fewer than two scopes take any time."""
+    treemap_words: str
     scopes_key: str
     computations_key: str
     opcodes_key: str
@@ -89,6 +93,8 @@ def expense_page(
         shardings_key=key["shardings"] if any(one.resharding for one in cost.collectives) else None,
         uncounted=_uncounted_words(cost),
         uncounted_key=key["uncounted"] if cost.uncounted else None,
+        treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there
+        treemap_words=treemap_words(cost.scopes),
         scopes_key=key["scopes"],
         computations_key=key["computations"],
         opcodes_key=key["opcodes"],

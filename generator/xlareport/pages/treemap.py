@@ -1,0 +1,178 @@
+"""What each scope of the framework costs as areas, in two levels; the same figures in words."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import squarify
+
+from xlareport import units
+from xlareport.analysis.cost.breakdown import Part
+
+_WIDTH, _HEIGHT = 760, 280
+_HEAD = 15
+_MOST_GROUPS = 12
+_MOST_TILES = 20
+_LETTER = 6.1
+"""Width of a letter, about."""
+_LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
+_NO_SCOPE = "no scope said"
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A rectangle of the drawing."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A name and its share of the whole."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A scope with the scopes or operations right inside of it."""
+
+    name: str
+    tiles: tuple[_Tile, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of the whole."""
+        return sum(one.share for one in self.tiles)
+
+
+def treemap(parts: Sequence[Part]) -> str:
+    """Draw the least time of scopes as nested areas; empty where fewer than two take any."""
+    groups = _groups(parts)
+    if sum(len(one.tiles) for one in groups) < 2:
+        return ""
+    boxes = _layout([one.share for one in groups], _Box(0, 0, _WIDTH, _HEIGHT))
+    inside = "".join(_group(*pair) for pair in zip(groups, boxes, strict=True))
+    said = escape(treemap_words(parts))
+    return (
+        f'<svg class="xr-chart xr-treemap" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{said}"><title>{said}</title>{inside}</svg>'
+    )
+
+
+def treemap_words(parts: Sequence[Part]) -> str:
+    """Return in words what the treemap shows: the largest areas."""
+    named = [f"{one.name} {units.share(one.share)}" for one in _groups(parts)[:_NAMED]]
+    return f"Least time by scope, the largest: {', '.join(named)}" if named else ""
+
+
+def _groups(parts: Sequence[Part]) -> list[_Group]:
+    """Put scopes together by the first level in which they differ, the dearest first."""
+    timed = [(tuple(one.name.split("/")), one.seconds) for one in parts if one.seconds > 0]
+    whole = sum(seconds for _, seconds in timed)
+    common = _common([levels for levels, _ in timed if levels != ("",)])
+    found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for levels, seconds in timed:
+        rest = levels[common:] or levels[-1:]
+        group = (rest[0] or _NO_SCOPE) if levels != ("",) else _NO_SCOPE
+        found[group]["/".join(rest[1:]) or group] += seconds / whole
+    groups = [_Group(name, _largest(tiles, _MOST_TILES)) for name, tiles in found.items()]
+    groups.sort(key=lambda one: -one.share)
+    return _merged(groups)
+
+
+def _common(paths: Sequence[Sequence[str]]) -> int:
+    """Return how many first levels all paths share; the last of each counts as its own."""
+    depth = 0
+    while paths and all(len(one) > depth + 1 and one[depth] == paths[0][depth] for one in paths):
+        depth += 1
+    return depth
+
+
+def _largest(shares: Mapping[str, float], most: int) -> tuple[_Tile, ...]:
+    """Return the largest tiles, the rest as one."""
+    tiles = [_Tile(name, share) for name, share in shares.items()]
+    tiles.sort(key=lambda one: -one.share)
+    if len(tiles) <= most:
+        return tuple(tiles)
+    rest = tiles[most - 1 :]
+    return (*tiles[: most - 1], _Tile(f"{len(rest)} more", sum(one.share for one in rest)))
+
+
+def _merged(groups: Sequence[_Group]) -> list[_Group]:
+    """Return the largest groups, the rest as one."""
+    if len(groups) <= _MOST_GROUPS:
+        return list(groups)
+    rest = groups[_MOST_GROUPS - 1 :]
+    shares = {one.name: one.share for one in rest}
+    return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(rest)} more", _largest(shares, _MOST_TILES))]
+
+
+def _layout(shares: Sequence[float], box: _Box) -> list[_Box]:
+    """Divide a box by shares, largest first, into rectangles as square as can be."""
+    sizes = squarify.normalize_sizes(shares, box.width, box.height)
+    found = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
+    return [_Box(one["x"], one["y"], one["dx"], one["dy"]) for one in found]
+
+
+def _group(group: _Group, box: _Box) -> str:
+    """Draw one scope: its name over its parts, or one area where it has no parts."""
+    has_head = len(group.tiles) > 1 and box.height > 3 * _HEAD and box.width > _LEAST_WIDTH
+    if len(group.tiles) == 1:
+        return _tile(_Tile(group.name, group.share), box, _whole_name(group)) + _outline(box)
+    top = _HEAD if has_head else 0
+    inner = _Box(box.x, box.y + top, box.width, box.height - top)
+    boxes = _layout([one.share for one in group.tiles], inner)
+    drawn = "".join(
+        _tile(one, place, f"{group.name}/{one.name}")
+        for one, place in zip(group.tiles, boxes, strict=True)
+    )
+    head = _label(group.name, group.share, _Box(box.x, box.y, box.width, _HEAD)) if has_head else ""
+    return f"{drawn}{head}{_outline(box)}"
+
+
+def _whole_name(group: _Group) -> str:
+    only = group.tiles[0].name
+    return group.name if only == group.name else f"{group.name}/{only}"
+
+
+def _tile(tile: _Tile, box: _Box, whole: str) -> str:
+    label = _label(tile.name, tile.share, box) if box.height >= _LEAST_HEIGHT else ""
+    return (
+        f'<g><title>{escape(whole)}: {units.share(tile.share)}</title><rect class="xr-tile" '
+        f"{_place(box)}/>{label}</g>"
+    )
+
+
+def _outline(box: _Box) -> str:
+    return f'<rect class="xr-tiles" {_place(box)}/>'
+
+
+def _place(box: _Box) -> str:
+    place = f'x="{box.x:.1f}" y="{box.y:.1f}"'
+    return f'{place} width="{box.width:.1f}" height="{box.height:.1f}"'
+
+
+def _label(name: str, share: float, box: _Box) -> str:
+    """Return as much of name and share as fits into a box."""
+    room = int((box.width - 6) / _LETTER)
+    figure = units.share(share)
+    if box.width < _LEAST_WIDTH or room < 4:
+        return ""
+    words = "".join(_fitting(name, figure, room))
+    return f'<text class="xr-tick" x="{box.x + 4:.1f}" y="{box.y + 11:.1f}">{escape(words)}</text>'
+
+
+def _fitting(name: str, figure: str, room: int) -> Iterator[str]:
+    left = room - len(figure) - 1
+    if left < 4:
+        yield name if len(name) <= room else f"{name[: room - 1]}\N{HORIZONTAL ELLIPSIS}"
+        return
+    yield name if len(name) <= left else f"{name[: left - 1]}\N{HORIZONTAL ELLIPSIS}"
+    yield f" {figure}"
