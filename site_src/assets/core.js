@@ -80,6 +80,44 @@ const xlareport = (() => {
   }
 
   /**
+   * Gives folded strings back: patterns with slots, the pattern of each string, and the numbers in the
+   * slots. The other side is dump/folding.py.
+   * @param {[(string | [string])[], number[], number[]]} folded
+   * @returns {string[]}
+   */
+  function unfold([patterns, uses, steps]) {
+    const counts = new Int32Array(patterns.length);
+    for (const use of uses) counts[use] += 1;
+    const numbers = Int32Array.from(steps);
+    let end = 0;
+    const made = patterns.map((pattern, place) => {
+      const parts = typeof pattern === "string" ? pattern.split("\x7f") : pattern;
+      const [start, count] = [end, counts[place]];
+      for (let slot = 1; slot < parts.length; slot += 1, end += count) {
+        for (let row = 1; row < count; row += 1) numbers[end + row] += numbers[end + row - 1];
+      }
+      return { parts, next: start, count };
+    });
+    return uses.map((use) => {
+      const one = made[use];
+      let text = one.parts[0];
+      for (let slot = 1, place = one.next; slot < one.parts.length; slot += 1, place += one.count) text += numbers[place] + one.parts[slot];
+      one.next += 1;
+      return text;
+    });
+  }
+
+  /**
+   * Adds up the distances between numbers.
+   * @param {number[]} steps
+   * @returns {number[]}
+   */
+  function sums(steps) {
+    let sum = 0;
+    return steps.map((step) => (sum += step));
+  }
+
+  /**
    * Makes an element. Strings become text, so that nothing in them is taken for markup.
    * @param {string} tag `div` or `div.some.classes`
    * @param {Record<string, any> | null} [attributes] `on...` are listeners, null ones are left out
@@ -255,5 +293,5 @@ const xlareport = (() => {
     await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
   }
 
-  return { root, deliver, load, element, prose, inside, pasted, state, format, component, draw };
+  return { root, deliver, load, unfold, sums, element, prose, inside, pasted, state, format, component, draw };
 })();

@@ -17,9 +17,16 @@ const xlareportDiff = (() => {
 
   /** @typedef {[string, string] | [string, string, string]} Line sign, text, and for `~` the new text */
   /** @typedef {{computation: string, lines: Line[]}} Hunk without a name where it goes on */
+  /** @typedef {[(string | [string])[], number[], number[]]} Folded */
   /**
    * @typedef {object} Diff
-   * @property {Hunk[]} hunks
+   * @property {number[]} hunks how many lines each has
+   * @property {Folded} titles of the hunks
+   * @property {string} signs of the lines
+   * @property {number[]} before numbers of lines before, as distances: of all but `+`
+   * @property {number[]} after numbers of lines after, as distances: of `+` and `~`
+   * @property {string | null} texts the key of what holds the lines from 0 up
+   * @property {Folded} own the lines from -1 down
    * @property {number} total lines that changed
    * @property {number} shown lines that changed and are shown
    * @property {string | null} [note]
@@ -251,7 +258,33 @@ const xlareportDiff = (() => {
   }
 
   /**
-   * Draws a text difference.
+   * Puts the hunks of a difference together.
+   * @param {Diff} diff
+   * @returns {Promise<Hunk[]>}
+   */
+  async function read(diff) {
+    const numbers = [xlareport.sums(diff.before), xlareport.sums(diff.after)];
+    const own = xlareport.unfold(diff.own);
+    const stored = numbers.flat().filter((number) => number >= 0);
+    const store = stored.length ? await xlareport.texts.open(diff.texts) : null;
+    const found = new Map(((await store?.numbered(stored)) ?? []).map((/** @type {string} */ line, /** @type {number} */ place) => [stored[place], bare(line)]));
+    const [before, after] = numbers.map((some) => some.map((number) => found.get(number) ?? own[-1 - number])[Symbol.iterator]());
+    const take = (/** @type {Iterator<string>} */ from) => from.next().value ?? "";
+    const lines = [...diff.signs].map((sign) => /** @type {Line} */ (
+      sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
+    ));
+    const ends = xlareport.sums(diff.hunks);
+    return xlareport.unfold(diff.titles).map((computation, place) => ({ computation, lines: lines.slice(ends[place] - diff.hunks[place], ends[place]) }));
+  }
+
+  /**
+   * Returns a line as it is shown: without indentation, of a computation's header without the brace.
+   * @param {string} line
+   */
+  const bare = (line) => (line.startsWith("  ") ? line.slice(2) : line.slice(0, -2));
+
+  /**
+   * Draws a text difference, its lines when they are loaded.
    * @param {Diff} diff
    * @returns {HTMLElement}
    */
@@ -269,7 +302,10 @@ const xlareportDiff = (() => {
       toggle(box, "xr-hush", "Hide metadata"),
     );
     box.append(options);
-    drawSome(box, diff.hunks.map(withinReason).flat());
+    read(diff).then(
+      (hunks) => drawSome(box, hunks.map(withinReason).flat()),
+      (/** @type {Error} */ error) => box.append(element("p.xr-failed", { role: "alert" }, `The lines cannot be shown. ${error.message}`)),
+    );
     return box;
   }
 
@@ -311,5 +347,5 @@ const xlareportDiff = (() => {
     }
   }
 
-  return { draw, compare };
+  return { draw, read, compare };
 })();

@@ -340,7 +340,8 @@
     /** Loads the next step ahead, so that it is there when its key is pressed. */
     fetchNext() {
       const place = this.neighbour(1);
-      if (place !== null && this.index.steps[place].changed) this.load(this.index.steps[place]).catch(() => {});
+      if (place === null || !this.index.steps[place].changed) return;
+      this.load(this.index.steps[place]).then((story) => xlareportDiff.read(story.diff)).catch(() => {});
     }
   }
 

@@ -6,20 +6,25 @@
 
 (() => {
   /** @typedef {{path: string, size: number, key: string, label: string, chunk: number, runs: number[]}} Text */
+  /** @typedef {{lines: string[], blocks: number[][]}} Chunk */
 
   class TextStore {
     /**
      * @param {string} key `m/x/texts`
      * @param {[string, number, number | null, number, number[], string, string][]} records
+     * @param {number[]} starts the number of the first line of each chunk
      */
-    constructor(key, records) {
+    constructor(key, records, starts) {
       this.key = key;
+      this.starts = starts;
       this.texts = /** @type {Text[]} */ (
         records.map(([path, size, , chunk, runs, name, label]) => ({ path, size, key: name, label, chunk, runs }))
       );
       /** @type {string[][]} the lines of every block that is known */
       this.blocks = [];
-      this.chunks = 0;
+      /** @type {Map<number, Promise<Chunk>>} */
+      this.chunks = new Map();
+      this.taken = 0;
       /** @type {Promise<void>} */
       this.loading = Promise.resolve();
     }
@@ -35,15 +40,41 @@
     }
 
     /**
-     * Loads all chunks up to one; a chunk may copy from those before it.
+     * Returns lines by their numbers; only the chunks that hold them are loaded.
+     * @param {number[]} numbers
+     * @returns {Promise<string[]>}
+     */
+    async numbered(numbers) {
+      const places = numbers.map((number) => this.starts.findLastIndex((start) => start <= number));
+      const wanted = [...new Set(places)];
+      const loaded = new Map(await Promise.all(wanted.map(async (place) => /** @type {[number, string[]]} */ ([place, (await this.chunk(place)).lines]))));
+      return numbers.map((number, at) => loaded.get(places[at])?.[number - this.starts[places[at]]] ?? "");
+    }
+
+    /**
+     * @param {number} number
+     * @returns {Promise<Chunk>}
+     */
+    chunk(number) {
+      const load = async () => {
+        const { lines, blocks } = await xlareport.load(`${this.key}-${number}`);
+        return { lines: xlareport.unfold(lines), blocks };
+      };
+      const known = this.chunks.get(number) ?? load();
+      this.chunks.set(number, known);
+      return known;
+    }
+
+    /**
+     * Takes the blocks of all chunks up to one; a chunk may copy from those before it.
      * @param {number} last
      */
     need(last) {
       this.loading = this.loading.then(async () => {
-        const wanted = Array.from({ length: Math.max(0, last + 1 - this.chunks) }, (_, place) => this.chunks + place);
-        const loaded = await Promise.all(wanted.map((number) => xlareport.load(`${this.key}-${number}`)));
+        const wanted = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place) => this.taken + place);
+        const loaded = await Promise.all(wanted.map((number) => this.chunk(number)));
         for (const { lines, blocks } of loaded) this.take(lines, blocks);
-        this.chunks += wanted.length;
+        this.taken += wanted.length;
       });
       return this.loading;
     }
@@ -56,13 +87,15 @@
       let fresh = 0;
       for (const runs of blocks) {
         const block = /** @type {string[]} */ ([]);
+        const ends = new Map();
         this.blocks.push(block);
         for (let at = 0; at < runs.length; ) {
           const age = runs[at++];
           const source = age ? this.blocks[this.blocks.length - age] : lines;
-          const start = age ? runs[at++] : fresh;
+          const start = age ? runs[at++] + (ends.get(age) ?? block.length) : fresh;
           const count = runs[at++];
-          if (!age) fresh += count;
+          if (age) ends.set(age, start + count);
+          else fresh += count;
           for (let place = start; place < start + count; place += 1) block.push(source[place]);
         }
       }
@@ -98,7 +131,7 @@
    * @returns {Promise<TextStore>}
    */
   function open(key) {
-    const known = stores.get(key) ?? xlareport.load(key).then((index) => new TextStore(key, index.texts));
+    const known = stores.get(key) ?? xlareport.load(key).then((index) => new TextStore(key, index.texts, index.chunks));
     stores.set(key, known);
     return known;
   }

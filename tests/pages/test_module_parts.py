@@ -12,7 +12,7 @@ from xlareport.pages.module_work import work_on
 from xlareport.report import name_files
 
 PARTS = {
-    "texts_payloads": "/texts",
+    "kept_texts": "/texts",
     "film_payloads": "/film",
     "history_payloads": "/history",
     "graph_payloads": "/graph",

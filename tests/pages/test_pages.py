@@ -4,6 +4,7 @@ import html
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from xlareport.analysis.ranking import main_guess, rank
 from xlareport.analysis.settings import Choice
@@ -11,6 +12,7 @@ from xlareport.analysis.steps import step
 from xlareport.analysis.summary import Figures, ModuleSummary
 from xlareport.analysis.textdiff import text_diff
 from xlareport.dump.classify import classify
+from xlareport.dump.folding import Folded, unfolded
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
@@ -185,6 +187,11 @@ def test_names_in_backticks_become_code_and_nothing_becomes_markup() -> None:
     assert "<code>" not in prose("one ` alone")
 
 
+def own_lines(value: dict[str, Any]) -> list[str]:
+    """Return the lines that a step's difference holds itself."""
+    return unfolded(Folded(*value["diff"]["own"]), 1_000_000)
+
+
 def test_the_payload_of_a_step_tells_counts_and_shows_the_change() -> None:
     change = step(module(BEFORE), module(AFTER), "`algsimp`")
     assert change.matching is not None
@@ -192,9 +199,9 @@ def test_the_payload_of_a_step_tells_counts_and_shows_the_change() -> None:
     assert value["headline"]
     assert value["certain"] == "sure"
     assert ["negate", 2, 0] in value["opcodes"]
-    lines = [line for hunk in value["diff"]["hunks"] for line in hunk["lines"]]
-    assert any(sign == "-" and "%c = " in text for sign, text, *_ in lines)
-    assert value["diff"]["shown"] == value["diff"]["total"] == len(lines)
+    assert "-" in value["diff"]["signs"]
+    assert any("%c = " in line for line in own_lines(value))
+    assert value["diff"]["shown"] == value["diff"]["total"] == len(value["diff"]["signs"])
     assert value["pictures"]["note"] == "no picture"
     assert {group["grade"] for group in value["groups"]} <= {"exact", "matched", "guessed"}
 
@@ -205,7 +212,7 @@ def test_megabytes_of_a_constant_are_cut_in_the_page_and_said_so() -> None:
     change = step(module(BEFORE), module(text))
     assert change.matching is not None
     value = step_payload(change, text_diff(change.matching), "", told(None, ""))
-    lines = [part for hunk in value["diff"]["hunks"] for line in hunk["lines"] for part in line]
+    lines = own_lines(value)
     assert max(map(len, lines)) < 4_100
     assert any("more characters" in part for part in lines)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from xlareport.dump.folding import folded
 from xlareport.pages import lexicon
 from xlareport.pages.environment import environment, front_matter
 from xlareport.payload import payload, payload_path
@@ -140,11 +141,12 @@ def _story() -> dict[str, Any]:
         "reason": "went with %add.1, which read it",
         "grade": "guessed",
     }
-    lines = [
-        [" ", "%a = f32[] constant(0)"],
-        ["-", f"%b = f32[] {HOSTILE}"],
-        ["+", '%c = f32[] add(%a), metadata={op_name="x{}"}'],
-        ["~", "%d = f32[64] tanh(%b)", "%d = f32[64] tanh(%c)"],
+    own = [
+        "%a = f32[] constant(0)",
+        f"%b = f32[] {HOSTILE}",
+        '%c = f32[] add(%a), metadata={op_name="x{}"}',
+        "%d = f32[64] tanh(%b)",
+        "%d = f32[64] tanh(%c)",
     ]
     return {
         "headline": HOSTILE,
@@ -166,7 +168,13 @@ def _story() -> dict[str, Any]:
         "pictures": {"before": {"key": "m/sample/graph", "alt": HOSTILE}, "after": None},
         "note": None,
         "diff": {
-            "hunks": [{"computation": HOSTILE, "lines": lines}],
+            "hunks": [4],
+            "titles": folded([HOSTILE]).listed(),
+            "signs": " -+~",
+            "before": [-1, -1, -2],
+            "after": [-3, -2],
+            "texts": None,
+            "own": folded(own).listed(),
             "total": 9,
             "shown": 3,
             "note": HOSTILE,

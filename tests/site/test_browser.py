@@ -251,8 +251,8 @@ class TestSteps:
         page = opened("m/sample-steps.html")
 
         expect(page.locator(".xr-diff")).to_contain_text("3 of 9 changed lines are shown.")
-        assert page.locator(".xr-from mark").all_text_contents() == ["b"]
-        assert page.locator(".xr-to mark").all_text_contents() == ["c"]
+        expect(page.locator(".xr-from mark")).to_have_text(["b"])
+        expect(page.locator(".xr-to mark")).to_have_text(["c"])
         expect(page.locator(".xr-line.xr-removed")).to_contain_text(hostile)
         expect(page.locator(".xr-quiet")).to_have_text('metadata={op_name="x{}"}')
 

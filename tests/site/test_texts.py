@@ -11,7 +11,7 @@ from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.pages.environment import front_matter
-from xlareport.pages.texts_payload import texts_payloads
+from xlareport.pages.texts_payload import kept_texts
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -48,7 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], dump: 
     body = f'# x\n\n<div data-xr-texts="m/{files.slug}/texts"></div>\n'
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{body}")
     others = [one for one in few_pages if one[0] != page[0]]
-    write_sources(out, [*others, page, *texts_payloads(files)])
+    write_sources(out, [*others, page, *kept_texts(files).payloads])
     build_site(out)
     return out / "site"
 

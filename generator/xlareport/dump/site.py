@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xlareport.dump.folding import Folded, Pattern, unfolded
 from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
 from xlareport.dump.texts import Chunk, DamagedTextsError, StoredText, restore
@@ -16,6 +17,8 @@ _INDEX = re.compile(
     r"(?P<site>(?:[^/]+/)?(?:site/|site_src/)?)assets/data/m/(?P<slug>[^/]+)/texts\.js"
 )
 _LARGEST_SCRIPT = 256 << 20
+_MOST_CHARACTERS = 1 << 30
+"""Of the lines of one chunk."""
 _ALTERED = "Not restored: this file of the report is damaged or of another version: {}."
 
 Restored = tuple[str, Path, float | None]
@@ -36,7 +39,7 @@ def restored(
     try:
         listed = _read(scripts[index])
         texts = [_text(one) for one in listed["texts"]]
-        names = (f"{index[:-3]}-{number}.js" for number in range(_whole(listed["chunks"])))
+        names = (f"{index[:-3]}-{number}.js" for number in range(len(listed["chunks"])))
         chunks = [_chunk(_read(scripts[name])) for name in names]
         for text, parts in restore(texts, chunks):
             yield text.path, spool.keep(parts), text.modified
@@ -64,8 +67,14 @@ def _text(record: Sequence[Any]) -> StoredText:
 
 
 def _chunk(record: Mapping[str, Any]) -> Chunk:
-    lines = [str(line) for line in record["lines"]]
-    return Chunk(lines, [_numbers(runs) for runs in record["blocks"]])
+    patterns, uses, numbers = record["lines"]
+    lines = Folded([_pattern(one) for one in patterns], _numbers(uses), _numbers(numbers))
+    blocks = [_numbers(runs) for runs in record["blocks"]]
+    return Chunk(unfolded(lines, _MOST_CHARACTERS), blocks)
+
+
+def _pattern(value: Any) -> Pattern:
+    return value if isinstance(value, str) else [str(part) for part in value]
 
 
 def _numbers(value: Sequence[Any]) -> list[int]:

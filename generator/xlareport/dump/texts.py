@@ -10,17 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-_CHUNK = 2_000_000
-"""Bytes of new lines after which a chunk is closed: what a page inflates without a pause."""
+_CHUNK = 8_000_000
+"""Bytes of new lines after which a chunk is closed: what a page unfolds without a pause."""
 _PART = 1 << 20
 LARGEST = 1 << 31
 """Bytes of a text that is given back; what is larger is not read either."""
 _NEW = 0
 
 Runs = list[int]
-"""Of a block: `0, N` for N new lines, or `AGE + 1, START, N` for N lines copied from the block AGE
-blocks ago (0: itself). Of a text: `0, N` for N new blocks, `1, START, N` for N blocks copied from
-the text before, `2, NUMBER` for a block by its number."""
+"""Of a block: `0, N` for N new lines, or `AGE + 1, SHIFT, N` for N lines copied from the block AGE
+blocks ago (0: itself), SHIFT lines after the last one copied from there; where none was, after as
+many lines as this block has. Of a text: `0, N` for N new blocks, `1, START, N` for N blocks copied
+from the text before, `2, NUMBER` for a block by its number."""
 
 
 class DamagedTextsError(ValueError):
@@ -58,7 +59,8 @@ class TextStore:
         self.texts: list[StoredText] = []
         self.chunks: list[Chunk] = [Chunk()]
         self._room = _CHUNK
-        self._lines: dict[bytes, int] = {}
+        self.lines: dict[bytes, int] = {}
+        """The number of each distinct line, counted over all chunks."""
         self._places: list[tuple[int, int]] = []
         self._blocks: dict[bytes, int] = {}
         self._members: list[list[int]] = []
@@ -80,14 +82,14 @@ class TextStore:
         key = hashlib.blake2b(block, digest_size=16).digest()
         number = self._blocks.setdefault(key, len(self._members))
         if number == len(self._members):
-            known = len(self._lines)
+            known = len(self.lines)
             members = [self._line(line) for line in block.split(b"\n")]
             self._members.append(members)
             self.chunks[-1].blocks.append(self._block_runs(members, number, known))
         return number
 
     def _line(self, line: bytes) -> int:
-        number = self._lines.setdefault(line, len(self._lines))
+        number = self.lines.setdefault(line, len(self.lines))
         if number == len(self._places):
             self._places.append((0, 0))
             self._room -= len(line) + 1
@@ -96,6 +98,7 @@ class TextStore:
 
     def _block_runs(self, members: list[int], number: int, fresh: int) -> Runs:
         runs: Runs = []
+        ends: dict[int, int] = {}
         at = 0
         while at < len(members):
             if members[at] == fresh:
@@ -105,7 +108,8 @@ class TextStore:
             else:
                 block, start = self._places[members[at]]
                 count = _alike(members, at, self._members[block], start)
-                runs += (number - block + 1, start, count)
+                runs += (number - block + 1, start - ends.get(block, at), count)
+                ends[block] = start + count
             for place in range(at, at + count):
                 self._places[members[place]] = (number, place)
             at += count
@@ -198,14 +202,17 @@ def _restored_blocks(chunks: Sequence[Chunk]) -> list[list[bytes]]:
         fresh = iter([line.encode("utf-8", "surrogateescape") for line in chunk.lines])
         for runs in chunk.blocks:
             blocks.append([])
-            for age, start, count in _block_parts(runs):
+            ends: dict[int, int] = {}
+            for age, shift, count in _block_parts(runs):
                 left -= count
                 if left < 0 or count < 1:
                     raise DamagedTextsError("A block has an impossible number of lines.")
                 if age == _NEW:
                     blocks[-1] += _taken(fresh, count)
                 else:
+                    start = shift + ends.get(age, len(blocks[-1]))
                     _copy(blocks, age, start, count)
+                    ends[age] = start + count
             if not blocks[-1]:
                 raise DamagedTextsError("A block has no line.")
     return blocks
@@ -214,8 +221,8 @@ def _restored_blocks(chunks: Sequence[Chunk]) -> list[list[bytes]]:
 def _block_parts(runs: Runs) -> Iterator[tuple[int, int, int]]:
     numbers = iter(runs)
     for kind in numbers:
-        start = 0 if kind == _NEW else next(numbers, -1)
-        yield kind, start, next(numbers, 0)
+        shift = 0 if kind == _NEW else next(numbers, 0)
+        yield kind, shift, next(numbers, 0)
 
 
 def _taken(lines: Iterator[bytes], count: int) -> list[bytes]:

@@ -29,6 +29,7 @@ from xlareport.errors import Problem
 from xlareport.pages import navigation
 from xlareport.pages.code import CodeSummary, summary_of
 from xlareport.pages.code_payload import code_payloads
+from xlareport.pages.diff_payload import StoredLines
 from xlareport.pages.film_payload import film_payloads
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.history_payload import history_payloads
@@ -48,7 +49,7 @@ from xlareport.pages.search_payload import Searched, Stage, searched
 from xlareport.pages.step_figures import step_figures, time_words
 from xlareport.pages.step_payload import mentioned, step_payload
 from xlareport.pages.steps import steps_payload
-from xlareport.pages.texts_payload import texts_payloads
+from xlareport.pages.texts_payload import KeptTexts, kept_texts
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_code, read_module, read_nameless, unread
@@ -116,10 +117,12 @@ def _work_on(
 ) -> ModuleResult:
     """Read and analyse a module; without a choice of pictures nothing is made for pages."""
     parts = Parts(files)
-    kept = parts.payloads("The page of texts", lambda: texts_payloads(files)) if pictures else ()
+    kept = KeptTexts()
+    if pictures:
+        kept = parts.make("The page of texts", lambda: kept_texts(files), kept)
     module = read_module(files)
     found = between(module)
-    steps = list(_steps(module, found, pictures) if pictures else _differences(module))
+    steps = list(_steps(module, found, pictures, kept) if pictures else _differences(module))
     counter = Costs()
     cost = counter.module(module.final.hlo) if module.final else None
     summary = summarise(module, [one.summary for one in steps], cost, reckoning)
@@ -140,7 +143,7 @@ def _work_on(
         result,
         summary=replace(summary, problems=(*summary.problems, *code.problems, *parts.problems)),
         read=(*module.read, *code.read),
-        payloads=(*kept, *payloads, *drawn.payloads, *code.payloads, *search.payloads),
+        payloads=(*kept.payloads, *payloads, *drawn.payloads, *code.payloads, *search.payloads),
         scopes=search.scopes,
         code=code.summary,
         expense=costs,
@@ -223,13 +226,16 @@ def _differences(module: Module) -> Iterator[_Step]:
         yield _Step(None if same is None else StepSummary(not same, 0, 0, 0, ""))
 
 
-def _steps(module: Module, found: Sequence[Boundary], pictures: PictureChoice) -> Iterator[_Step]:
+def _steps(
+    module: Module, found: Sequence[Boundary], pictures: PictureChoice, kept: KeptTexts
+) -> Iterator[_Step]:
     """Tell what each step did; the first snapshot has none."""
     if module.snapshots:
         yield _Step(None)
+    lines = StoredLines(navigation.texts_key(module.files.slug), kept.lines)
     for one in found:
         before, after = module.snapshots[one.number - 1 : one.number + 1]
-        yield _step(before, after, one, pictures)
+        yield _step(before, after, one, pictures, lines)
 
 
 def _glance(
@@ -250,14 +256,20 @@ _NOT_ASKED = (
 _NO_PICTURE = "No picture: the change is too large to draw, or none that a graph could show."
 
 
-def _step(before: Snapshot, after: Snapshot, found: Boundary, pictures: PictureChoice) -> _Step:
+def _step(
+    before: Snapshot,
+    after: Snapshot,
+    found: Boundary,
+    pictures: PictureChoice,
+    lines: StoredLines,
+) -> _Step:
     change = step(before.hlo, after.hlo, found.actor)
     summary = _summary(change)
     if change.matching is None:
         return _Step(summary)
     diff = text_diff(change.matching)
     drawn, note = _drawn(change, pictures)
-    story = step_payload(change, diff, found.note, told(drawn, note)) | {"ran": found.inside}
+    story = step_payload(change, diff, found.note, told(drawn, note), lines) | {"ran": found.inside}
     request = drawn.request if drawn else None
     return _Step(summary, story, request, change.matching, numbers_changed(change), touched(change))
 

@@ -1,7 +1,7 @@
 """One step for the page script: the account, the grouped changes, the text difference."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from xlareport.analysis import wording
@@ -10,10 +10,9 @@ from xlareport.analysis.differences import Kind
 from xlareport.analysis.groups import ChangeGroup
 from xlareport.analysis.pairing import Place
 from xlareport.analysis.steps import StepChange
-from xlareport.analysis.textdiff import ComputationDiff, DiffLine, TextDiff
+from xlareport.analysis.textdiff import TextDiff
+from xlareport.pages.diff_payload import StoredLines, diff_payload
 
-_LINES = 20_000
-_LINE_LENGTH = 4_000
 _MEMBERS = 6
 _NAME = re.compile(r"%([\w.\-]*\w)")
 
@@ -23,8 +22,12 @@ def step_payload(
     diff: TextDiff | None,
     certain: str,
     pictures: dict[str, Any],
+    lines: StoredLines | None = None,
 ) -> dict[str, Any]:
-    """Return the value of a step's payload; `pictures` is what `pages.pictures` tells of them."""
+    """Return the value of a step's payload; `pictures` is what `pages.pictures` tells of them.
+
+    `lines` are those that the site holds anyway; without them the difference holds its own.
+    """
     return {
         "headline": change.headline,
         "account": list(change.account),
@@ -32,7 +35,7 @@ def step_payload(
         "groups": [_group(one) for one in change.groups],
         "opcodes": [list(one) for one in change.opcode_delta],
         "pictures": pictures,
-        "diff": _diff(diff, change.renumbered),
+        "diff": diff_payload(diff, change.renumbered, lines or StoredLines()),
     }
 
 
@@ -115,50 +118,3 @@ def _names(change: Change, place: Place | None, *kinds: Kind) -> str | list[str]
         more = len(change.members) - _MEMBERS
         return [*shown, f"and {more:,} more"] if more > 0 else shown
     return f"%{place.instruction}" if place else None
-
-
-def _diff(diff: TextDiff | None, renumbered: int) -> dict[str, Any]:
-    if diff is None:
-        return {"hunks": [], "total": 0, "shown": 0, "note": ""}
-    hunks: list[dict[str, Any]] = []
-    total = sum(len(hunk.lines) for one in diff.computations for hunk in one.hunks)
-    shown = 0
-    for title, lines in _hunks(diff.computations):
-        kept = lines[: max(0, _LINES - shown)]
-        shown += len(kept)
-        if kept:
-            hunks.append({"computation": title, "lines": [_line(line) for line in kept]})
-    return {
-        "hunks": hunks,
-        "total": total,
-        "shown": shown,
-        "note": _note(total, shown, max(renumbered, diff.renumbered)),
-    }
-
-
-def _hunks(computations: Sequence[ComputationDiff]) -> Iterator[tuple[str, Sequence[DiffLine]]]:
-    for one in computations:
-        names = dict.fromkeys(name for name in (one.before, one.after) if name)
-        for hunk in one.hunks:
-            yield " → ".join(names), hunk.lines
-
-
-def _line(line: DiffLine) -> list[str]:
-    shown = [line.sign, _shortened(line.text)]
-    return [*shown, _shortened(line.other)] if line.other else shown
-
-
-def _shortened(text: str) -> str:
-    """Cut what nobody reads: constants of megabytes; the file itself holds all."""
-    if len(text) <= _LINE_LENGTH:
-        return text
-    return f"{text[:_LINE_LENGTH]} … {len(text) - _LINE_LENGTH:,} more characters"
-
-
-def _note(total: int, shown: int, renumbered: int) -> str:
-    said = []
-    if renumbered:
-        said.append(f"{renumbered:,} lines differ only in the numbers of names and count as equal.")
-    if shown < total:
-        said.append(f"The first {shown:,} of {total:,} lines are shown; the files hold the rest.")
-    return " ".join(said)

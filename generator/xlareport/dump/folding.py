@@ -1,0 +1,106 @@
+"""Strings that differ in numbers only, written as few patterns and the numbers between them.
+
+`%add.7` after `%add.6` is the pattern `%add.` and a step of one. gzip looks back 32 KB and no
+further; a pattern is found however far back it stands.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
+from operator import sub
+
+SLOT = "\x7f"
+"""Stands in a pattern where a number stood."""
+_NUMBER = re.compile(r"([1-9][0-9]{0,8}|0)")
+"""Those that are written in one way only, and that fit 32 bits: `007` is three."""
+_LARGEST = 10**9
+_MOST_SLOTS = 40
+"""Numbers of one string; what has more, as a constant has, is its own pattern."""
+
+Pattern = str | list[str]
+"""A string with slots; in a list, one that stands for itself."""
+
+
+class FoldingError(ValueError):
+    """What was folded cannot be unfolded."""
+
+
+@dataclass(slots=True)
+class Folded:
+    """Strings as patterns, which of them each string has, and what stands in their slots."""
+
+    patterns: list[Pattern] = field(default_factory=list)
+    uses: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    """Slot by slot of one pattern after the other, each as distance from the string before."""
+
+    def listed(self) -> list[list[Pattern] | list[int]]:
+        """Return it for a payload."""
+        return [self.patterns, self.uses, self.numbers]
+
+
+def folded(strings: Sequence[str]) -> Folded:
+    """Fold strings; any string comes back as it was."""
+    made = Folded()
+    known: dict[str | tuple[str], int] = {}
+    filled: list[list[list[str]]] = []
+    for one in strings:
+        parts = _NUMBER.split(one) if SLOT not in one else [one]
+        if len(parts) > 2 * _MOST_SLOTS:
+            parts = [one]
+        key = SLOT.join(parts[::2]) if SLOT not in one else (one,)
+        number = known.setdefault(key, len(filled))
+        if number == len(filled):
+            filled.append([])
+            made.patterns.append(key if isinstance(key, str) else [*key])
+        filled[number].append(parts[1::2])
+        made.uses.append(number)
+    for rows in filled:
+        for slot in zip(*rows, strict=True):
+            numbers = list(map(int, slot))
+            made.numbers += map(sub, numbers, [0, *numbers[:-1]])
+    return made
+
+
+def unfolded(found: Folded, room: int) -> list[str]:
+    """Return the strings; raises FoldingError, also where they have more than `room` characters."""
+    counts = [0] * len(found.patterns)
+    for number in found.uses:
+        if not 0 <= number < len(counts):
+            raise FoldingError("a string has a pattern that is not there")
+        counts[number] += 1
+    numbers = iter(found.numbers)
+    pairs = zip(found.patterns, counts, strict=True)
+    rows = [_filled(_parts(pattern), count, numbers) for pattern, count in pairs]
+    if next(numbers, None) is not None:
+        raise FoldingError("there are more numbers than slots")
+    strings: list[str] = []
+    for number in found.uses:
+        strings.append(next(rows[number]))
+        room -= len(strings[-1])
+        if room < 0:
+            raise FoldingError("the strings are too long")
+    return strings
+
+
+def _parts(pattern: Pattern) -> list[str]:
+    return pattern.split(SLOT) if isinstance(pattern, str) else ["".join(pattern)]
+
+
+def _filled(parts: Sequence[str], count: int, numbers: Iterator[int]) -> Iterator[str]:
+    """Return the strings of one pattern; its numbers are taken at once."""
+    slots = [_slot(list(islice(numbers, count)), count) for _ in parts[1:]]
+    if not slots or not count:
+        return iter([parts[0]] * count)
+    shape = "%s".join(part.replace("%", "%%") for part in parts)
+    return (shape % row for row in zip(*slots, strict=True))
+
+
+def _slot(steps: Sequence[int], count: int) -> list[int]:
+    if len(steps) != count:
+        raise FoldingError("there are fewer numbers than slots")
+    found = list(accumulate(steps))
+    if min(found, default=0) < 0 or max(found, default=0) > _LARGEST:
+        raise FoldingError("a number is out of bounds")
+    return found

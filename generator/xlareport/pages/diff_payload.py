@@ -1,0 +1,117 @@
+"""A text difference for the page script: signs, and numbers of lines that the site holds anyway."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from xlareport.analysis.textdiff import ComputationDiff, DiffLine, TextDiff
+from xlareport.dump.folding import folded
+
+_LINES = 20_000
+_LINE_LENGTH = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLines:
+    """The lines of a module's texts; none where there are no texts."""
+
+    key: str = ""
+    """Of the payload that holds them."""
+    numbers: Mapping[bytes, int] = field(default_factory=dict)
+
+    def number(self, text: str) -> int | None:
+        """Return the number of a line by its text without indentation; a header lacks its brace."""
+        if len(text) > _LINE_LENGTH:
+            return None
+        for line in (f"  {text}", f"{text} {{"):
+            number = self.numbers.get(line.encode("utf-8", "surrogatepass"))
+            if number is not None:
+                return number
+        return None
+
+
+class _Lines:
+    """Tells lines by number: those that are stored from 0 up, its own ones from -1 down."""
+
+    def __init__(self, stored: StoredLines) -> None:
+        self._stored = stored
+        self._own: dict[str, int] = {}
+        self.named = False
+
+    def number(self, text: str) -> int:
+        number = self._stored.number(text)
+        if number is None:
+            return -1 - self._own.setdefault(_shortened(text), len(self._own))
+        self.named = True
+        return number
+
+    def value(self) -> dict[str, Any]:
+        return {
+            "texts": self._stored.key if self.named else None,
+            "own": folded(list(self._own)).listed(),
+        }
+
+
+def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) -> dict[str, Any]:
+    """Return the value of a text difference, the first lines of it where it has very many."""
+    hunks = list(_hunks(diff.computations)) if diff else []
+    total = sum(len(lines) for _, lines in hunks)
+    shown = list(_first(hunks))
+    lines = [line for _, some in shown for line in some]
+    told = _Lines(stored)
+    before = [told.number(one.text) for one in lines if one.sign != "+"]
+    after = [told.number(_after(one)) for one in lines if one.sign in "+~"]
+    return {
+        "hunks": [len(some) for _, some in shown],
+        "titles": folded([title for title, _ in shown]).listed(),
+        "signs": "".join(line.sign for line in lines),
+        "before": _steps(before),
+        "after": _steps(after),
+        **told.value(),
+        "total": total,
+        "shown": len(lines),
+        "note": _note(total, len(lines), max(renumbered, diff.renumbered if diff else 0)),
+    }
+
+
+_Titled = tuple[str, Sequence[DiffLine]]
+
+
+def _hunks(computations: Sequence[ComputationDiff]) -> Iterator[_Titled]:
+    for one in computations:
+        names = dict.fromkeys(name for name in (one.before, one.after) if name)
+        for hunk in one.hunks:
+            yield " → ".join(names), hunk.lines
+
+
+def _first(hunks: Sequence[_Titled]) -> Iterator[_Titled]:
+    room = _LINES
+    for title, lines in hunks:
+        if room > 0:
+            yield title, lines[:room]
+        room -= len(lines)
+
+
+def _after(line: DiffLine) -> str:
+    return line.other if line.sign == "~" else line.text
+
+
+def _steps(numbers: Sequence[int]) -> list[int]:
+    return [number - last for last, number in pairwise([0, *numbers])]
+
+
+def _shortened(text: str) -> str:
+    """Cut what nobody reads: constants of megabytes; the file itself holds all."""
+    if len(text) <= _LINE_LENGTH:
+        return text
+    return f"{text[:_LINE_LENGTH]} … {len(text) - _LINE_LENGTH:,} more characters"
+
+
+def _note(total: int, shown: int, renumbered: int) -> str:
+    said = []
+    if renumbered:
+        said.append(f"{renumbered:,} lines differ only in the numbers of names and count as equal.")
+    if shown < total:
+        said.append(f"The first {shown:,} of {total:,} lines are shown; the files hold the rest.")
+    return " ".join(said)
