@@ -22,8 +22,8 @@ _ORDER = (
     ("others", "pictures", "graphs inside of other modules"),
     ("others", "graph", "neighbourhoods in other modules"),
     ("any", "picture", "pictures of steps"),
-    ("others", "texts", "whole texts of other modules"),
     ("others", "step", "steps of other modules"),
+    ("others", "texts", "whole texts of other modules"),
     ("others", "instructions", "tables of instructions of other modules"),
     ("others", "search", "the search inside of other modules"),
     ("main", "film", "films of the main program"),
@@ -31,10 +31,13 @@ _ORDER = (
     ("main", "pictures", "graphs inside of the main program"),
     ("main", "graph", "neighbourhoods in the main program"),
     ("main", "history", "histories of the main program"),
-    ("main", "texts", "whole texts of the main program"),
     ("main", "step", "steps of the main program"),
+    ("main", "texts", "whole texts of the main program"),
 )
-"""What is left out first, second, and so on: whose, which payloads, and what they are called."""
+"""What is left out first, second, and so on: whose, which payloads, and what they are called.
+
+Steps go before texts, which hold the lines that steps show.
+"""
 
 
 @dataclass(frozen=True, slots=True)
