@@ -35,6 +35,11 @@ _NO_SCRIPT = (
 )
 
 
+_HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
+_KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
+_ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
+
+
 class NoSettings(Config):  # type: ignore[no-untyped-call]
     """The plugin has no settings: a report is safe or it is none."""
 
@@ -43,6 +48,8 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """Makes the pages safe to open anywhere: offline, from file://, with hostile names in them."""
 
     serving = False
+    _kept: tuple[str, ...] = ()
+    """The HTML between the headings of the page that is being read."""
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether `mkdocs serve` runs: its live reload needs an inline script."""
@@ -71,8 +78,22 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             config.nav = _navigation(config.nav, pages)
         return files
 
-    def on_page_content(self, html: str, **_: object) -> str:
-        """Say what is missing where scripts are switched off."""
+    def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
+        """Keep from Markdown what it would leave as it is, after reading it three times over."""
+        self._kept = ()
+        if page.meta.get("between_headings") != "html":
+            return markdown
+        parts = _HEADING.split(markdown)
+        self._kept = tuple(parts[::2])
+        parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(self._kept))]
+        return "".join(parts)
+
+    def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
+        """Put back what was kept, and say what is missing where scripts are switched off."""
+        if self._kept:
+            html = _KEPT.sub(lambda place: self._kept[int(place[1])].strip("\n"), html)
+            anchors = page.present_anchor_ids or set()
+            page.present_anchor_ids = anchors.union(*map(_ANCHOR.findall, self._kept))
         return _NO_SCRIPT + html if "data-xr-" in html else html
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,39 @@ def test_the_same_sources_give_the_same_site(out: Path) -> None:
     build_site(out)
 
     assert contents() == first
+
+
+PAGE = """
+<p id="lead" class="a">One &amp; <b>two</b>: [no](link.md) *as it is*</p>
+
+# A &lt;heading&gt; of `mine`
+
+<div><pre>
+a
+
+b \ue0000\ue000
+</pre></div>
+<p><a href="../index.html">Home</a></p>
+## Another
+
+### And one below
+<p>The end</p>
+"""
+
+
+def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[File]) -> None:
+    front = "---\ntitle: x\nsearch:\n  exclude: true\nbetween_headings: html\n---\n"
+    plain = PAGE.replace("<p id", "before\n\n<p id").replace("<p>The", "\n<p>The")
+    pages = [("m/fast.md", front + PAGE), ("m/plain.md", f"---\ntitle: x\n---\n{plain}")]
+    write_sources(tmp_path, [*few_pages, *pages])
+    (tmp_path / "site_src/notes.md").write_text("# Notes\n\n[there](m/fast.md#lead)\n")
+
+    assert build_site(tmp_path) == ""
+    fast = (tmp_path / "site/m/fast.html").read_text("utf-8")
+    assert '<p id="lead" class="a">One &amp; <b>two</b>: [no](link.md) *as it is*</p>' in fast
+    assert "<pre>\na\n\nb \ue0000\ue000\n</pre>" in fast
+    slow = (tmp_path / "site/m/plain.html").read_text("utf-8")
+    for one in (fast, slow):
+        assert re.search(r'<h1 id="a-heading-of-mine">A &lt;heading&gt; of <code>mine</code>', one)
+        assert '<a href="../index.html">Home</a></p>' in one
+        assert '<h3 id="and-one-below">' in one
