@@ -54,6 +54,10 @@
      */
     constructor(host, key) {
       this.key = key;
+      /** @type {Promise<Index> | undefined} */
+      this.known = undefined;
+      /** @type {Map<number, Promise<Chunk>>} */
+      this.chunks = new Map();
       this.steps = host.dataset.steps ?? "";
       this.code = host.dataset.code ?? "";
       this.input = /** @type {HTMLInputElement} */ (element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" }));
@@ -72,7 +76,18 @@
 
     /** @returns {Promise<Index>} */
     index() {
-      return xlareport.load(this.key);
+      this.known ??= xlareport.load(this.key).then(indexOf);
+      return this.known;
+    }
+
+    /**
+     * @param {number} number
+     * @returns {Promise<Chunk>}
+     */
+    chunk(number) {
+      const known = this.chunks.get(number) ?? xlareport.load(`${this.key}-${number}`).then(chunkOf);
+      this.chunks.set(number, known);
+      return known;
     }
 
     /** @param {MouseEvent} event */
@@ -169,7 +184,7 @@
      * @returns {Promise<Found>}
      */
     async subject(index, number) {
-      const chunk = /** @type {Chunk} */ (await xlareport.load(`${this.key}-${Math.floor(number / index.chunk)}`));
+      const chunk = await this.chunk(Math.floor(number / index.chunk));
       const place = number % index.chunk;
       return { title: titleOf(index, number), subject: chunk.subjects[place], events: eventsOf(chunk, place), standings: chunk.standings, number };
     }
@@ -226,6 +241,56 @@
         element("p.xr-muted", null, ...xlareportStory.told(reason)),
       );
     }
+  }
+
+  /**
+   * Cuts a list into lists.
+   * @template T
+   * @param {number[]} lengths
+   * @param {T[]} values
+   * @returns {T[][]}
+   */
+  function parts(lengths, values) {
+    let end = 0;
+    return lengths.map((length) => values.slice(end, (end += length)));
+  }
+
+  /**
+   * @param {any[][]} columns
+   * @returns {any[]} their rows
+   */
+  const rowsOf = (columns) => columns[0].map((_, row) => columns.map((column) => column[row]));
+
+  /**
+   * Puts an index together; the other side is pages/history_columns.py.
+   * @param {any} index
+   * @returns {Index}
+   */
+  function indexOf({ titles, between: [first, others], names: [names, lengths, steps], ...rest }) {
+    const numbers = parts(lengths, xlareport.sums(steps));
+    return {
+      ...rest,
+      titles: xlareport.unfold(titles),
+      between: [first, ...xlareport.unfold(others)],
+      names: Object.fromEntries(xlareport.unfold(names).map((name, place) => [name, numbers[place]])),
+    };
+  }
+
+  /**
+   * Puts a chunk together.
+   * @param {any} chunk
+   * @returns {Chunk}
+   */
+  function chunkOf({ instructions, happened, origins, now, standings, events: [stages, kinds, names, sources, targets, grades, reasons] }) {
+    const { unfold, sums } = xlareport;
+    const listed = (/** @type {number[][]} */ [counts, lengths, steps]) => parts(lengths, sums(steps)).map((some, place) => [counts[place], ...some]);
+    const lists = (/** @type {[number[], any]} */ [lengths, some]) => parts(lengths, unfold(some));
+    const subjects = rowsOf([instructions, happened, listed(origins), listed(now)]);
+    return {
+      subjects: subjects.map(([instructions, events, origins, now]) => ({ instructions, events, origins, now })),
+      standings: rowsOf(standings.map(unfold)),
+      events: rowsOf([stages, unfold(kinds), unfold(names), lists(sources), lists(targets), unfold(grades), unfold(reasons)]),
+    };
   }
 
   /**

@@ -1,12 +1,14 @@
 """Histories for the page script: an index of names, chunks of subjects."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from xlareport.analysis.history import Snapshots
+from xlareport.dump.folding import Folded, unfolded
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history_payload import history_payloads
 from xlareport.payload import read_payload
@@ -24,7 +26,54 @@ def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     snapshots = Snapshots([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
-    return dict(read_payload(script) for _, script in history_payloads("x", snapshots, stages))
+    return rows(history_payloads("x", snapshots, stages))
+
+
+def rows(scripts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return the index and the chunks as rows, as the page script puts them together."""
+    found = dict(read_payload(script) for _, script in scripts)
+    return {key: _index(one) if "names" in one else _chunk(one) for key, one in found.items()}
+
+
+def _index(index: dict[str, Any]) -> dict[str, Any]:
+    first, between = index["between"]
+    names, *numbers = index["names"]
+    return index | {
+        "titles": strings(index["titles"]),
+        "between": [first, *strings(between)],
+        "names": dict(zip(strings(names), parted(*numbers), strict=True)),
+    }
+
+
+def _chunk(chunk: dict[str, Any]) -> dict[str, Any]:
+    listed = [
+        [[count, *some] for count, some in zip(counts, parted(*numbers), strict=True)]
+        for counts, *numbers in (chunk["origins"], chunk["now"])
+    ]
+    fields = zip(chunk["instructions"], chunk["happened"], *listed, strict=True)
+    keys = ("instructions", "events", "origins", "now")
+    stages, kinds, names, sources, targets, grades, reasons = chunk["events"]
+    lists = (parts(lengths, strings(some)) for lengths, some in (sources, targets))
+    ends = (strings(grades), strings(reasons))
+    columns = (stages, strings(kinds), strings(names), *lists, *ends)
+    return {
+        "subjects": [dict(zip(keys, one, strict=True)) for one in fields],
+        "standings": [*zip(*(strings(one) for one in chunk["standings"]), strict=True)],
+        "events": [*zip(*columns, strict=True)],
+    }
+
+
+def strings(names: Any) -> list[str]:
+    return unfolded(Folded(*names), 10**8)
+
+
+def parted(lengths: list[int], steps: list[int]) -> list[list[int]]:
+    return parts(lengths, list(accumulate(steps)))
+
+
+def parts(lengths: list[int], values: list[Any]) -> list[list[Any]]:
+    left = iter(values)
+    return [list(islice(left, length)) for length in lengths]
 
 
 def events(chunk: dict[str, Any], place: int) -> list[Any]:
@@ -63,7 +112,7 @@ def test_a_name_leads_to_its_subject(payloads: dict[str, Any]) -> None:
     assert count == 1
     standing = chunk["standings"][origin]
     assert standing[0] == "main.2/%dot_general.5"
-    assert standing[3:] == ["jit(train_step)/jvp(loss)/hidden/dot_general", "jax_train.py:27"]
+    assert standing[3:] == ("jit(train_step)/jvp(loss)/hidden/dot_general", "jax_train.py:27")
 
 
 def test_an_op_is_asked_forward(payloads: dict[str, Any]) -> None:
@@ -85,7 +134,7 @@ def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:
     snapshots = Snapshots([one for one in read if one is not None])
     stages = [("0", "0"), ("1", "1"), ("2", "2")]
     scripts = history_payloads("x", snapshots, stages, [(1, ("r", "s", "nothing"))])
-    found = dict(read_payload(script) for _, script in scripts)
+    found = rows(scripts)
     index = found["m/x/history"]
     assert index["between"] == [index["chunk"], "main/%s"]
     assert index["names"]["s"] == [index["chunk"]]

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from xlareport.pages.environment import front_matter
+from xlareport.pages.history_columns import chunk_columns, index_columns
 from xlareport.payload import payload, payload_path
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -29,20 +30,22 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
     event = [1, "born", "main/%fusion.1", ["add.1", hostile], [], "m", hostile]
     yield (
         "m/x/history",
-        {
-            "stages": [["first", "first"], ["0007", f"0007 fusion {hostile}"]],
-            "chunk": 1,
-            "titles": ["main/%fusion.1", f"jit(f)/add{hostile}"],
-            "forward": 1,
-            "between": [2, "main/%passing.1"],
-            "names": {"passing.1": [2], "fusion.1": [0], "add.1": [1], hostile: [1]},
-            "complete": True,
-        },
+        index_columns(
+            {
+                "stages": [["first", "first"], ["0007", f"0007 fusion {hostile}"]],
+                "chunk": 1,
+                "titles": ["main/%fusion.1", f"jit(f)/add{hostile}"],
+                "forward": 1,
+                "between": [2, "main/%passing.1"],
+                "names": {"passing.1": [2], "fusion.1": [0], "add.1": [1], hostile: [1]},
+                "complete": True,
+            }
+        ),
     )
     standing = ["main/%add.1", "add", "f32[8]", f"jit(f)/add{hostile}", "f.py:3"]
     for number in range(3):
         chunk = {"subjects": [subject([-1])], "standings": [standing], "events": [event]}
-        yield f"m/x/history-{number}", chunk
+        yield f"m/x/history-{number}", chunk_columns(chunk)
 
 
 @pytest.fixture(scope="module")

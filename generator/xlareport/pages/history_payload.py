@@ -16,13 +16,14 @@ from xlareport.analysis.roots import Relatives, heirs, roots
 from xlareport.analysis.subjects import Subject
 from xlareport.analysis.trace import Ends, Standing, Trace, standings, trace
 from xlareport.pages import navigation
+from xlareport.pages.history_columns import chunk_columns, index_columns
 from xlareport.payload import payload, payload_path
 
 _MOST = 20_000
 """Subjects of one module; those after them are left to the command line."""
 _MOST_BETWEEN = 2_000
 """Further subjects, of what stood neither in the first snapshot nor in the last."""
-_CHUNK = 400
+_CHUNK = 1_000
 _FOLLOWED = 6
 """Instructions of one op whose events are listed; what does their work now is listed for all."""
 _LISTED = 40
@@ -72,7 +73,7 @@ def history_payloads(
         "names": names.everyone(),
         "complete": len(subjects) <= _MOST,
     }
-    yield payload_path(key), payload(key, index)
+    yield payload_path(key), payload(key, index_columns(index))
 
 
 def _chunks(
@@ -88,7 +89,7 @@ def _chunks(
         for number, one in enumerate(followed, start + first):
             names.add(number, one.trace)
         chunk = f"{key}-{(start + first) // _CHUNK}"
-        yield payload_path(chunk), payload(chunk, _chunk(followed))
+        yield payload_path(chunk), payload(chunk, chunk_columns(_chunk(followed)))
 
 
 def _between(
