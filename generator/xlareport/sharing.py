@@ -8,6 +8,7 @@ from pathlib import Path
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.errors import UnreadableInputError
+from xlareport.knowledge import opcodes
 from xlareport.report import BuildOptions, Tell, build
 from xlareport.site.fitting import Packed, find_site
 from xlareport.site.pack import NO_NOTES, pack
@@ -52,7 +53,7 @@ def share_redacted(report: Path, parcel: Parcel, options: BuildOptions, tell: Te
     What the report was made from beside its texts, protos and object files, is not in it, so
     nothing can be taken out of that, and nothing of it gets into the file.
     """
-    redactor = Redactor()
+    redactor = Redactor(keep=frozenset(opcodes.all_entries()))
     with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
         dump, out = Path(folder) / "dump", Path(folder) / "out"
         _redact(find_site(report), dump, redactor)

@@ -1,5 +1,8 @@
 """What says who and where is taken out of texts, alike everywhere; the program stays."""
 
+import base64
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +30,26 @@ def redacted(*lines: str, path: str = "module_0001.jit_f.txt") -> list[str]:
         ("by alice@example.com", "by address1"),
         ("AWS_SECRET_KEY=abc123/x", "AWS_SECRET_KEY=variable1"),
         ("/home/alice/a.py of alice, not malice", "/redacted/path1.py of user1, not malice"),
+        ('1 "/home/alice/My Project/secret app/a.py"', '1 "/redacted/path1.py"'),
+        ('1 "team/model.ipynb"', '1 "source1"'),
+        (r'"/home/jos\303\251/x.py"', '"/redacted/path1.py"'),
+        (
+            r'"\n\022\014/home/alice/run.sh\022\005hello"',
+            r'"\n\022\014/redacted/path1.sh\022\005hello"',
+        ),
+        ("=/usr/local/a:/mnt/b/c -I/opt/x/y", "=/redacted/path1:/redacted/path2 -I/redacted/path3"),
+        ("file:///home/alice/x gs://bucket/run", "address1 address2"),
+        (r'{"a":"\/home\/alice\/x.txt"}', '{"a":"/redacted/path1.txt"}'),
+        (r"{\"a\":\"/data/a b/c.bin\"}", r"{\"a\":\"/redacted/path1.bin\"}"),
+        ("%2Fhome%2Falice%2Fx", "/redacted/path1"),
+        (r"C:\Users\Jane Doe\m\a.py, then", "/redacted/path1.py, then"),
+        (
+            'user: "bobby" hostname: "n17" bobby on n17',
+            'user: "user1" hostname: "host1" user1 on host1',
+        ),
+        ("password=abc api_key: 'x'", "password=value1 api_key: value2"),
+        ("2001:db8::1 and 00:1a:2b:3c:4d:5e", "host1 and host2"),
+        ("team/train.py:33 in f", "source1.py:33 in f"),
     ],
 )
 def test_taken_out(line: str, expected: str) -> None:
@@ -44,6 +67,9 @@ def test_taken_out(line: str, expected: str) -> None:
         "%0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>",
         "[type.googleapis.com/xla.HloModuleProto]",
         "S(1) T(8,128)(2,1)",
+        '%d = f32[] dot(%a, %b), metadata={op_name="/model/dense/MatMul"}',
+        "--xla_keep_user=false --xla_secret=17",
+        "ran::on a::b, fusion(%p), calls=%f.py(1)",
     ],
 )
 def test_the_program_stays(line: str) -> None:
@@ -58,6 +84,40 @@ def test_the_same_thing_is_replaced_alike_and_counted_once() -> None:
     assert redactor.text(second) == b'file "/redacted/path2.py"'
     assert redactor.counts == {"paths": 2}
     assert redactor.replaced["/a/b/d.py"] == "/redacted/path2.py"
+
+
+def test_bytes_in_base64_are_looked_into_and_keep_their_number() -> None:
+    content = b"ML\xefR\0/home/alice/kernel.py\0matmul\0alice\0" + b"\1" * 40
+    line = '{"body":"' + base64.b64encode(content).decode() + '"}'
+    (clean,) = redacted(line)
+    decoded = base64.b64decode(clean.split('"')[3])
+
+    assert len(decoded) == len(content)
+    assert decoded.startswith(b"ML\xefR\0/redacted/path1.py---\0matmul\0user1\0")
+
+
+def test_what_is_compressed_cannot_be_looked_into_and_goes() -> None:
+    packed = base64.b64encode(b"\x1f\x8b" + bytes(range(100))).decode()
+
+    assert redacted(f"x={packed};") == ["x=packed1;"]
+
+
+def test_a_user_named_like_an_opcode_does_not_change_the_program() -> None:
+    redactor = Redactor(keep=frozenset(("add",)))
+    content = b"%add.1 = f32[] add(%a, %b) of /home/add/x.py"
+    redactor.learn("a.txt", content)
+
+    assert redactor.text(content) == b"%add.1 = f32[] add(%a, %b) of /redacted/path1.py"
+
+
+def test_many_users_are_told_apart() -> None:
+    content = "\n".join(f"/home/u{number}x/a of u{number}x" for number in range(3000)).encode()
+    redactor = Redactor()
+    redactor.learn("a.txt", content)
+    clean = redactor.text(content).decode()
+
+    assert clean.endswith(" of user3000")
+    assert not re.search(r"u\d+x", clean)
 
 
 def test_the_host_of_a_subfolder_is_taken_out_of_paths_and_texts() -> None:
