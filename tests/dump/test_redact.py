@@ -37,6 +37,7 @@ def redacted(*lines: str, path: str = "module_0001.jit_f.txt") -> list[str]:
             r'"\n\022\014/home/alice/run.sh\022\005hello"',
             r'"\n\022\014/redacted/path1.sh\022\005hello"',
         ),
+        (r"{\22a\22: \22/home/alice/x.py\22}", r"{\22a\22: \22/redacted/path1.py\22}"),
         ("=/usr/local/a:/mnt/b/c -I/opt/x/y", "=/redacted/path1:/redacted/path2 -I/redacted/path3"),
         ("file:///home/alice/x gs://bucket/run", "address1 address2"),
         (r'{"a":"\/home\/alice\/x.txt"}', '{"a":"/redacted/path1.txt"}'),
@@ -86,11 +87,11 @@ def test_the_same_thing_is_replaced_alike_and_counted_once() -> None:
     assert redactor.replaced["/a/b/d.py"] == "/redacted/path2.py"
 
 
-def test_bytes_in_base64_are_looked_into_and_keep_their_number() -> None:
+@pytest.mark.parametrize("quote", ['"', r"\22", r"\n", r"\042"])
+def test_bytes_in_base64_are_looked_into_and_keep_their_number(quote: str) -> None:
     content = b"ML\xefR\0/home/alice/kernel.py\0matmul\0alice\0" + b"\1" * 40
-    line = '{"body":"' + base64.b64encode(content).decode() + '"}'
-    (clean,) = redacted(line)
-    decoded = base64.b64decode(clean.split('"')[3])
+    (clean,) = redacted(f"body: {quote}{base64.b64encode(content).decode()} ")
+    decoded = base64.b64decode(clean.removeprefix(f"body: {quote}"))
 
     assert len(decoded) == len(content)
     assert decoded.startswith(b"ML\xefR\0/redacted/path1.py---\0matmul\0user1\0")

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
-_BYTE = r"\\[0-7]{3}"
-"""A byte as protobuf's text format writes it; one from 128 on is part of a letter."""
+_ESCAPED = r"(?<=\\[0-7]{3})|(?<=\\[0-9A-Fa-f]{2})|(?<=\\[abfnrtv])"
+"""Behind a byte as texts of protobuf, MLIR or C write it."""
 _LETTER = r"\\[23][0-7]{2}"
+"""A byte of a letter beyond ASCII."""
 _PART = rf"(?:[^\s/\\\"'<>|:;,(){{}}\[\]=*?#&]|{_LETTER})"
-_AFTER = rf"(?:(?<![\w/.)\]}}*<+-])|(?<=\s-[IL])|(?<={_BYTE})|(?<=\\[abfnrtv]))(?<!op_name=\")"
+_AFTER = rf"(?:(?<![\w/.)\]}}*<+-])|(?<=\s-[IL])|{_ESCAPED})(?<!op_name=\")"
 """Where a path can begin: not inside of a name, but behind an escaped byte."""
 _QUOTED = (
     r"(?<=\")(?<!op_name=\")"
@@ -29,7 +30,7 @@ _PATH = re.compile(
 )
 _SOURCE = re.compile(
     r"(?<=source_file=\")[^\"]{1,4096}(?=\")"
-    r"|(?<![\w./~-])[\w./~-]{1,1024}\.(?:py|ipynb)\b(?!\()"
+    r"|(?<![\w./~-])(?![\w.~-]{0,3}/redacted/)[\w./~-]{1,1024}\.(?:py|ipynb)\b(?!\()"
     r"|(?<=\")[^\"\s\\]{1,1024}\.(?:cc|cpp|cu|cuh|h|hpp|rs|jl|pyx)(?=\\?\")"
 )
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>\\]{1,4096}")
@@ -55,13 +56,15 @@ _LEARNT = re.compile(r"(?i)\A(user|login|host)")
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{64,}={0,2}(?![A-Za-z0-9+/=])")
 """Bytes in base64, such as the MLIR bytecode of a kernel, which names source files."""
 _ENCODED_BYTES = re.compile(_ENCODED.pattern.encode())
+_ALIGNMENTS = range(4)
+"""Characters before base64 that look like it: the end of an escaped quote, for instance."""
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _COMMON = frozenset(
     ("user", "users", "root", "home", "main", "test", "build", "runner", "ubuntu", "admin", "work")
 )
 _SHORTEST = 3
 
-_PRINTED = re.compile(rb"[\x20-\x7e]{3,}")
+_PRINTED = re.compile(rb"[\x20-\x7e]{5,}")
 _COMPRESSED = (b"\x1f\x8b", b"x\x9c", b"x\xda", b"(\xb5/\xfd")
 
 Rule = tuple[str, re.Pattern[str], str]
@@ -107,7 +110,8 @@ class Redactor:
 
     def _learn_line(self, line: bytes) -> None:
         for run in _ENCODED_BYTES.findall(line):
-            self._learn_line(b" ".join(_PRINTED.findall(_decoded(run))))
+            for skipped in _ALIGNMENTS:
+                self._learn_line(b" ".join(_PRINTED.findall(_decoded(run[skipped:]))))
         small = line.lower()
         if not any(word in small for word in (b"home", b"user", b"host", b"login")):
             return
@@ -160,12 +164,16 @@ class Redactor:
 
     def _encoded(self, match: re.Match[str]) -> str:
         """Redact what is printable in bytes in base64, without changing their number."""
-        content = _decoded(match[0].encode("ascii"))
-        if content.startswith(_COMPRESSED):
-            return self._instead(match[0], "packed values", "packed")
-        clean = _PRINTED.sub(self._printed, content)
-        changed = base64.b64encode(clean).decode()[: len(match[0])]
-        return match[0] if clean == content else changed
+        run = match[0]
+        for skipped in _ALIGNMENTS:
+            content = _decoded(run[skipped:].encode("ascii"))
+            if content.startswith(_COMPRESSED):
+                return run[:skipped] + self._instead(run[skipped:], "packed values", "packed")
+            clean = _PRINTED.sub(self._printed, content)
+            if clean != content:
+                changed = base64.b64encode(clean).decode()
+                run = run[:skipped] + changed[: len(run) - skipped]
+        return run
 
     def _printed(self, match: re.Match[bytes]) -> bytes:
         clean = self._line(match[0].decode("ascii")).encode("ascii")
