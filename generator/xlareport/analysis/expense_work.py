@@ -91,10 +91,11 @@ class Uncounted:
 
 @dataclass(frozen=True, slots=True)
 class CollectiveRow:
-    """One collective with the sharding that made it."""
+    """One collective with the shardings that made it."""
 
     one: Collective
-    resharding: Resharding | None
+    reshardings: tuple[Resharding, ...]
+    """One for each operand where it combines several; empty where the dump does not tell."""
     scope: str
     source: str
 
@@ -208,7 +209,7 @@ def collective_rows(
         where = place(instruction)
         yield CollectiveRow(
             one=one,
-            resharding=made.get((one.computation, one.instruction)),
+            reshardings=made.get((one.computation, one.instruction), ()),
             scope=instruction.metadata.op_name,
             source=where.short if where else "",
         )

@@ -90,7 +90,9 @@ def expense_page(
         loops_key=key["loops"] if cost.loops else None,
         collectives=_collectives_words(cost.collectives),
         collectives_key=key["collectives"] if cost.collectives else None,
-        shardings_key=key["shardings"] if any(one.resharding for one in cost.collectives) else None,
+        shardings_key=key["shardings"]
+        if any(one.reshardings for one in cost.collectives)
+        else None,
         uncounted=_uncounted_words(cost),
         uncounted_key=key["uncounted"] if cost.uncounted else None,
         treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there

@@ -127,11 +127,18 @@ def _lead(found: Memory) -> str:
 
 def _why_more(found: Memory) -> str:
     """Explain a peak beyond what is reserved, which looks like a contradiction."""
-    peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
-    if peak is None or reserved is None or peak <= reserved:
+    if not _beyond(found):
         return ""
     spaces = ", in all memory spaces" if len(found.figures.spaces) > 1 else ""
     return f" The peak counts an argument and the result written over it each{spaces}."
+
+
+def _beyond(found: Memory) -> str:
+    """Say that what lives passes what is reserved; empty where it does not."""
+    peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
+    if peak is None or reserved is None or peak <= reserved:
+        return ""
+    return "; more than is allocated, because values that share memory count each"
 
 
 def _figures(found: Memory) -> list[Figure]:
@@ -145,7 +152,7 @@ def _figures(found: Memory) -> list[Figure]:
         (
             "Live at the peak",
             figures.live_peak_bytes,
-            "the most that lives at once, arguments too, without padding",
+            f"the most that lives at once, arguments too, without padding{_beyond(found)}",
         ),
         ("For temporaries", figures.temp_bytes, "on top of arguments, results and constants"),
     )
@@ -198,11 +205,26 @@ def _saving(found: Memory) -> str:
     if not saving.buffers:
         return ""
     freed = sum(size for _, size in saving.buffers)
+    one, these = (
+        ("this value", "It has")
+        if len(saving.buffers) == 1
+        else (f"these {len(saving.buffers):,} values", "Together they have")
+    )
     return (
-        f"To save a fifth of the peak, {units.plural(len(saving.buffers), 'value')} of "
-        f"{units.byte_size(freed)} would have to go or to live at other times: the peak would be "
-        f"{units.byte_size(saving.reached)}. Each is the largest where most lived then; the "
-        "schedule and what shares memory stay as they are, so it is an estimate."
+        f"Without {one} at least a fifth of the peak would be saved: {units.byte_size(peak)} "
+        f"would become {units.byte_size(saving.reached)}. {these} {units.byte_size(freed)}"
+        f"{_why_so_much(freed, peak - saving.reached)}. The schedule and what shares memory are "
+        "taken to stay as they are, so it is an estimate."
+    )
+
+
+def _why_so_much(freed: int, saved: int) -> str:
+    """Explain values that are larger than what they save, which looks like a mistake."""
+    if freed <= saved:
+        return ""
+    return (
+        ", more than that saves: when one is gone the peak moves to another moment, and the next "
+        "is the largest that lives then"
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import Part
+from xlareport.analysis.cost.resharding import Resharding
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.expense_work import CollectiveRow
 from xlareport.pages import navigation
@@ -23,7 +24,7 @@ def expense_tables(view: ModuleView, cost: Expense) -> Mapping[str, Table]:
         tables["loops"] = _loops(cost)
     if cost.collectives:
         tables["collectives"] = _collectives(cost.collectives)
-        if any(one.resharding for one in cost.collectives):
+        if any(one.reshardings for one in cost.collectives):
             tables["shardings"] = _shardings(cost.collectives)
     if cost.uncounted:
         tables["uncounted"] = _uncounted(cost)
@@ -143,6 +144,7 @@ def _collectives(rows: Sequence[CollectiveRow]) -> Table:
 def _shardings(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
+        Column("Operand", "code", "of one that combines several, which it is", of="instruction"),
         Column("Made for", "code"),
         Column("Its sharding", "code"),
         Column("From", "code", "its operands that have a sharding, and the argument that moves"),
@@ -150,21 +152,20 @@ def _shardings(rows: Sequence[CollectiveRow]) -> Table:
             "Grade", "text", "matched by the framework op; guessed where several could be meant"
         ),
     )
-    cells: list[list[Cell]] = []
-    for row in rows:
-        found = row.resharding
-        if found is not None:
-            given = [*found.operands, *([found.parameter] if found.parameter else [])]
-            cells.append(
-                [
-                    row.one.instruction,
-                    found.wanted_by.instruction if found.wanted_by else None,
-                    found.wanted_by.sharding if found.wanted_by else None,
-                    "; ".join(f"%{one.instruction} {one.sharding}" for one in given),
-                    found.grade,
-                ]
-            )
+    cells = [_sharding(row, one) for row in rows for one in row.reshardings]
     return Table(columns, cells)
+
+
+def _sharding(row: CollectiveRow, found: Resharding) -> list[Cell]:
+    given = [*found.operands, *([found.parameter] if found.parameter else [])]
+    return [
+        row.one.instruction,
+        found.operand or None,
+        found.wanted_by.instruction if found.wanted_by else None,
+        found.wanted_by.sharding if found.wanted_by else None,
+        "; ".join(f"%{one.instruction} {one.sharding}" for one in given),
+        found.grade,
+    ]
 
 
 _LONGEST_SHAPE = 120
@@ -202,11 +203,14 @@ def _meanwhile(row: CollectiveRow) -> str:
 
 
 def sharding_words(row: CollectiveRow) -> str:
-    """Say which sharding made a collective, with the grade; empty where the dump does not tell."""
-    found = row.resharding
-    if found is None:
-        return ""
-    said = []
+    """Say which shardings made a collective, with the grade; empty where the dump does not tell."""
+    more = len(row.reshardings) - _NAMES
+    said = [_sharding_words(one) for one in row.reshardings[:_NAMES]]
+    return "; ".join([*said, f"{more:,} more"] if more > 0 else said)
+
+
+def _sharding_words(found: Resharding) -> str:
+    said = [f"%{found.operand}"] if found.operand else []
     if found.parameter is not None:
         said.append(f"moves argument %{found.parameter.instruction} {found.parameter.sharding}")
     if found.wanted_by is not None:

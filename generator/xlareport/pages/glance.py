@@ -19,6 +19,7 @@ from xlareport.pages.prose import prose
 from xlareport.pages.tables import Column, Table
 
 _SHOWN = 12
+_NAMES = 4
 _MICROSECONDS = 1e6
 
 
@@ -75,14 +76,15 @@ def glance_view(summary: ModuleSummary, found: Glance) -> GlanceView:
     """Make the part of a module's page."""
     slug = summary.files.slug
     steps = list(_steps(summary))
+    again = tuple(_again(found.again, steps))
     return GlanceView(
         curves=tuple(_curves(found)),
         curves_note=_curves_note(found),
         numbers=tuple(_numbers(*one, steps) for one in found.numbers[:_SHOWN]),
         numbers_more=max(0, len(found.numbers) - _SHOWN),
         busiest_key=navigation.table_key(slug, "busiest") if found.busiest else None,
-        again=tuple(_again(one, steps) for one in found.again[:_SHOWN]),
-        again_more=max(0, len(found.again) - _SHOWN),
+        again=again[:_SHOWN],
+        again_more=max(0, len(again) - _SHOWN),
         idle=found.idle.passes,
         idle_words=_idle_words(found),
         times_words=_times_words(found),
@@ -202,13 +204,24 @@ def _numbers(stage: int, one: NumbersChanged, steps: Sequence[StepLink]) -> Numb
     return NumbersRow(steps[stage], one.what, one.count, prose(one.example), str(one.grade))
 
 
-def _again(one: Again, steps: Sequence[StepLink]) -> AgainRow:
-    what = (
-        "the whole module"
-        if one.computation is None
-        else f"the computation `{short(one.computation)}`"
-    )
-    return AgainRow(steps[one.stage], steps[one.before], prose(what))
+def _again(found: Sequence[Again], steps: Sequence[StepLink]) -> Iterator[AgainRow]:
+    """Yield a row for all that came back in one step from one other."""
+    together: dict[tuple[int, int], list[str | None]] = {}
+    for one in found:
+        together.setdefault((one.stage, one.before), []).append(one.computation)
+    for (stage, before), computations in together.items():
+        yield AgainRow(steps[stage], steps[before], prose(_came_back(computations)))
+
+
+def _came_back(computations: Sequence[str | None]) -> str:
+    names = [f"`{short(one)}`" for one in computations if one is not None]
+    if not names:
+        return "the whole module is"
+    if len(names) == 1:
+        return f"the computation {names[0]} is"
+    more = len(names) - _NAMES
+    said = ", ".join(names[:_NAMES])
+    return f"{len(names):,} computations ({said}{f' and {more:,} more' if more > 0 else ''}) are"
 
 
 def _idle_words(found: Glance) -> str:

@@ -27,17 +27,31 @@ AFTER = """ENTRY e {
 
 def test_an_all_gather_is_led_back_to_its_sharding(module_of: ReadModule) -> None:
     found = reshardings(module_of(AFTER), [module_of(BEFORE)])
-    gathered = found["e", "g"]
+    (gathered,) = found["e", "g"]
     assert gathered.parameter == Sharded("x", "{devices=[2,1]<=[2]}")
     assert gathered.wanted_by == Sharded("t", "{replicated}")
     assert gathered.operands == (Sharded("x", "{devices=[2,1]<=[2]}"),)
     assert gathered.grade == "matched"
-    assert found["e", "h"].grade == "guessed", "two instructions with different shardings"
+    assert found["e", "h"][0].grade == "guessed", "two instructions with different shardings"
     assert ("e", "i") not in found, "nothing is said of what has no op and no single operand"
 
 
+COMBINED = """ENTRY e {
+  d = f32[8,4] dot(a, b), metadata={op_name="jit(f)/t"}
+  f = f32[8,4] fusion(d), kind=kLoop, calls=c, metadata={op_name="jit(f)/twice"}
+  n = f32[8,4] negate(f)
+  ROOT i = (f32[8,4], f32[8,4]) all-reduce(d, f, n), metadata={op_name="jit(f)/t"}
+}"""
+
+
+def test_each_operand_of_a_combined_one_has_its_own(module_of: ReadModule) -> None:
+    found = reshardings(module_of(COMBINED), [module_of(BEFORE)])["e", "i"]
+    assert [(one.operand, one.grade) for one in found] == [("d", "matched"), ("f", "guessed")]
+    assert found[0].wanted_by == Sharded("t", "{replicated}")
+
+
 def test_without_earlier_snapshots_the_argument_alone_is_told(module_of: ReadModule) -> None:
-    found = reshardings(module_of(AFTER), [])["e", "g"]
+    (found,) = reshardings(module_of(AFTER), [])["e", "g"]
     assert (found.grade, found.wanted_by) == ("exact", None)
     assert reshardings(module_of(BEFORE), []) == {}
 
@@ -50,5 +64,5 @@ def test_a_real_all_gather(dumps: Path, name: str, kind: str) -> None:
     final = reader.read(path.read_bytes(), path.name)
     assert final is not None
     found = reshardings(final, [one for one in read if one is not None])
-    (wanted,) = (one.wanted_by for key, one in found.items() if key[1] == kind)
+    (wanted,) = (one.wanted_by for key, (one,) in found.items() if key[1] == kind)
     assert wanted == Sharded("transpose.0", "{mesh['d'=2], [{}, {'d'}]}")

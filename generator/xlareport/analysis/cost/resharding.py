@@ -2,10 +2,11 @@
 
 Shardings are gone after partitioning, but for those of parameters. So each collective is led back
 to the parameter whose pieces it moves, and, by the framework op it was made for, to the instruction
-that had a sharding in the last snapshot before partitioning.
+that had a sharding in the last snapshot before partitioning. One that combines several has an op of
+one of them only: there each operand is led back by the op of what made it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.collectives import KINDS
@@ -30,8 +31,10 @@ class Sharded:
 
 @dataclass(frozen=True, slots=True)
 class Resharding:
-    """What is known of the shardings behind one collective."""
+    """What is known of the shardings behind one collective, or behind one operand of it."""
 
+    operand: str
+    """Which one, where the collective combines several; else empty."""
     parameter: Sharded | None
     """The argument whose pieces it moves, as far as operands lead there without a choice."""
     wanted_by: Sharded | None
@@ -45,7 +48,7 @@ class Resharding:
 
 def reshardings(
     final: HloModule, earlier: Sequence[HloModule]
-) -> Mapping[tuple[str, str], Resharding]:
+) -> Mapping[tuple[str, str], tuple[Resharding, ...]]:
     """Return what is known for each collective by (computation, instruction)."""
     collectives = [
         (place, one)
@@ -56,21 +59,40 @@ def reshardings(
     if not collectives:
         return {}
     made_for = _by_op(_before_partitioning(earlier))
-    found = ((place, one, _resharding(place, one, made_for)) for place, one in collectives)
-    return {(place.name, one.name): known for place, one, known in found if known is not None}
+    found = ((place, one, tuple(_of(place, one, made_for))) for place, one in collectives)
+    return {(place.name, one.name): known for place, one, known in found if known}
+
+
+def _of(
+    place: Computation, one: Instruction, made_for: Mapping[str, Sequence["_Made"]]
+) -> Iterator[Resharding]:
+    """Yield what is known of a collective; of one that combines several, for each operand."""
+    if len(one.operand_names) < 2:
+        found = [_resharding("", _argument(place, one), made_for.get(one.metadata.op_name, ()))]
+    else:
+        found = [_of_operand(place, name, made_for) for name in one.operand_names]
+    yield from (known for known in found if known is not None)
+
+
+def _of_operand(
+    place: Computation, name: str, made_for: Mapping[str, Sequence["_Made"]]
+) -> Resharding | None:
+    maker = place.by_name.get(name)
+    if maker is None:
+        return None
+    return _resharding(name, _argument(place, maker), made_for.get(maker.metadata.op_name, ()))
 
 
 def _resharding(
-    place: Computation, one: Instruction, made_for: Mapping[str, Sequence["_Made"]]
+    operand: str, parameter: Sharded | None, made: Sequence["_Made"]
 ) -> Resharding | None:
-    parameter = _argument(place, one)
-    made = made_for.get(one.metadata.op_name, ()) if one.metadata.op_name else ()
     if parameter is None and not made:
         return None
     first = made[0] if made else None
     alike = len({_shardings(each) for each in made}) < 2
     grade = "exact" if first is None else "matched" if alike else "guessed"
     return Resharding(
+        operand=operand,
         parameter=parameter,
         wanted_by=_sharded(first.one) if first else None,
         operands=tuple(_operands(first)) if first else (),
@@ -98,7 +120,7 @@ def _operands(made: _Made) -> Iterable[Sharded]:
 
 
 def _argument(place: Computation, one: Instruction) -> Sharded | None:
-    """Follow the only operand back to an argument that says how it is sharded."""
+    """Follow an instruction's only operand back to an argument that says how it is sharded."""
     for _ in range(_FARTHEST):
         if one.opcode == "parameter":
             return _sharded(one)
