@@ -123,3 +123,23 @@ def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
         "y": End.USE,
         "z": End.USE,
     }
+
+
+def test_layers_that_xla_computes_again(unpacked: Unpack) -> None:
+    for name, least in (("tpu-v5e-remat", 2), ("tpu-v5e-oom", 20)):
+        again = memory_in(unpacked(name), "jit_loss_of").rematerialised
+        assert len(again) >= least
+        assert {one.by for one in again} == {"XLA"}
+        assert any(one.original for one in again)
+
+
+def test_a_mark_that_is_not_at_the_fullest_moment(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("tpu-v5e-oom"), "jit_loss_of")
+    assert found.fullest is not None
+    assert found.saving is not None
+    assert found.figures.live_peak_bytes is not None, "as the file says it"
+    assert found.fullest.size > 1.25 * found.figures.live_peak_bytes
+    assert found.peak_position != found.marked_position
+    assert sum(one.size for one in found.at_peak) == found.fullest.size == found.saving.peak
+    assert max(found.curve) == found.fullest.size
+    assert memory_in(unpacked("tpu-v5e-scan"), "jit_train_step").fullest is None

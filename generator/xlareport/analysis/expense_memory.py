@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.cost.donation import Donation, donation
 from xlareport.analysis.cost.fragmentation import Fill, fills
+from xlareport.analysis.cost.fullest import Fullest, fullest_moment
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, lifetimes
 from xlareport.analysis.cost.memory import (
@@ -33,7 +34,7 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment
-from xlareport.readers.live_range import ScopeShare
+from xlareport.readers.live_range import LiveRanges, ScopeShare
 
 MOST_ROWS = 200
 """Values in one list."""
@@ -100,6 +101,11 @@ class Memory:
     """Of the whole schedule."""
     peak_position: int | None = None
     peak_instruction: str = ""
+    fullest: Fullest | None = None
+    """Where most lives by the live ranges, if the file marks another moment as the peak; then
+    `at_peak` and `peak_position` are of this one."""
+    marked_position: int | None = None
+    """What the file marks as the peak."""
     saving: Saving | None = None
     """What would have to shrink to save a fifth of the peak."""
     saving_values: tuple[ValueRow, ...] = ()
@@ -137,15 +143,17 @@ class _Teller:
         self._at_peak: frozenset[BufferKey] | None = None
         if files.live is not None:
             self._lives = lifetimes(files.live, files.uses, self._parameters)
-            self._at_peak = frozenset(
-                (one.instruction, one.index) for one in files.live.live_at_peak
-            )
+            self._at_peak = _keys(files.live)
 
     def told(self, cost: ModuleCost) -> Memory:
         files, live = self._files, self._files.live
         figures = memory_figures(files.assignment, live, files.usage)
         sizes = buffer_sizes(files.assignment) if files.assignment else {}
         curve = residency(live, sizes) if live and sizes else ()
+        fullest = fullest_moment(live, sizes, curve, figures.allocated_bytes) if live else None
+        if live and fullest:
+            live = replace(live, peak_position=fullest.position, live_at_peak=fullest.living)
+            self._at_peak = _keys(live)
         known = figures.live_peak_bytes is not None
         estimate = None if known else estimate_peak(self._module)
         peak = peak_buffers(live, self._module) if live else ()
@@ -167,6 +175,8 @@ class _Teller:
             peak_instruction=schedule[position]
             if position is not None and position < len(schedule)
             else "",
+            fullest=fullest,
+            marked_position=files.live.peak_position if files.live else None,
             saving=saving,
             saving_values=tuple(self._peak_row(*key, size) for key, size in saving.buffers)
             if saving
@@ -242,6 +252,10 @@ def thinned(curve: tuple[int, ...]) -> tuple[int, ...]:
     """Return at most so many points, each the most of its stretch: no peak is lost."""
     stretch = -(-len(curve) // _CURVE_POINTS) or 1
     return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))
+
+
+def _keys(live: LiveRanges) -> frozenset[BufferKey]:
+    return frozenset((one.instruction, one.index) for one in live.live_at_peak)
 
 
 def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]]:

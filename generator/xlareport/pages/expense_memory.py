@@ -122,7 +122,19 @@ def _lead(found: Memory) -> str:
             "that says it"
         )
     words = "; ".join(one for one in (said, lives) if one)
-    return f"{words[0].upper()}{words[1:]}.{_why_more(found)}"
+    return f"{words[0].upper()}{words[1:]}.{_why_more(found)}{_fullest(found)}"
+
+
+def _fullest(found: Memory) -> str:
+    """Say that the file marks a moment as the peak which is not the fullest."""
+    if found.fullest is None or found.marked_position is None:
+        return ""
+    return (
+        " At another moment more lives: the file marks position "
+        f"{units.count(found.marked_position)} as the peak, while its own live ranges add up to "
+        f"{units.byte_size(found.fullest.size)} at position {units.count(found.fullest.position)}, "
+        "for which the memory that is reserved has room. This page goes by the live ranges."
+    )
 
 
 def _why_more(found: Memory) -> str:
@@ -186,15 +198,16 @@ def _peak(found: Memory) -> str:
     if found.peak_position is None:
         return ""
     when = f"when %{found.peak_instruction} runs" if found.peak_instruction else "at the end"
+    by = ", the fullest moment by the live ranges" if found.fullest else ""
     return (
         f"{values} {when}, at position {units.count(found.peak_position)} of "
-        f"{units.count(max(0, found.positions - 1))}."
+        f"{units.count(max(0, found.positions - 1))}{by}."
     )
 
 
 def _saving(found: Memory) -> str:
-    saving, peak = found.saving, found.figures.live_peak_bytes
-    if saving is None or peak is None:
+    saving = found.saving
+    if saving is None:
         return ""
     if not saving.is_enough:
         most = units.byte_size(saving.reached)
@@ -210,11 +223,12 @@ def _saving(found: Memory) -> str:
         if len(saving.buffers) == 1
         else (f"these {len(saving.buffers):,} values", "Together they have")
     )
+    why = _why_so_much(freed, saving.peak - saving.reached)
+    before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (
-        f"Without {one} at least a fifth of the peak would be saved: {units.byte_size(peak)} "
-        f"would become {units.byte_size(saving.reached)}. {these} {units.byte_size(freed)}"
-        f"{_why_so_much(freed, peak - saving.reached)}. The schedule and what shares memory are "
-        "taken to stay as they are, so it is an estimate."
+        f"Without {one} at least a fifth of the peak would be saved: {before} would become "
+        f"{after}. {these} {units.byte_size(freed)}{why}. The "
+        "schedule and what shares memory are taken to stay as they are, so it is an estimate."
     )
 
 

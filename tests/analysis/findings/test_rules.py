@@ -22,7 +22,7 @@ from xlareport.analysis.summarise import final_cost, summarise
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
-from xlareport.knowledge.devices import nominal_device
+from xlareport.knowledge.devices import devices, nominal_device
 from xlareport.program import Module, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.report import name_files
@@ -207,6 +207,24 @@ def test_a_rule_finds_what_a_compiler_left(case_of: MakeCase, rule: str) -> None
     assert not found["lacking"]
 
 
+@pytest.mark.parametrize(("name", "given_up"), [("tpu-v5e-oom", True), ("tpu-v5e-remat", False)])
+def test_a_program_that_did_not_fit(
+    unpacked: Callable[[str], Path], name: str, *, given_up: bool
+) -> None:
+    with open_source(unpacked(name)) as source:
+        (files,) = group(name_files(source)).modules
+        module = read_module(files)
+    cost = final_cost(module)
+    assert cost is not None
+    case = case_of_module(module, cost, devices()["tpu-v5e"])
+    assert case is not None
+    first = findings(case)[0]
+    assert (first.rule == "out-of-memory") is given_up
+    if given_up:
+        assert "18.2 GiB, 17.6 GiB of it for temporaries; Google TPU v5e has" in first.evidence
+        assert first.places
+
+
 def refusal(case: Case, *steps: FusionDecision) -> list[str]:
     linked = {("e", "b"): LinkedDecisions(steps, "matched")}
     found = findings(replace(case, decisions=linked))
@@ -301,8 +319,9 @@ def _case(module: Module) -> Case | None:
 
 def test_every_rule_is_seeded_and_in_the_guide() -> None:
     names = {rule.__name__.replace("_", "-") for rule in RULES}
-    assert names == {one[0] for one in SEEDED} | {"refused-fusions", "slow-fusions"}
-    assert names - {"refused-fusions", "unused-donations"} == set(REAL)
+    whole_dumps = {"out-of-memory", "refused-fusions"}
+    assert names == {one[0] for one in SEEDED} | whole_dumps | {"slow-fusions"}
+    assert names - whole_dumps - {"unused-donations"} == set(REAL)
     guide = (resource("site_src") / "guide" / "findings.md").read_text("utf-8")
     assert not [name for name in {*names, "recompilations"} if f"{{ #{name} }}" not in guide]
 

@@ -14,9 +14,9 @@ run() { # ENVIRONMENT PROGRAM FLAGS: a fresh $WORK/dump
     more_into_dump "$@"
 }
 
-more_into_dump() {
-    cp "$programs/$2" "$WORK"
-    (cd "$WORK" && XLA_FLAGS="--xla_dump_to=$WORK/dump $3" "env-$1/bin/python" "$2")
+more_into_dump() { # the same, with what is there; PROGRAM may have arguments
+    cp "$programs/${2%% *}" "$WORK"
+    (cd "$WORK" && XLA_FLAGS="--xla_dump_to=$WORK/dump $3" "env-$1/bin/python" $2)
 }
 
 plain() { # NAME: keep the dump as files
@@ -106,6 +106,14 @@ for name in "$@"; do
         ;;
     tpu-v5e-scan)
         run tpu tpu_scan.py "$EVERY_PASS"
+        packed $name
+        ;;
+    tpu-v5e-remat)
+        run tpu "tpu_memory.py 81920" --xla_dump_hlo_as_text
+        packed $name
+        ;;
+    tpu-v5e-oom)
+        run tpu "tpu_memory.py 98304" --xla_dump_hlo_as_text || true # that is the case
         packed $name
         ;;
     tpu-v5e-pallas)

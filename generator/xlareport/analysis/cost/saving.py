@@ -13,6 +13,8 @@ _MOST_BUFFERS = 200
 class Saving:
     """Buffers without which the peak would be lower; the schedule staying as it is."""
 
+    peak: int
+    """The most that lives at once, in bytes."""
     wanted: int
     """The peak that was asked for, in bytes."""
     reached: int
@@ -35,7 +37,8 @@ def what_to_shrink(
     shrink, such as parameters. The estimate leaves the schedule and all sharing as they are.
     """
     curve = list(residency(live, sizes))
-    wanted = int(max(curve, default=0) * (1 - share))
+    peak = max(curve, default=0)
+    wanted = int(peak * (1 - share))
     candidates = [one for one in live.ranges if one.instruction not in kept]
     chosen: list[tuple[BufferKey, int]] = []
     while curve and max(curve) > wanted and len(chosen) < _MOST_BUFFERS:
@@ -47,7 +50,7 @@ def what_to_shrink(
         chosen.append((key, sizes[key]))
         for position in range(largest.start, largest.end + 1):
             curve[position] -= sizes[key]
-    return Saving(wanted, max(curve, default=0), tuple(chosen))
+    return Saving(peak, wanted, max(curve, default=0), tuple(chosen))
 
 
 def _largest_at(

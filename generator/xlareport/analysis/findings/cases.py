@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from xlareport.analysis.code.decisions import decisions_by_place
+from xlareport.analysis.cost.memory import memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
 from xlareport.hlo.model import HloModule
@@ -31,6 +32,7 @@ def case_of(module: Module, cost: ModuleCost, device: Device) -> Case | None:
     finished = _is_finished(final)
     if not finished and module.snapshots[0].stage.name not in _BEGUN:
         return None
+    memory = module.memory
     linked, _ = decisions_by_place(module.code.decisions, final.hlo)
     return Case(
         module=final.hlo,
@@ -39,6 +41,8 @@ def case_of(module: Module, cost: ModuleCost, device: Device) -> Case | None:
         before=module.snapshots[0].hlo if len(module.snapshots) > 1 else None,
         decisions=linked,
         cycles=estimated_cycles(module.snapshots[-1].hlo),
+        moments=frozenset(one.name.stage or "" for one in module.files.artifacts),
+        memory=memory_figures(memory.assignment, memory.live, memory.usage),
         settings={one.name: one.value for one in module.settings},
         is_optimised=finished,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.cost.memory import MemoryFigures
 from xlareport.analysis.cost.roofline import least_seconds, least_time
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -56,6 +57,9 @@ class Case:
     """The compiler's own estimates for one run, where it writes them: on TPUs."""
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Options that are not at their default."""
+    moments: frozenset[str] = frozenset()
+    """What the names of the module's files say they hold: `oom_intermediate_module`, ..."""
+    memory: MemoryFigures | None = None
     is_optimised: bool = True
     """Whether the compiler had finished; else only what is true of any snapshot is said."""
 

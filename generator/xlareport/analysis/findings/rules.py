@@ -7,6 +7,7 @@ from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
 from xlareport.analysis.findings.large_constants import large_constants
 from xlareport.analysis.findings.layout_copies import layout_copies
+from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.random_numbers import random_numbers
 from xlareport.analysis.findings.refused_fusions import refused_fusions
 from xlareport.analysis.findings.slow_fusions import slow_fusions
@@ -20,6 +21,7 @@ from xlareport.analysis.findings.wide_products import wide_products
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
     large_constants,
+    out_of_memory,
     undonated_inputs,
     unused_donations,
     wide_products,

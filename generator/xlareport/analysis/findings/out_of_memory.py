@@ -1,0 +1,48 @@
+"""A program that did not fit into the device's memory."""
+
+from collections.abc import Iterator
+
+from xlareport import units
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
+from xlareport.hlo.model import Computation, Instruction
+
+_NOTES = frozenset({"oom_intermediate_module", "oom_top_memory_consuming_instructions"})
+"""Files that the TPU compiler writes when it gives up for want of memory."""
+
+
+def out_of_memory(case: Case) -> Iterator[Finding]:
+    """Report that the compiler gave up, with what takes most memory."""
+    noted = sorted(_NOTES & case.moments)
+    if not noted:
+        return
+    reserved = case.memory.allocated_bytes if case.memory else None
+    yield Finding(
+        rule="out-of-memory",
+        title="The program did not fit into the memory of the device",
+        places=tuple((where.name, one.name) for where, one in _largest(case)),
+        evidence=f"The compiler wrote `{noted[0]}`, as it does when it gives up.{_sizes(case)}",
+        suggestion=(
+            "The page of memory has what lives at the fullest moment and why. Smaller batches, "
+            "jax.checkpoint, donated inputs and narrower types are the usual ways; more devices "
+            "and a sharding that splits the largest values the other."
+        ),
+        grade="exact",
+        weight=case.seconds + case.time_of_bytes(reserved or 0),
+    )
+
+
+def _sizes(case: Case) -> str:
+    memory = case.memory
+    if memory is None or memory.allocated_bytes is None:
+        return ""
+    temporaries = memory.temp_bytes
+    of_them = f", {units.byte_size(temporaries)} of it for temporaries" if temporaries else ""
+    has = case.device.memory
+    device = f"; {case.device.name} has {units.byte_size(has)}" if has else ""
+    return f" The module would take {units.byte_size(memory.allocated_bytes)}{of_them}{device}."
+
+
+def _largest(case: Case) -> list[tuple[Computation, Instruction]]:
+    """Return the instructions with the largest results, of those that run by themselves."""
+    made = [(where, one) for where, one, _ in case.scheduled() if one.opcode != "parameter"]
+    return sorted(made, key=lambda each: -(each[1].shape.byte_size or 0))[:MOST_PLACES]
