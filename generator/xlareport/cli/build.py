@@ -1,6 +1,7 @@
 """`xlareport build`: a dump in, a site out."""
 
 import os
+import time
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from xlareport.dump.limits import Limits
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.pages.pictures import PictureChoice
 from xlareport.report import BuildOptions, build
+from xlareport.site.sizes import in_words, overruns, site_sizes
 
 _BREACH = 1
 
@@ -111,8 +113,10 @@ def command(
         limits=limits,
         html=not no_html,
     )
+    begun = time.monotonic()
     with progress(quiet=quiet) as tell:
         built = build(dump, options, tell)
+    took = time.monotonic() - begun
     report = built.report
     if built.warnings:
         click.echo(built.warnings, err=True)
@@ -123,6 +127,8 @@ def command(
     if len(report.problems) > 10:
         more = len(report.problems) - 10
         click.echo(f"... and {more} more; the coverage page lists all.", err=True)
+    if not no_html:
+        _tell_sizes(out, report.dump.bytes, took)
     click.echo(_last_line(out, report.main.name if report.main else None, html=not no_html))
     click.get_current_context().exit(_BREACH if strict and report.problems else 0)
 
@@ -139,6 +145,15 @@ def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> Re
         known = ", ".join(every)
         raise click.BadParameter(f"{name} is none of {known}.", param_hint="--device")
     return Reckoning(own, device, with_source)
+
+
+def _tell_sizes(out: Path, dump: int, took: float) -> None:
+    """Say how large the site is, and what of it is larger than it may be."""
+    sizes = site_sizes(out / "site")
+    for line in in_words(sizes, dump, took):
+        click.echo(line)
+    for overrun in overruns(sizes, dump):
+        click.echo(f"Larger than planned: {overrun}.")
 
 
 def _last_line(out: Path, main: str | None, *, html: bool) -> str:

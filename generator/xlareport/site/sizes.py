@@ -1,0 +1,89 @@
+"""How large a built site is, held against what it may be."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlareport import units
+
+MOST_FIXED = 6_000_000
+"""Bytes of what every report has."""
+MOST_GROWN = 0.03
+"""Of the bytes of a dump, for what grows with it: all texts and pictures are in that."""
+LARGE_DUMP = 100_000_000
+"""Bytes from which a dump is held to that; the pages of a small one are larger than it."""
+MOST_HOME = 300_000
+MOST_PAGE = 1_500_000
+"""Bytes of a page before shared scripts and data that is loaded on demand."""
+
+_HOME = "index.html"
+_FIXED = ("assets/", "guide/", "search/", "404.html", "glossary.html")
+_DATA = "assets/data/"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSizes:
+    """Bytes of a site."""
+
+    fixed: int
+    """What every report has: theme, scripts, guide, glossary, the search over them."""
+    grown: int
+    """What there is because of this dump."""
+    pages: dict[str, int]
+    """Each page by its path."""
+
+    @property
+    def largest_page(self) -> str:
+        """The path of it."""
+        return max(self.pages, key=self.pages.__getitem__)
+
+
+def site_sizes(site: Path) -> SiteSizes:
+    """Measure a built site."""
+    files = {
+        one.relative_to(site).as_posix(): one.stat().st_size
+        for one in site.rglob("*")
+        if one.is_file()
+    }
+    fixed = sum(size for path, size in files.items() if _is_fixed(path))
+    pages = {path: size for path, size in files.items() if path.endswith(".html")}
+    return SiteSizes(fixed, sum(files.values()) - fixed, pages)
+
+
+def _is_fixed(path: str) -> bool:
+    return path.startswith(_FIXED) and not path.startswith(_DATA)
+
+
+def in_words(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
+    """Say how large a site is, how much of that is due to a dump of `dump` bytes, and the time."""
+    whole, fixed, grown = (_bytes(one) for one in (_whole(sizes), sizes.fixed, sizes.grown))
+    share = f", {units.share(sizes.grown / dump)} of it" if dump >= LARGE_DUMP else ""
+    parts = f"{fixed} that every report has, {grown} for this dump of {_bytes(dump)}{share}"
+    page = f"{sizes.largest_page}, {_bytes(sizes.pages[sizes.largest_page])}"
+    took = units.seconds(seconds)
+    return [
+        f"The site has {whole}: {parts}.",
+        f"Its largest page is {page}; the build took {took}.",
+    ]
+
+
+def overruns(sizes: SiteSizes, dump: int) -> Iterator[str]:
+    """Yield what is larger than it may be, in words."""
+    most = int(MOST_GROWN * dump)
+    if sizes.fixed > MOST_FIXED:
+        yield f"what every report has may be {_bytes(MOST_FIXED)}"
+    if dump >= LARGE_DUMP and sizes.grown > most:
+        yield f"what grows with the dump may be {units.share(MOST_GROWN)} of it, {_bytes(most)}"
+    if sizes.pages[_HOME] > MOST_HOME:
+        yield f"the home page has {_bytes(sizes.pages[_HOME])} and may have {_bytes(MOST_HOME)}"
+    for path, size in sizes.pages.items():
+        if size > MOST_PAGE:
+            yield f"{path} has {_bytes(size)}, and a page may have {_bytes(MOST_PAGE)}"
+
+
+def _whole(sizes: SiteSizes) -> int:
+    return sizes.fixed + sizes.grown
+
+
+def _bytes(number: int) -> str:
+    return units.quantity(number, "B")
