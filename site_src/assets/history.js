@@ -9,6 +9,7 @@
   const FOUND = 30;
   const SHOWN = 8;
   const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
+  const NAMING = /** @type {Record<string, string>} */ ({ born: "Made in", copied: "Copied in", replaced: "Put in place in", renamed: "Named so since" });
   const byName = new Intl.Collator("en", { numeric: true });
 
   /**
@@ -203,6 +204,7 @@
         "details.xr-subject",
         { open },
         element("summary", null, element("code", null, backward ? lastName(title) : title), " ", element("span.xr-muted", null, kind)),
+        backward ? this.since(index, lastName(title), events) : null,
         backward && !between ? rows(subject.now) : null,
         element("h3", null, backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"),
         rows(subject.origins),
@@ -211,6 +213,26 @@
         (between || !backward) && element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
         (between || !backward) && rows(subject.now),
       );
+    }
+
+    /**
+     * Says first which step gave an instruction its name: that is what most people come to ask.
+     * @param {Index} index
+     * @param {string} name
+     * @param {Event[]} events
+     */
+    since(index, name, events) {
+      const first = events.find(([, what, instruction]) => lastName(instruction) === name && what in NAMING);
+      return first ? element("p", null, `${NAMING[first[1]]} `, this.stepLink(index, first[0])) : null;
+    }
+
+    /**
+     * @param {Index} index
+     * @param {number} stage
+     */
+    stepLink(index, stage) {
+      const [key, label] = index.stages[stage];
+      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label);
     }
 
     /**
@@ -231,12 +253,11 @@
      * @param {Event} event
      */
     event(index, [stage, what, instruction, from, to, grade, reason]) {
-      const [key, label] = index.stages[stage];
       const name = lastName(instruction);
       return element(
         "li",
         null,
-        element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label),
+        this.stepLink(index, stage),
         element("p", null, askLink(name, instruction), " ", element("b", null, what), ...(from.length ? [what === "replaced" ? " " : " from ", ...listed(from)] : []), ...(to.length ? [" to ", ...listed(to)] : []), " ", xlareportStory.grade(GRADES[grade])),
         element("p.xr-muted", null, ...xlareportStory.told(reason)),
       );

@@ -114,14 +114,14 @@ const xlareportKeys = (() => {
 
   /** Lets the keyboard reach what is wider than its room. */
   function reachWide() {
-    for (const wide of document.querySelectorAll(".xr-scroll")) {
+    for (const wide of document.querySelectorAll(".xr-scroll, .md-typeset__scrollwrap")) {
       if (wide.scrollWidth <= wide.clientWidth) continue;
       for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name, value);
     }
   }
 
   reachWide();
-  window.addEventListener("resize", reachWide);
+  for (const moment of ["load", "resize"]) window.addEventListener(moment, reachWide); // the theme wraps tables late
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
   document.body.append(overlay, tip);
   document.addEventListener("keydown", pressed);

@@ -1,7 +1,7 @@
 """A small report for the tests of the site: every kind of page, and hostile names everywhere."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from xlareport.dump.folding import folded
 from xlareport.pages import lexicon
 from xlareport.pages.environment import environment, front_matter
 from xlareport.payload import payload, payload_path
+from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -216,3 +217,16 @@ def free_port() -> int:
         asked.bind(("127.0.0.1", 0))
         port: int = asked.getsockname()[1]
         return port
+
+
+@pytest.fixture(scope="session")
+def real_out(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that holds the whole report of a small real dump."""
+    out = tmp_path_factory.mktemp("real")
+    assert build(unpacked("jax-cpu-train"), BuildOptions(out=out)).warnings == ""
+    return out
+
+
+@pytest.fixture(scope="session")
+def real_site(real_out: Path) -> Path:
+    return real_out / "site"

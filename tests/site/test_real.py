@@ -1,0 +1,116 @@
+"""Every kind of page of a real report, in a real browser, from file:// with the network off."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+MAIN = "m/module_0002.jit_train_step"
+PAGES = (
+    *("index.html", "modules.html", "program.html", "names.html", "coverage.html"),
+    *("glossary.html", "guide/index.html", "guide/matching.html"),
+    *(f"{MAIN}{part}.html" for part in ("", "-steps", "-cost", "-memory", "-source", "-code")),
+    f"{MAIN}-texts.html",
+)
+LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
+    .filter(one => one.checkVisibility()).map(one => Number(one.tagName[1]))"""
+WIDTH = "document.documentElement.scrollWidth"
+FOCUSED = (
+    "document.activeElement.closest('dialog') !== null || document.activeElement === document.body"
+)
+
+
+@pytest.fixture
+def opened(visitor: Any, real_site: Path) -> Iterator[Callable[[str], Page]]:
+    """Return a function that opens a page of the report."""
+
+    def open_page(name: str) -> Page:
+        page: Page = visitor.open(f"{real_site.as_uri()}/{name}")
+        return page
+
+    yield open_page
+    assert visitor.complaints == []
+    assert visitor.outside() == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_everybody_can_read_it(visitor: Any, real_site: Path, name: str) -> None:
+    page = visitor.open(f"{real_site.as_uri()}/{name}")  # what axe does, the policy complains of
+    expect(page.locator("h1").first).to_be_visible()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+
+    levels = page.evaluate(LEVELS)
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_it_fits_a_narrow_screen_and_twice_the_size(opened: Any, name: str) -> None:
+    page = opened(name)
+    for width in (400, 640):  # a screen of 1,280 at 200 % is 640 wide
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate(WIDTH) <= width
+
+
+@pytest.mark.parametrize("key", ["?", "/"])
+def test_the_focus_stays_in_what_is_open(opened: Any, key: str) -> None:
+    page = opened("index.html")
+    page.keyboard.press(key)
+    expect(page.locator("dialog[open]")).to_be_visible()
+    for tab in ["Tab"] * 6 + ["Shift+Tab"] * 6:
+        page.keyboard.press(tab)
+        assert page.evaluate(FOCUSED)
+
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
+def test_keys_lead_from_module_to_module(opened: Any) -> None:
+    page = opened(f"{MAIN}.html")
+    page.keyboard.press("]")
+    expect(page.locator("h1")).to_contain_text("jit_add")
+    page.wait_for_load_state()
+    page.keyboard.press("[")
+    expect(page.locator("h1")).to_contain_text("jit_train_step")
+
+
+def test_what_the_keyboard_is_at_can_be_seen(opened: Any) -> None:
+    page = opened(f"{MAIN}.html")
+    page.locator(".xr-crumbs a").last.focus()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        here = page.locator("*:focus")
+        assert here.evaluate("one => getComputedStyle(one).outlineStyle") != "none"
+
+
+def test_it_prints_without_what_is_for_the_screen(opened: Any) -> None:
+    page = opened(f"{MAIN}-cost.html")
+    page.emulate_media(media="print")
+
+    expect(page.locator(".md-header")).to_be_hidden()
+    expect(page.locator(".xr-treemap")).to_be_visible()
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_the_home_page_answers_on_one_screen(opened: Any) -> None:
+    page = opened("index.html")
+    last = page.locator(".xr-answers dd").last.bounding_box()
+
+    assert last["y"] + last["height"] < 900
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_overview_of_a_module_fits_a_screen(opened: Any) -> None:
+    page = opened(f"{MAIN}.html")
+    curve = page.locator(".xr-beside .xr-chart").bounding_box()
+
+    assert curve["y"] + curve["height"] < 900
