@@ -8,6 +8,7 @@ import click
 
 from xlareport.analysis.reckoning import Reckoning
 from xlareport.cli.options import limited
+from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
 from xlareport.dump.limits import Limits
@@ -120,13 +121,7 @@ def command(
     report = built.report
     if built.warnings:
         click.echo(built.warnings, err=True)
-    for problem in report.problems[:10]:
-        place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-        message = "\n  ".join(printable(line) for line in problem.message.splitlines())
-        click.echo(f"Could not read {printable(place)}: {message}", err=True)
-    if len(report.problems) > 10:
-        more = len(report.problems) - 10
-        click.echo(f"... and {more} more; the coverage page lists all.", err=True)
+    tell_problems(report.problems, "the coverage page lists all")
     if not no_html:
         _tell_sizes(out, report.dump.bytes, took)
     click.echo(_last_line(out, report.main.name if report.main else None, html=not no_html))

@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from xlareport.cli.options import limited
+from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress
 from xlareport.dump.limits import Limits
 from xlareport.errors import UnreadableInputError
@@ -24,8 +25,9 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
     """Print which module of DUMP is the main program, how sure that is, and why."""
     with progress() as tell:
         report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), tell)
+    tell_problems(report.problems, "`xlareport build` lists all")
     if report.main is None:
-        raise UnreadableInputError(f"{dump} holds no module that could be read.")
+        raise UnreadableInputError(f"{report.dump.path} holds no module that could be read.")
     if as_json:
         click.echo(json.dumps(asdict(report.main), indent=2))
         return

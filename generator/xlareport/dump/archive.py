@@ -65,25 +65,29 @@ def archive_kind(path: Path, name: str) -> str | None:
             return kind
     with path.open("rb") as file:
         head = file.read(_PIECE)
-    for kind, beginnings in _BEGINNINGS.items():
-        if head.startswith(beginnings):
-            return kind
-    if not _is_tar(_unpacked(head)):
-        return None
-    return "tar.zst" if head.startswith(_ZSTD) else "tar"
-
-
-def _unpacked(head: bytes) -> bytes:
-    """Return how a file begins once unpacked; as it is where it is not packed, or damaged."""
-    try:
-        if head.startswith(_GZIP):
-            return zlib.decompressobj(wbits=31).decompress(head, _PIECE)
+        for kind, beginnings in _BEGINNINGS.items():
+            if head.startswith(beginnings):
+                return kind
+        file.seek(0)
         if head.startswith(_ZSTD):
-            reader = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
-            return reader.stream_reader(head).read(_PIECE)
-    except (zlib.error, zstandard.ZstdError):
-        pass
-    return head
+            return "tar.zst" if _is_tar(_unpacked(file)) else None
+    return "tar" if _is_tar(_gunzipped(head) if head.startswith(_GZIP) else head) else None
+
+
+def _gunzipped(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, _PIECE)
+    except zlib.error:
+        return b""
+
+
+def _unpacked(file: IO[bytes]) -> bytes:
+    """Return how a file of zstd begins; its blocks have to be read whole."""
+    try:
+        reader = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
+        return reader.stream_reader(file, closefd=False).read(_PIECE)
+    except zstandard.ZstdError:
+        return b""
 
 
 def _is_tar(head: bytes) -> bool:

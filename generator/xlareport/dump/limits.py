@@ -36,7 +36,7 @@ class FileTooLargeError(UnreadableInputError):
 def too_many_files(limits: Limits) -> LimitPassedError:
     """Return the error of an input with too many files."""
     return LimitPassedError(
-        f"it holds more than {limits.files:,} files; allow more with --max-files"
+        f"it holds more than {limits.files:,} files and folders; allow more with --max-files"
     )
 
 
