@@ -33,7 +33,7 @@ from xlareport.pages.compare.files import File, compare_files
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pages.facts import Analysed, Dump, report_view
 from xlareport.pages.views import DumpView, ProblemView
-from xlareport.report import BuildOptions, Tell, draw, name_files, silent
+from xlareport.report import BuildOptions, Tell, check_apart, draw, name_files, silent
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.writer import write_sources
@@ -77,6 +77,8 @@ def compare(
         with _opened(base, options) as ours, _opened(head, options) as theirs:
             return Compared(_compared(ours, theirs, options, tell)[0], "")
     folder = Folder(options.out)
+    for one in (base, head):
+        check_apart(one, folder.out, folder.replaced())
     try:
         with folder.locked():
             folder.prepare()

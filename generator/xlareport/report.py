@@ -103,8 +103,7 @@ def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built
     The dump is a path, a URL, or `-` for standard input.
     """
     folder = Folder(options.out)
-    if (place := local_path(dump)) is not None:
-        _check_apart(place, folder)
+    check_apart(dump, folder.out, folder.replaced())
     try:
         with Crew(options.jobs) as crew, folder.locked():
             folder.prepare()
@@ -148,17 +147,20 @@ def _wanted(
     return wanted, [one for place, one in left.items() if place not in drawn]
 
 
-def _check_apart(dump: Path, folder: Folder) -> None:
-    """Refuse to write into the dump, where the next build would read its pages, and to replace it.
+def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> None:
+    """Refuse to write into the dump, where the next build would read its own pages, or over it.
 
     What cannot be looked at is for `open_source` to say.
     """
-    source, out = os.path.realpath(dump), os.path.realpath(folder.out)
-    if Path(out).is_relative_to(source):
-        raise OutputInsideInputError(Path(source), Path(out))
-    for place in folder.replaced():
-        if Path(source).is_relative_to(os.path.realpath(place)):
-            raise InputInsideOutputError(dump, place)
+    place = local_path(dump)
+    if place is None:
+        return
+    source, target = os.path.realpath(place), os.path.realpath(out)
+    if Path(target).is_relative_to(source):
+        raise OutputInsideInputError(Path(source), Path(target))
+    for one in replaced:
+        if Path(source).is_relative_to(os.path.realpath(one)):
+            raise InputInsideOutputError(place, one)
 
 
 def read_report(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> ReportView:
@@ -192,6 +194,7 @@ def extract_texts(
 
     Return how many, and what could not be read or has no possible name there.
     """
+    check_apart(source, out)
     try:
         if out.exists() and any(out.iterdir()):
             raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))

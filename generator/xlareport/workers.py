@@ -23,6 +23,7 @@ from typing import Any, Generic, Self, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
+_ENDS = (signal.SIGINT, signal.SIGTERM)
 _THREADS = Path("/proc/self/task")
 """Linux lists the threads of a process here, those of libraries included."""
 
@@ -128,11 +129,11 @@ def _context() -> BaseContext:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Begin processes that hear of Ctrl-C only when they are ready to end without a word."""
+    """Begin processes that hear of an end only when they are ready to end without a word."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:
         yield
     finally:
@@ -140,10 +141,11 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _begin() -> None:
-    """End at Ctrl-C without a word, and with the process that began this one."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """End at Ctrl-C and SIGTERM without a word, and with the process that began this one."""
+    for one in _ENDS:
+        signal.signal(one, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -1,5 +1,6 @@
 """Input that is broken, hostile or no dump at all: a clear message, or a report of the rest."""
 
+import errno
 import io
 import os
 import signal
@@ -7,11 +8,13 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from xlareport.comparing import compare
 from xlareport.dump import source
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.errors import (
@@ -22,7 +25,7 @@ from xlareport.errors import (
     XlareportError,
 )
 from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, build
+from xlareport.report import BuildOptions, build, extract_texts
 from xlareport.site.folder import Folder, FolderInUseError
 
 GOOD = "HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"
@@ -233,3 +236,180 @@ def test_an_interrupt_ends_with_130_and_few_words(dump: Path, tmp_path: Path) ->
         said = running.communicate()[1]
     assert running.returncode == 130
     assert said.strip() == "Interrupted; what was written before is unchanged."
+
+
+def test_no_command_writes_into_its_dump(dump: Path, tmp_path: Path) -> None:
+    options = BuildOptions(out=dump / "out", html=False)
+    with pytest.raises(OutputInsideInputError):
+        compare(tmp_path / "other", dump, options)
+    with pytest.raises(OutputInsideInputError):
+        extract_texts(dump, dump / "out")
+    inside = tmp_path / "site_src" / "dump"
+    inside.mkdir(parents=True)
+    with pytest.raises(InputInsideOutputError):
+        compare(inside, dump, BuildOptions(out=tmp_path, html=False))
+
+
+@POSIX
+def test_a_file_that_became_a_pipe_is_not_waited_for(dump: Path, tmp_path: Path) -> None:
+    (dump / NAME).write_text(GOOD)
+
+    def swap(_what: str, _done: int, _total: int) -> None:
+        if (dump / NAME).is_file():
+            (dump / NAME).unlink()
+            os.mkfifo(dump / NAME)
+
+    report = build(dump, BuildOptions(out=tmp_path / "out", html=False), swap).report
+    assert messages(report) == {NAME: "Not read: it is not a regular file."}
+
+
+def test_a_file_that_grows_is_read_as_it_was(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = dump / NAME
+    path.write_text(GOOD)
+    looked = os.fstat
+
+    def growing(descriptor: int) -> os.stat_result:
+        found = looked(descriptor)
+        with path.open("a") as file:
+            file.write("more")
+        return found
+
+    with source.open_source(dump) as opened:
+        monkeypatch.setattr(source.os, "fstat", growing)
+        (entry,) = (one for one in opened.entries if one.path == NAME)
+        assert entry.read() == GOOD.encode()
+
+
+def test_what_may_not_be_read_is_listed(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests may run as root, who may read everything: the system's answer is made up."""
+    (dump / NAME).write_text(GOOD)
+    (dump / "locked").mkdir()
+    opened, listed = os.open, Path.iterdir
+
+    def forbidden(path: str, flags: int, **named: Any) -> int:
+        if NAME in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, flags, **named)
+
+    def unlisted(self: Path) -> Iterator[Path]:
+        if self.name == "locked":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return listed(self)
+
+    monkeypatch.setattr(Path, "iterdir", unlisted)
+    with source.open_source(dump) as found:
+        assert [one.message for one in found.problems] == [
+            "This folder cannot be listed: Permission denied."
+        ]
+        (entry,) = (one for one in found.entries if one.path == NAME)
+        monkeypatch.setattr(source.os, "open", forbidden)
+        assert entry.head() == b""
+        with pytest.raises(OSError, match="denied"):
+            entry.read()
+        monkeypatch.undo()
+
+
+def test_too_many_files_are_said(dump: Path, tmp_path: Path) -> None:
+    for number in range(20):
+        (dump / f"x{number:02d}").write_text("x")
+    limits = Limits(files=10)
+    with source.open_source(dump, limits) as found:
+        assert len(found.entries) == 10
+        assert "--max-files" in found.problems[0].message
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        for number in range(20):
+            archive.addfile(tarfile.TarInfo(f"{number}"))
+    with source.open_source(tmp_path / "x.tar", limits) as found:
+        assert len(found.entries) == 10
+        assert "--max-files" in found.problems[0].message
+
+
+def test_a_zip_that_lists_millions_is_not_taken_into_memory(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for number in range(200):
+            archive.writestr(f"{number}", "")
+    with (
+        pytest.raises(UnreadableInputError, match="--max-files"),
+        source.open_source(tmp_path / "x.zip", Limits(files=100)),
+    ):
+        pass
+    with source.open_source(tmp_path / "x.zip", Limits(files=200)) as found:
+        assert len(found.entries) == 200
+
+
+def test_a_member_too_large_costs_itself_alone(tmp_path: Path) -> None:
+    limits = Limits(file_bytes=1000)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("a", bytes(1001))
+        archive.writestr("b", "b")
+    with tarfile.open(tmp_path / "x.tar", "w") as tar:
+        for name, size in (("a", 1001), ("b", 1)):
+            member = tarfile.TarInfo(name)
+            member.size = size
+            tar.addfile(member, io.BytesIO(bytes(size)))
+    for name in ("x.zip", "x.tar"):
+        with source.open_source(tmp_path / name, limits) as found:
+            assert [one.path for one in found.entries] == ["b"]
+            assert "--max-file-size" in found.problems[0].message
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_a_header_of_absurd_length_is_refused(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 1 << 33
+    (tmp_path / "x.tar").write_bytes(header.tobuf(tarfile.GNU_FORMAT) + bytes(1 << 16))
+    with (
+        pytest.raises(UnreadableInputError, match="a header of"),
+        source.open_source(tmp_path / "x.tar"),
+    ):
+        pass
+
+
+def test_a_full_disk_leaves_the_former_report_whole(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    build(dump, BuildOptions(out=out))
+    former = {one: one.read_bytes() for one in (out / "site").rglob("*") if one.is_file()}
+    (dump / NAME).write_text(GOOD)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for place in ("write_bytes", "replace"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, place, full)
+            with pytest.raises(UnwritableOutputError, match="No space left"):
+                build(dump, BuildOptions(out=out))
+    assert {one: one.read_bytes() for one in (out / "site").rglob("*") if one.is_file()} == former
+    assert not (out / ".xlareport").exists()
+
+
+@POSIX
+def test_the_end_that_a_system_asks_for_removes_copies(dump: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "told")
+    code = (
+        "import sys, time\n"
+        "from xlareport import cli, report\n"
+        "def wait(*_, **__):\n"
+        f"    open({str(tmp_path / 'told')!r}, 'w').close()\n"
+        "    time.sleep(60)\n"
+        "report.analyse = wait\n"
+        f"sys.argv = ['xlareport', 'build', {str(dump)!r}, '--out', {str(tmp_path / 'out')!r}]\n"
+        "cli.main()\n"
+    )
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(spool)},
+    ) as running:
+        (tmp_path / "told").read_text()
+        assert list(spool.iterdir())
+        running.terminate()
+        said = running.communicate()[1]
+    assert running.returncode == 143
+    assert said.strip() == "Ended by the system; what was written before is unchanged."
+    assert list(spool.iterdir()) == []

@@ -1,7 +1,10 @@
 """The command line: arguments in, one call of the library, messages and exit codes out."""
 
+import multiprocessing
+import signal
 import sys
 from importlib import import_module
+from types import FrameType
 
 import click
 
@@ -21,6 +24,7 @@ _COMMANDS = {
 """Each module holds a click command called `command`; it is imported when it is asked for."""
 
 _INTERRUPTED = 130
+_TERMINATED = 143
 
 
 class _LazyGroup(click.Group):
@@ -45,13 +49,14 @@ def xlareport() -> None:
 
     Start with `xlareport build DUMP --out report`, then open report/site/index.html.
 
-    Exit codes: 0 well, 1 a breach (--strict, a budget), 2 wrong usage, 3 input that cannot be
-    read, 130 interrupted.
+    Exit codes: 0 well, 1 a breach (--strict, a budget), 2 wrong usage or a place that cannot be
+    written, 3 input that cannot be read, 130 interrupted, 143 ended by the system.
     """
 
 
 def main() -> None:
     """Run the command line and end the process with a documented exit code."""
+    _clean_up_when_ended()
     try:
         code = xlareport(standalone_mode=False)
     except click.ClickException as error:
@@ -65,3 +70,15 @@ def main() -> None:
         click.echo("Interrupted; what was written before is unchanged.", err=True)
         code = _INTERRUPTED
     sys.exit(code)
+
+
+def _clean_up_when_ended() -> None:
+    """Let SIGTERM, by which systems end what they began, remove temporary copies as Ctrl-C does."""
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        for one in multiprocessing.active_children():
+            one.terminate()
+        click.echo("Ended by the system; what was written before is unchanged.", err=True)
+        sys.exit(_TERMINATED)
+
+    signal.signal(signal.SIGTERM, end)

@@ -187,7 +187,10 @@ def _local(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]
         return _walk(path, spool, problems)
     if path.is_file():
         return _of_file(path, path.name, path.stat().st_mtime, spool, problems)
-    raise UnreadableInputError(f"{path} is neither a directory nor a regular file.")
+    raise UnreadableInputError(
+        f"{path} is neither a directory nor a regular file; what comes through a pipe is read from "
+        "standard input, under the name `-`."
+    )
 
 
 def _fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
