@@ -121,7 +121,7 @@
     }
 
     searched() {
-      const failed = this.failed ? `; ${format.plural(this.failed, "module")} could not be loaded` : "";
+      const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
       const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
       return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules?.length ?? 0)}${failed}${cut}.`;
     }

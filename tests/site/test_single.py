@@ -1,0 +1,271 @@
+"""A report in one file: it opens alone, holds what it says, and gives the texts back."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from xlareport.errors import UnreadableInputError
+from xlareport.report import BuildOptions, build, extract_texts, read_report
+from xlareport.site.fitting import LIMIT
+from xlareport.site.pack import pack
+from xlareport.site.single import pack_single
+
+MAIN = "m/module_0002.jit_train_step"
+OTHER = "module_0006.jit_rollout"
+STEP = ".xr-step h2"
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory, unpacked: Callable[[str], Path]) -> Path:
+    folder = tmp_path_factory.mktemp("few") / "dump"
+    folder.mkdir()
+    for module in (MAIN.removeprefix("m/"), OTHER):
+        for path in unpacked("jax-cpu-train").glob(f"{module}.*"):
+            shutil.copy(path, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, dump: Path) -> Path:
+    out = tmp_path_factory.mktemp("report")
+    build(dump, BuildOptions(out=out))
+    return out
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory, report: Path) -> Path:
+    """Return a report in one file, alone in its folder."""
+    target = tmp_path_factory.mktemp("else where") / "bug.html"
+    pack_single(report, target)
+    return target
+
+
+@pytest.fixture
+def opened(visitor: Any, single: Path) -> Iterator[Callable[[str], Page]]:
+    """Return a function that opens a page of the file; nothing may be complained of or asked."""
+
+    def open_page(fragment: str) -> Page:
+        page: Page = visitor.open(f"{single.as_uri()}#{fragment}")
+        return page
+
+    yield open_page
+    assert visitor.complaints == []
+    assert {url.split("#")[0] for url in visitor.requests if not url.startswith("data:")} == {
+        single.as_uri()
+    }
+
+
+def pages_of(single: Path) -> list[str]:
+    return re.findall(r'<template data-page="([^"]+)"', single.read_text())
+
+
+def policy_of(single: Path) -> str:
+    (found,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', single.read_text())
+    return str(found)
+
+
+def test_it_holds_every_page_but_those_of_other_modules(single: Path, report: Path) -> None:
+    pages = pages_of(single)
+    site = {
+        one.relative_to(report / "site").as_posix() for one in (report / "site").rglob("*.html")
+    }
+
+    assert set(pages) - {"left-out.html"} == {
+        one for one in site - {"404.html"} if OTHER not in one
+    }
+    assert pages[0] == "index.html"
+    assert {f"{MAIN}.html", f"{MAIN}-steps.html", f"{MAIN}-cost.html"} < set(pages)
+
+
+def test_only_the_scripts_of_the_report_may_run_and_nothing_is_loaded(single: Path) -> None:
+    rules = dict(rule.split(" ", 1) for rule in policy_of(single).split("; "))
+
+    assert rules["default-src"] == "'none'"
+    assert re.fullmatch(r"('sha256-[A-Za-z0-9+/=]+' ?)+", rules["script-src"])
+    assert {rules["img-src"], rules["font-src"]} == {"data:"}
+    assert not re.search(
+        r"<(?:script|img|link|iframe)[^>]*\s(?:src|href)=\"(?!data:)", single.read_text()
+    )
+
+
+def test_the_same_report_gives_the_same_bytes(report: Path, single: Path, tmp_path: Path) -> None:
+    done = pack_single(report, tmp_path / "again.html")
+
+    assert (tmp_path / "again.html").read_bytes() == single.read_bytes()
+    assert done.size == single.stat().st_size
+    assert [what for what, _ in done.left_out] == ["pages and data of 1 other module"]
+
+
+def test_it_gives_the_texts_back_byte_for_byte(single: Path, dump: Path, tmp_path: Path) -> None:
+    written, problems = extract_texts(single, tmp_path / "texts")
+    back = {one.name: one.read_bytes() for one in (tmp_path / "texts").iterdir()}
+
+    assert problems == ()
+    assert written == len(back) > 5
+    assert all((dump / name).read_bytes() == content for name, content in back.items())
+    assert {one.name for one in dump.glob("module_0002*.txt")} <= set(back)
+
+
+def test_any_command_reads_it(single: Path) -> None:
+    again = read_report(single, BuildOptions())
+
+    assert [one.name for one in again.modules] == ["jit_train_step"]
+    assert again.problems == ()
+
+
+def test_a_damaged_one_says_what_is_lost(single: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "bug.html"
+    text = single.read_text()
+    damaged.write_text(text.replace(f'["{MAIN}/texts-0","', f'["{MAIN}/texts-0",7,"'))
+    _, problems = extract_texts(damaged, tmp_path / "texts")
+
+    assert any("texts-0" in one.message for one in problems)
+
+
+def test_what_does_not_fit_is_left_out_and_named(report: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bug.html"
+    whole = pack_single(report, target).size
+    done = pack_single(report, target, whole - 30_000)
+
+    assert done.size <= whole - 30_000
+    assert len(done.left_out) > 1
+    for what, _ in done.left_out:
+        assert what in target.read_text()
+    with pytest.raises(UnreadableInputError, match="--limit"):
+        pack_single(report, target, 100_000)
+
+
+def test_a_site_of_an_older_version_is_refused(report: Path, tmp_path: Path) -> None:
+    shutil.copytree(report / "site", tmp_path / "site")
+    (tmp_path / "site" / "assets" / "single.js").unlink()
+
+    with pytest.raises(UnreadableInputError, match="build it again"):
+        pack_single(tmp_path, tmp_path / "bug.html")
+
+
+@pytest.mark.browser
+def test_every_page_opens_and_fits_a_narrow_screen(
+    opened: Callable[[str], Page], single: Path
+) -> None:
+    for name in pages_of(single):
+        page = opened(f"page={name}")
+        expect(page.locator("h1").first, name).to_be_visible()
+        expect(page.locator(".xr-failed")).to_have_count(0)
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400, name
+        page.close()
+
+
+@pytest.mark.browser
+def test_links_lead_to_its_own_pages_and_back(opened: Callable[[str], Page]) -> None:
+    page = opened("")
+    page.locator("main").get_by_role("link", name="jit_train_step").first.click()
+    expect(page).to_have_title(re.compile("jit_train_step"))
+    assert page.url.endswith(f"#page={MAIN}.html")
+    page.locator(".md-tabs__link", has_text="Glossary").click()
+    expect(page.locator("h1")).to_contain_text("Glossary")
+    expect(page.locator(".md-tabs__item--active")).to_have_text(re.compile("Glossary"))
+    page.go_back()
+    expect(page.locator("h1")).to_contain_text("jit_train_step")
+
+
+@pytest.mark.browser
+def test_a_link_to_what_is_not_in_it_says_so(opened: Callable[[str], Page]) -> None:
+    page = opened("page=modules.html")
+    link = page.locator("a.xr-absent", has_text="jit_rollout").first
+    expect(link).to_have_attribute("title", "Not in this file")
+    link.click()
+    expect(page.locator("main")).to_contain_text(f"The page m/{OTHER}.html is not in this file.")
+    expect(page.locator("main")).to_contain_text("pages and data of 1 other module")
+
+
+@pytest.mark.browser
+def test_steps_turn_by_key_and_their_address_can_be_pasted(opened: Callable[[str], Page]) -> None:
+    page = opened(f"page={MAIN}-steps.html")
+    first = page.locator(STEP).inner_text()
+    page.keyboard.press("j")
+    expect(page.locator(STEP)).not_to_have_text(first)
+    second = page.locator(STEP).inner_text()
+    again = opened(page.url.split("#")[1])
+    expect(again.locator(STEP)).to_have_text(second)
+    again.keyboard.press("k")
+    expect(again.locator(STEP)).to_have_text(first)
+
+
+@pytest.mark.browser
+def test_the_search_finds_an_instruction_and_leads_to_it(opened: Callable[[str], Page]) -> None:
+    page = opened("page=glossary.html")
+    page.keyboard.press("/")
+    page.keyboard.type("fusion")
+    results = page.locator("#xr-search-results")
+    heading = page.get_by_role("heading", name=re.compile("^Instructions"))
+    expect(heading).to_be_visible()
+    expect(page.locator("dialog.xr-search")).to_contain_text(
+        "names inside of 1 module are not in this report"
+    )
+    results.locator("section", has=heading).locator("a").first.click()
+    expect(page).to_have_title(re.compile("jit_train_step"))
+
+
+@pytest.mark.browser
+def test_an_anchor_and_a_history_are_addresses_too(opened: Callable[[str], Page]) -> None:
+    page = opened("page=glossary.html&at=word-layout")
+    expect(page.locator("#word-layout")).to_be_in_viewport()
+    asked = opened(f"page={MAIN}.html")
+    asked.locator("a.xr-ask").first.click()
+    expect(asked.locator("dialog.xr-history")).to_be_visible()
+    assert asked.url.split("#")[1].startswith(f"page={MAIN}.html&i=")
+
+
+@pytest.mark.browser
+def test_dark_colours_stay_from_page_to_page(opened: Callable[[str], Page]) -> None:
+    page = opened("")
+    for label in ("switch to light", "switch to dark"):
+        page.locator(
+            "form[data-md-component=palette] label:visible", has=page.locator("svg")
+        ).click()
+        expect(page.locator(f"input[aria-label*='{label}']")).not_to_be_checked()
+    expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
+    page.locator(".md-tabs__link", has_text="Names").click()
+    expect(page.locator("h1")).to_contain_text("names")
+    expect(page.locator("body")).to_have_attribute("data-md-color-scheme", "slate")
+
+
+@pytest.mark.browser
+def test_hostile_names_do_nothing(visitor: Any, sample_site: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample_site, tmp_path / "site")
+    main = {"module": "sample"}
+    facts = {"modules": [{"key": "sample", "slug": "sample"}], "main": main}
+    (tmp_path / "site" / "report.json").write_text(json.dumps(facts))
+    target = tmp_path / "bug.html"
+    pack_single(tmp_path, target)
+    for name in pages_of(target):
+        page = visitor.open(f"{target.as_uri()}#page={name}")
+        expect(page.locator("h1").first).to_be_visible()
+        assert page.evaluate("typeof hacked") == "undefined", name
+    assert visitor.complaints == []
+    assert visitor.outside() == []
+
+
+@pytest.mark.browser
+def test_a_zip_opens_where_it_is_unpacked_and_says_what_it_lacks(
+    visitor: Any, report: Path, tmp_path: Path
+) -> None:
+    whole = pack(report, tmp_path / "bug.zip", LIMIT).size
+    done = pack(report, tmp_path / "bug.zip", whole - 40_000)
+    shutil.unpack_archive(tmp_path / "bug.zip", tmp_path / "elsewhere")
+    site = tmp_path / "elsewhere" / "bug"
+    page = visitor.open(f"{site.as_uri()}/index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("jit_")
+
+    assert done.left_out
+    expect(page.locator("#xr-search-results")).to_contain_text("jit_rollout")
+    assert visitor.outside() == []
+    assert visitor.complaints == []
