@@ -12,11 +12,12 @@ from tempfile import TemporaryDirectory
 
 from xlareport.analysis.retraces import function_name
 from xlareport.analysis.summary import ModuleSummary
+from xlareport.beside import read_runs
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.pages.facts import Analysed, Dump, with_runs
 from xlareport.pages.module_work import work_on
-from xlareport.report import name_files, read_runs
+from xlareport.report import name_files
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LABELS = _ROOT / "tests/labels"

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from cases import Label, analysed, mains, opened, place_of, rows
 
 from xlareport.analysis.links import Link, links
-from xlareport.report import read_graphs
+from xlareport.beside import read_graphs
 
 Pair = tuple[str, str]
 

@@ -3,19 +3,22 @@
 Settings that a user's mkdocs.yml replaces but the report cannot do without are put back.
 """
 
+import os
 import re
 from typing import Any, Literal
 
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
-from mkdocs.structure.files import Files
+from mkdocs.structure.files import Files, InclusionLevel
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
 from xlareport.policy import policy, script_hash
 from xlareport.resources import resource
+from xlareport.workers import SHARE
 
 _INLINE_SCRIPT = re.compile(
     r"<script(?![^>]*(?:\ssrc=|application/json))[^>]*>(.*?)</script>", re.DOTALL
@@ -33,8 +36,7 @@ _NO_SCRIPT = (
     "script of the report itself. Scripts are switched off in this browser, so they are missing "
     "here; the text and the links work all the same.</p></noscript>\n"
 )
-
-
+_TITLE = re.compile(r"^# .*$", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
 _KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
 _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
@@ -48,6 +50,8 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     """Makes the pages safe to open anywhere: offline, from file://, with hostile names in them."""
 
     serving = False
+    _is_first = True
+    """Whether the pages about the dump as a whole are wanted of this process."""
     _kept: tuple[str, ...] = ()
     """The HTML between the headings of the page that is being read."""
 
@@ -78,9 +82,24 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             config.nav = _navigation(config.nav, pages)
         return files
 
+    def on_nav(self, nav: Navigation, *, files: Files, **_: object) -> Navigation:
+        """Leave to other processes their shares of the pages of modules, and the files to one."""
+        share, of = map(int, os.environ.get(SHARE, "0/1").split("/"))
+        modules = [file for file in files.documentation_pages() if file.src_uri.startswith("m/")]
+        others = [file for number, file in enumerate(modules) if number % of != share]
+        if share != 0:
+            others += [file for file in files if not file.is_documentation_page()]
+        for file in others:
+            file.inclusion = InclusionLevel.EXCLUDED
+        self._is_first = share == 0
+        return nav
+
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Keep from Markdown what it would leave as it is, after reading it three times over."""
         self._kept = ()
+        if not (self._is_first or page.file.src_uri.startswith("m/")):
+            title = _TITLE.search(markdown)
+            return markdown[: title.end()] if title else ""
         if page.meta.get("between_headings") != "html":
             return markdown
         parts = _HEADING.split(markdown)

@@ -9,7 +9,7 @@ a process returns is a value; one writer writes.
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,10 +18,11 @@ from pathlib import Path, PurePosixPath
 
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
+from xlareport.beside import TRACES, read_graphs, read_reasons, read_runs
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
-from xlareport.dump.limits import LIMITS, Limits, too_large
-from xlareport.dump.modules import Artifact, ModuleFiles, group
+from xlareport.dump.limits import LIMITS, Limits
+from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
 from xlareport.errors import (
     InputInsideOutputError,
@@ -40,15 +41,12 @@ from xlareport.pages.program_picture import program_picture
 from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
 from xlareport.program import Module, read_module
-from xlareport.readers.run_profile import Runs, read_run_profile
-from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
-from xlareport.readers.tf_log import read_tf_log
-from xlareport.site.builder import build_site
+from xlareport.site.builder import build_site, prepare_mkdocs
 from xlareport.site.folder import Folder
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
-from xlareport.workers import Crew, as_they_come
+from xlareport.workers import Crew, Errand, as_they_come
 
 Tell = Callable[[str, int, int], None]
 """Is told what is being done, how many are done, how many there are."""
@@ -56,7 +54,6 @@ Tell = Callable[[str, int, int], None]
 _READING = "reading modules"
 _DRAWING = "drawing pictures"
 _BUILDING = "building the site"
-_TRACES = (".trace.json.gz", ".trace.json")
 _NAMELESS = ("unknown", "foreign", "log")
 
 
@@ -97,6 +94,35 @@ def silent(what: str, done: int, total: int) -> None:
     del what, done, total
 
 
+@dataclass(slots=True)
+class Reading:
+    """A dump whose modules are being read by the crew."""
+
+    source: Source
+    name: str
+    artifacts: Sequence[Artifact]
+    grouped: GroupedDump
+    errands: Sequence[Errand[ModuleFiles, ModuleResult]]
+    """The largest modules first."""
+    tell: Tell
+    done: dict[str, ModuleResult] = field(default_factory=dict)
+    """By the module's key."""
+
+    def results(self) -> Iterator[ModuleResult]:
+        """Yield each result that was not yet waited for, as they come."""
+        waiting = [one for one in self.errands if one.thing.key not in self.done]
+        for errand in as_they_come(waiting):
+            result = self.done[errand.thing.key] = errand.result()
+            self.tell(_READING, len(self.done), len(self.errands))
+            yield result
+
+    def in_order(self) -> list[ModuleResult]:
+        """Return all results in the order of the modules."""
+        for _ in self.results():
+            pass
+        return [self.done[one.key] for one in self.grouped.modules]
+
+
 def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built:
     """Read a dump and write its site; raises XlareportError before anything is replaced.
 
@@ -114,22 +140,41 @@ def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built
 
 def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> Built:
     with open_source(dump, options.limits) as source:
-        analysed = analyse(source, options, crew, tell, pages=True)
+        reading = begin_reading(source, options, crew, tell, pages=True)
+        if options.html:
+            prepare_mkdocs(crew)
+        drawn = list(draw(_early(reading, options.pictures), options, tell))
+        analysed = analyse(reading, options.limits)
         report = report_view(analysed, options.marker)
         picture = program_picture(report) if options.pictures != "none" else None
         wanted, others = _wanted(analysed, report, options.pictures)
-        drawn = draw([*wanted, *([picture] if picture else [])], options, tell)
-        results = chain(drawn, left_out(others, options.pictures))
+        missing = _not_in(drawn, [*wanted, *([picture] if picture else [])])
+        rest = (draw(missing, options, tell), left_out(others, options.pictures))
+        results = chain(drawn, *rest)
         nightly = nights_of(report, options.history, options.out) if options.history else None
         write_sources(options.out, site_files(analysed, report, results, picture, nightly))
     said = ""
     if options.html:
         tell(_BUILDING, 0, 1)
-        said = build_site(options.out, strict=False)
+        said = build_site(options.out, strict=False, crew=crew)
         tell(_BUILDING, 1, 1)
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(report, said)
+
+
+def _early(reading: Reading, choice: PictureChoice) -> Iterator[PictureRequest]:
+    """Yield what can be drawn while modules are read: all, unless it hangs on their roles."""
+    if choice != "main":
+        for result in reading.results():
+            yield from result.requests
+
+
+def _not_in(
+    drawn: Iterable[PictureResult], requests: Iterable[PictureRequest]
+) -> Iterator[PictureRequest]:
+    there = {(one.request.bundle, one.request.key) for one in drawn}
+    return (one for one in requests if (one.bundle, one.key) not in there)
 
 
 def _wanted(
@@ -165,8 +210,8 @@ def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> N
 
 def read_report(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> ReportView:
     """Read a dump and return the facts of its report, without writing anything."""
-    with Crew(options.jobs) as crew, open_source(dump, options.limits) as source:
-        return report_view(analyse(source, options, crew, tell, pages=False), options.marker)
+    with open_source(dump, options.limits) as source:
+        return _report(source, options, tell)
 
 
 def read_one(
@@ -228,10 +273,15 @@ def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | No
     return None
 
 
-def _main_program(source: Source, options: BuildOptions, tell: Tell) -> str:
+def _report(source: Source, options: BuildOptions, tell: Tell) -> ReportView:
     with Crew(options.jobs) as crew:
-        analysed = analyse(source, options, crew, tell, pages=False)
-    report = report_view(analysed, options.marker)
+        reading = begin_reading(source, options, crew, tell, pages=False)
+        analysed = analyse(reading, options.limits)
+    return report_view(analysed, options.marker)
+
+
+def _main_program(source: Source, options: BuildOptions, tell: Tell) -> str:
+    report = _report(source, options, tell)
     if report.main is None:
         raise UnreadableInputError(f"{source.name} holds no module that could be read.")
     return report.main.module
@@ -251,94 +301,59 @@ def _how_many(found: Sequence[ModuleFiles]) -> str:
     return f"{len(found)} modules" if found else "no module"
 
 
-def analyse(
+def begin_reading(
     source: Source, options: BuildOptions, crew: Crew, tell: Tell, *, pages: bool
-) -> Analysed:
-    """Read and analyse every module; `pages` makes the steps' payloads and drawings as well."""
+) -> Reading:
+    """Have every module read and analysed; `pages` makes payloads and drawings as well."""
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
-    results = list(_each_module(grouped.modules, options, crew, tell, pages=pages))
-    graphs, problems = read_graphs(grouped.others, options.limits)
-    runs, unread = read_runs(grouped.others, options.limits)
-    reasons, untold = read_reasons(grouped.others, options.limits) if graphs else ({}, ())
-    found = (*source.problems, *problems, *unread, *untold)
-    dump = Dump(options.name or source.name, tuple(artifacts), grouped, found)
+    work = partial(
+        work_on,
+        marker=compile_marker(options.marker) if options.marker else None,
+        pages=pages,
+        pictures=options.pictures,
+        reckoning=options.reckoning,
+    )
+    tell(_READING, 0, len(grouped.modules))
+    ordered = sorted(grouped.modules, key=_bytes, reverse=True)
+    errands = [crew.submit(work, one, _process_died) for one in ordered]
+    return Reading(source, options.name or source.name, artifacts, grouped, errands, tell)
+
+
+def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
+    """Wait for all modules and read what lies beside them."""
+    results = reading.in_order()
+    others = reading.grouped.others
+    graphs, problems = read_graphs(others, limits)
+    runs, unread = read_runs(others, limits)
+    reasons, untold = read_reasons(others, limits) if graphs else ({}, ())
+    found = (*reading.source.problems, *problems, *unread, *untold)
+    dump = Dump(reading.name, tuple(reading.artifacts), reading.grouped, found)
     beside = {one.path: "read: clusters and links come from it" for one in graphs}
-    traced = [one.path for one in grouped.others if one.path.endswith(_TRACES)] if runs else []
+    traced = [one.path for one in others if one.path.endswith(TRACES)] if runs else []
     beside |= dict.fromkeys(traced, "read: how often modules ran comes from it")
     return Analysed(dump, tuple(with_runs(results, runs)), graphs, reasons, beside)
-
-
-def _beside(
-    artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
-) -> Iterator[tuple[Artifact, bytes]]:
-    """Yield files that lie beside the modules with their contents; what is not read is told."""
-    for one in artifacts:
-        try:
-            wrong = _too_large(one, limits)
-            if not wrong:
-                yield one, one.entry.read()
-        except OSError as error:
-            wrong = str(error.strerror)
-        if wrong:
-            problems.append(Problem(one.path, None, f"Not read: {wrong}."))
-
-
-def _too_large(one: Artifact, limits: Limits) -> str:
-    fits = one.entry.size <= limits.beside_bytes
-    return "" if fits else too_large(limits.beside_bytes, "--max-beside-size")
-
-
-def read_graphs(
-    artifacts: Sequence[Artifact], limits: Limits = LIMITS
-) -> tuple[tuple[FrameworkGraph, ...], tuple[Problem, ...]]:
-    """Read the graphs of the framework that lie beside the modules."""
-    graphs: list[FrameworkGraph] = []
-    problems: list[Problem] = []
-    listed = (one for one in artifacts if one.name.kind == "tf-graph")
-    for one, content in _beside(listed, limits, problems):
-        found, wrong = read_tf_graph(content, one.path)
-        graphs += found
-        problems += wrong
-    return tuple(graphs), tuple(problems)
-
-
-def read_reasons(
-    artifacts: Sequence[Artifact], limits: Limits = LIMITS
-) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    """Read off logs beside the modules why the framework left operations out of its clusters."""
-    reasons: dict[str, str] = {}
-    problems: list[Problem] = []
-    listed = (one for one in artifacts if one.name.kind == "log")
-    for _, content in _beside(listed, limits, problems):
-        reasons |= read_tf_log(content)
-    return reasons, tuple(problems)
-
-
-def read_runs(
-    artifacts: Sequence[Artifact], limits: Limits = LIMITS
-) -> tuple[Mapping[str, Runs], tuple[Problem, ...]]:
-    """Read how often modules ran, by their names, off the traces that lie beside them."""
-    runs: dict[str, Runs] = {}
-    problems: list[Problem] = []
-    listed = (one for one in artifacts if one.path.endswith(_TRACES))
-    for one, content in _beside(listed, limits, problems):
-        found, wrong = read_run_profile(content, one.path, limits.beside_bytes)
-        for name, some in found.items():
-            runs[name] = some + runs[name] if name in runs else some
-        problems += wrong
-    return runs, tuple(problems)
 
 
 def draw(
     requests: Iterable[PictureRequest], options: BuildOptions, tell: Tell
 ) -> Iterator[PictureResult]:
     """Draw pictures, equal ones once; layouts are kept between builds."""
-    wanted = {(one.bundle, one.key): one for one in requests}
-    drawn = draw_all(wanted.values(), options.jobs, Folder(options.out).cache)
+    asked: dict[tuple[str, str], PictureRequest] = {}
+    drawn = draw_all(_once(requests, asked), options.jobs, Folder(options.out).cache)
     for done, one in enumerate(drawn, 1):
-        tell(_DRAWING, done, len(wanted))
+        tell(_DRAWING, done, len(asked))
         yield one
+
+
+def _once(
+    requests: Iterable[PictureRequest], asked: dict[tuple[str, str], PictureRequest]
+) -> Iterator[PictureRequest]:
+    """Yield what was not yet asked for, and note it."""
+    for one in requests:
+        if (one.bundle, one.key) not in asked:
+            asked[one.bundle, one.key] = one
+            yield one
 
 
 def name_files(source: Source) -> list[Artifact]:
@@ -355,29 +370,6 @@ def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
     if name.kind not in _NAMELESS or not entry.head().startswith(b"HloModule "):
         return name
     return replace(name, kind="hlo-text")
-
-
-def _each_module(
-    modules: Sequence[ModuleFiles], options: BuildOptions, crew: Crew, tell: Tell, *, pages: bool
-) -> Iterator[ModuleResult]:
-    """Yield the results in the order of the modules; the largest are begun first."""
-    marker = compile_marker(options.marker) if options.marker else None
-    work = partial(
-        work_on,
-        marker=marker,
-        pages=pages,
-        pictures=options.pictures,
-        reckoning=options.reckoning,
-    )
-    results: dict[str, ModuleResult] = {}
-    tell(_READING, 0, len(modules))
-    ordered = sorted(modules, key=_bytes, reverse=True)
-    errands = [crew.submit(work, one, _process_died) for one in ordered]
-    for errand in as_they_come(errands):
-        results[errand.thing.key] = errand.result()
-        tell(_READING, len(results), len(modules))
-    for one in modules:
-        yield results[one.key]
 
 
 def _process_died(module: ModuleFiles) -> ModuleResult:

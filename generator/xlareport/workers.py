@@ -23,6 +23,10 @@ from typing import Any, Generic, Self, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
+SHARE = "XLAREPORT_SHARE"
+"""The environment tells a program that works for one of several which share is its: `NUMBER/OF`,
+from 0."""
+
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 _THREADS = Path("/proc/self/task")
 """Linux lists the threads of a process here, those of libraries included."""
@@ -51,7 +55,7 @@ class Crew:
     """
 
     def __init__(self, jobs: int) -> None:
-        self._jobs = jobs
+        self.jobs = jobs
         self._pool = _pool(jobs)
         self._spare = _pool(1)
 
@@ -82,7 +86,7 @@ class Crew:
             try:
                 return self._pool.submit(call)
             except BrokenExecutor:
-                self._pool = _pool(self._jobs)
+                self._pool = _pool(self.jobs)
                 return self._pool.submit(call)
 
     def _alone(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> R:

@@ -10,11 +10,12 @@ from xlareport.analysis.links import Link, links
 from xlareport.analysis.ranking import main_guess, rank
 from xlareport.analysis.roles import roles
 from xlareport.analysis.summary import ModuleSummary
+from xlareport.beside import read_graphs, read_runs
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.pages.facts import with_runs
 from xlareport.pages.module_work import work_on
-from xlareport.report import name_files, read_graphs, read_runs
+from xlareport.report import name_files
 
 LABELS = Path(__file__).parents[1] / "labels"
 DATA = Path(__file__).parents[1] / "data"

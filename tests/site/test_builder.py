@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.site import SiteWriter
+from xlareport.site import SiteWriter, builder
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.workers import Crew
 
 
 @pytest.fixture
@@ -116,3 +117,28 @@ def test_html_between_headings_stays_as_it_is(tmp_path: Path, few_pages: list[Fi
         assert re.search(r'<h1 id="a-heading-of-mine">A &lt;heading&gt; of <code>mine</code>', one)
         assert '<a href="../index.html">Home</a></p>' in one
         assert '<h3 id="and-one-below">' in one
+
+
+def test_several_processes_build_the_same_site(
+    tmp_path: Path, few_pages: list[File], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front = "---\nsearch:\n  exclude: true\n---\n"  # as the pages of modules have it
+    pages = [(f"m/{number}.md", f"{front}# {number}\n\n[x](x.md)\n") for number in range(6)]
+    write_sources(tmp_path, [*few_pages, *pages])
+    (tmp_path / "site_src/notes.md").write_text("# Notes\n\n[there](m/3.md) [gone](gone.md)\n")
+    said = build_site(tmp_path, strict=False)
+    alone = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    monkeypatch.setattr(builder, "_PAGES", 2)
+    with Crew(3) as crew:
+        assert build_site(tmp_path, strict=False, crew=crew) == said
+    assert said.count("gone.md") == 1
+    again = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    assert again == alone
+
+
+def test_a_plugin_that_raises_is_told(out: Path) -> None:
+    (out / "hook.py").write_text("def on_config(config):\n    raise RuntimeError('of my own')\n")
+    settings = out / "mkdocs.yml"
+    settings.write_text(settings.read_text() + "hooks:\n  - hook.py\n")
+    with pytest.raises(SiteBuildError, match="of my own"):
+        build_site(out)

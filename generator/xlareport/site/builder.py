@@ -1,13 +1,15 @@
 """Makes the static site: MkDocs builds aside, then the result takes the former site's place."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from xlareport.errors import XlareportError
 from xlareport.site.folder import Folder
+from xlareport.site.mkdocs_run import MkdocsRun, died, import_mkdocs, run_mkdocs
+from xlareport.workers import Crew
+
+_PAGES = 200
+"""Pages of modules for which one more process is worth its beginning."""
 
 _RECORD = re.compile(r"^(?=[A-Z]+ +- )", re.MULTILINE)
 
@@ -29,56 +31,70 @@ class MissingPluginError(XlareportError):
         )
 
 
-def build_site(out: Path, *, strict: bool = True) -> str:
+def build_site(out: Path, *, strict: bool = True, crew: Crew | None = None) -> str:
     """Build OUT/site from OUT/site_src and return what MkDocs had to say, empty when all is well.
 
     With `strict` a warning of MkDocs is an error. A build that fails leaves the former site whole.
     """
+    if crew is None:
+        with Crew(1) as alone:
+            return build_site(out, strict=strict, crew=alone)
     folder = Folder(out)
     folder.prepare()
-    fresh = folder.aside / f"site-{os.getpid()}"  # not where the MkDocs of a killed build writes
+    fresh = folder.aside / "site"
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        said = _run_mkdocs(out, fresh, strict=strict)
+        said = _run_mkdocs(folder, fresh, crew, strict=strict)
         folder.swap(fresh)
     finally:
         folder.repair()
     return said
 
 
-def _run_mkdocs(out: Path, fresh: Path, *, strict: bool) -> str:
+def prepare_mkdocs(crew: Crew) -> None:
+    """Have every process import MkDocs as soon as it has nothing else to do."""
+    for _ in range(crew.jobs):
+        crew.submit(import_mkdocs, None, import_mkdocs)
+
+
+def _run_mkdocs(folder: Folder, fresh: Path, crew: Crew, *, strict: bool) -> str:
     """Build the site into the folder `fresh` and return what MkDocs had to say."""
-    finished = subprocess.run(  # noqa: S603
-        _command(out, fresh, strict=strict),
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    pages = sum(1 for _ in (folder.sources / "m").glob("*.md"))
+    shares = min(crew.jobs, 1 + pages // _PAGES)
+    places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, shares))]
+    errands = [
+        crew.submit(
+            run_mkdocs, MkdocsRun(_settings(folder.out), place, strict, number, shares), died
+        )
+        for number, place in enumerate(places)
+    ]
+    finished = [one.result() for one in errands]
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
-        raise MissingPluginError(out)
-    if finished.returncode != 0:
-        raise SiteBuildError(_trouble(finished.stdout + finished.stderr))
-    return _without_progress(finished.stdout + finished.stderr)
+        raise MissingPluginError(folder.out)
+    for one in finished:
+        if one.code != 0:
+            raise SiteBuildError(_trouble(one.said))
+    for place in places[1:]:
+        _join(place, fresh)
+    return "".join(dict.fromkeys(record for one in finished for record in _warnings(one.said)))
 
 
-def _without_progress(said: str) -> str:
+def _join(place: Path, fresh: Path) -> None:
+    """Add the pages of modules that another process made."""
+    for page in (place / "m").iterdir():
+        page.replace(fresh / "m" / page.name)
+
+
+def _warnings(said: str) -> list[str]:
     """Return what MkDocs said apart from how far it is; --quiet would keep warnings from it."""
-    return "".join(one for one in _RECORD.split(said) if not one.startswith("INFO"))
+    return [one for one in _RECORD.split(said) if not one.startswith("INFO")]
 
 
 def _trouble(said: str) -> str:
     """Return what a MkDocs that failed said; a fault of it stands in the last line of all."""
-    return _without_progress(said).strip() or said.strip().rpartition("\n")[2]
+    return "".join(_warnings(said)).strip() or said.strip().rpartition("\n")[2]
 
 
-def _command(out: Path, fresh: Path, *, strict: bool) -> list[str]:
-    """Return the call of MkDocs; -P keeps modules that lie in the current folder out of it."""
-    settings = next(name for name in ("mkdocs.yml", "mkdocs.yaml") if (out / name).exists())
-    return [
-        *(sys.executable, "-P", "-m", "mkdocs", "build", "--clean"),
-        *("--config-file", str(out / settings), "--site-dir", str(fresh.resolve())),
-        "--strict" if strict else "--no-strict",
-    ]
+def _settings(out: Path) -> Path:
+    return next(out / name for name in ("mkdocs.yml", "mkdocs.yaml") if (out / name).exists())

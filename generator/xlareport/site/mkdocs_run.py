@@ -1,0 +1,75 @@
+"""MkDocs in a process of the crew, which has imported half of it already.
+
+Several can build one site: each makes its share of the pages of modules, the first all the rest.
+"""
+
+import os
+import sys
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+
+from xlareport.workers import SHARE
+
+_NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
+_QUIET = "NO_MKDOCS_2_WARNING"
+
+
+@dataclass(frozen=True, slots=True)
+class MkdocsRun:
+    """One process of MkDocs that makes a share of a site."""
+
+    settings: Path
+    site: Path
+    strict: bool
+    share: int = 0
+    of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MkdocsEnd:
+    """How MkDocs ended: its exit code, and what it said."""
+
+    code: int
+    said: str
+
+
+def import_mkdocs(_: object = None) -> None:
+    """Import what MkDocs needs for a report, so that it is there when it is wanted."""
+    os.environ[_QUIET] = "1"
+    for name in _NEEDED:
+        import_module(name)
+
+
+def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
+    """Run MkDocs in this process; modules that lie in the current folder are kept out of it."""
+    sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
+    import_mkdocs()
+    os.environ[SHARE] = f"{run.share}/{run.of}"
+    said = StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = _exit_code(run)
+    return MkdocsEnd(code, said.getvalue())
+
+
+def died(_: MkdocsRun) -> MkdocsEnd:
+    """Stand in for an end that could not be told."""
+    return MkdocsEnd(1, "The process that ran MkDocs died, perhaps out of memory.")
+
+
+def _exit_code(run: MkdocsRun) -> int:
+    cli = import_module("mkdocs.__main__").cli
+    arguments = ["build", "--clean", "--config-file", str(run.settings)]
+    arguments += ["--site-dir", str(run.site.resolve())]
+    arguments.append("--strict" if run.strict else "--no-strict")
+    try:
+        cli(arguments, standalone_mode=False)
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 1
+    except Exception:  # noqa: BLE001 - a plugin or a hook of the user may raise anything
+        traceback.print_exc()
+        return 1
+    return 0
