@@ -1,15 +1,20 @@
 """An estimate of the peak of memory where a dump has the schedule and no buffer assignment.
 
 Every result lives from where it is made to its last use; what only renames a buffer (tuples, their
-elements, bitcasts, in-place updates of loops) takes none of its own. Padding, sharing of buffers
-and copies that the compiler adds later are not seen: an estimate, never a figure of the dump.
+elements, bitcasts, in-place updates), what a callee gives back, what a loop makes of its state, and
+what is written over an argument that was donated take none of their own. Padding, sharing of
+buffers and copies that the compiler adds later are not seen: an estimate, never a figure of the
+dump.
 """
 
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
 from xlareport.analysis.cost.call_order import callees_first
+from xlareport.analysis.cost.donation import donation
 from xlareport.analysis.cost.sizes import UncountableError, data_size
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -90,24 +95,27 @@ def estimate_peak(module: HloModule) -> PeakEstimate | None:
     order = callees_first(module)
     if not order or module.attributes.get("is_scheduled") != "true":
         return None
-    peaks: dict[str, int] = {}
-    curve: tuple[int, ...] = ()
+    *called, entry = order
+    inside: dict[str, int] = {}
     try:
-        for computation in order:
-            curve = _curve(computation, peaks)
-            peaks[computation.name] = max(curve, default=0)
+        for computation in called:
+            taken = dict.fromkeys(_of_callers(computation), sys.maxsize)
+            inside[computation.name] = max(_curve(computation, inside, taken), default=0)
+        donated = _over_arguments(entry, module)
+        curve = _curve(entry, inside, donated)
     except UncountableError:
         return None
     peak = max(curve, default=0)
-    entry = order[-1]
     if not entry.instructions:
         return PeakEstimate(peak, "", curve)
     place = curve.index(peak)
-    living = sorted(_living(entry, place), key=lambda one: (-one[1], one[0]))
+    living = sorted(_living(entry, place, donated), key=lambda one: (-one[1], one[0]))
     return PeakEstimate(peak, entry.instructions[place].name, curve, tuple(living))
 
 
-def _living(computation: Computation, at: int) -> Iterator[tuple[str, int, int, int]]:
+def _living(
+    computation: Computation, at: int, taken: Mapping[str, int]
+) -> Iterator[tuple[str, int, int, int]]:
     """Yield the buffers of a computation that live at a place: maker, bytes, first and last."""
     buffers = _buffers(computation)
     last = dict(_last_uses(computation, buffers))
@@ -117,22 +125,56 @@ def _living(computation: Computation, at: int) -> Iterator[tuple[str, int, int, 
     for place, one in enumerate(computation.instructions):
         first = 0 if one.opcode == "parameter" else place
         if one.name in buffers.made and first <= at <= last.get(one.name, place):
-            yield one.name, _size(one), first, last.get(one.name, place)
+            size = _size(one) - min(taken.get(one.name, 0), _size(one))
+            yield one.name, size, first, last.get(one.name, place)
 
 
-def _curve(computation: Computation, peaks: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the bytes that live while each instruction runs, its callees included."""
+def _of_callers(computation: Computation) -> frozenset[str]:
+    """Return what lies in buffers of the caller's: what comes in, and what goes out.
+
+    A loop writes its state in place: where it cannot, the compiler has put a copy in.
+    """
+    given = frozenset(one.name for one in computation.parameters)
+    root = computation.root
+    return given | _buffers(computation).of(root.name) if root else given
+
+
+def _over_arguments(entry: Computation, module: HloModule) -> Mapping[str, int]:
+    """Return how many bytes of each result are written over arguments that were donated."""
+    root, found = entry.root, Counter[str]()
+    if root is None:
+        return found
+    buffers = _buffers(entry)
+    for one in donation(module).aliases:
+        place = one.output[0] if one.output else 0
+        written = root.operands[place : place + 1] if root.opcode == "tuple" else (root.name,)
+        for operand in written:
+            made = entry.by_name.get(operand.partition("#")[0])
+            for maker in buffers.of(operand) if made else ():
+                found[maker] += data_size(made.shape) if made else 0
+    for one in entry.parameters:
+        del found[one.name]
+    return found
+
+
+def _curve(
+    computation: Computation, inside: Mapping[str, int], taken: Mapping[str, int]
+) -> tuple[int, ...]:
+    """Return the bytes that live while each instruction runs, its callees included.
+
+    `taken` has the bytes of a result that lie in the buffers of others.
+    """
     buffers = _buffers(computation)
     last = _last_uses(computation, buffers)
     changes = [0] * (len(computation.instructions) + 1)
     for place, one in enumerate(computation.instructions):
         if one.name in buffers.made:
-            size = _size(one)
+            size = _size(one) - min(taken.get(one.name, 0), _size(one))
             changes[0 if one.opcode == "parameter" else place] += size
             changes[last.get(one.name, place) + 1] -= size
-    inside = (_inside(one, peaks) for one in computation.instructions)
+    running = (_inside(one, inside) for one in computation.instructions)
     held = accumulate(changes[: len(computation.instructions)])
-    return tuple(outer + inner for outer, inner in zip(held, inside, strict=True))
+    return tuple(outer + inner for outer, inner in zip(held, running, strict=True))
 
 
 def _size(one: Instruction) -> int:
@@ -143,12 +185,11 @@ def _size(one: Instruction) -> int:
     return data_size(one.shape.elements[place])
 
 
-def _inside(one: Instruction, peaks: Mapping[str, int]) -> int:
-    """Return the most that runs inside: what a loop holds of its state is counted outside."""
+def _inside(one: Instruction, inside: Mapping[str, int]) -> int:
+    """Return the most that lives inside, beside what is the caller's."""
     if one.opcode not in _RUNNING:
         return 0
-    deepest = max((peaks.get(name, 0) for _, name in one.called), default=0)
-    return max(0, deepest - data_size(one.shape))
+    return max((inside.get(name, 0) for _, name in one.called), default=0)
 
 
 def _buffers(computation: Computation) -> _Buffers:
