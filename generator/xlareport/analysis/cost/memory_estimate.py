@@ -145,8 +145,8 @@ def _over_arguments(entry: Computation, module: HloModule) -> Mapping[str, int]:
     if root is None:
         return found
     buffers = _buffers(entry)
-    for one in donation(module).aliases:
-        place = one.output[0] if one.output else 0
+    for alias in donation(module).aliases:
+        place = alias.output[0] if alias.output else 0
         written = root.operands[place : place + 1] if root.opcode == "tuple" else (root.name,)
         for operand in written:
             made = entry.by_name.get(operand.partition("#")[0])
