@@ -68,11 +68,13 @@ const xlareport = (() => {
   }
 
   /**
-   * Finds a payload in a report in one file, which holds its data in itself.
+   * Finds a payload in a report in one file, which holds its data behind its pages.
    * @param {string} key
    * @returns {Promise<any>}
    */
   async function held(key) {
+    const read = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+    if (document.readyState === "loading") await read;
     const block = document.getElementById(`assets/data/${key}.js`);
     if (!block) throw new Error(`Its data (${key}) is not in this file; the foot of the page leads to what is not.`);
     const [, body, packing] = JSON.parse(block.textContent ?? "");

@@ -51,11 +51,12 @@ class Page:
         path = html.escape(self.path)
         return f'<template data-page="{path}" data-title="{self.title}">{kept}</template>\n'
 
-    def frame(self, script: str, note: str, mark: str) -> tuple[str, str]:
-        """Return the document around the main part: what stands before other pages, and behind.
+    def frame(self, script: str, note: str, mark: str) -> tuple[str, str, str]:
+        """Return the document around the main part in three pieces.
 
-        Styles and scripts are in it, `script` first behind those pages, `note` at the end of the
-        page, `mark` at its beginning, with a policy that lets no other script run.
+        Pages come behind the first one, data behind the second. Styles and scripts are in it,
+        `script` first behind the pages, `note` at the end of the page, `mark` at its beginning,
+        with a policy that lets no other script run.
         """
         around = f"{self.head}{self.opening}</main>{_inline(script)}{self.foot}"
         around = around.replace("</footer>", f"{note}</footer>", 1)
@@ -68,8 +69,9 @@ class Page:
         if not found:
             raise UnreadableInputError(f"{self.site / self.path} names no charset.")
         whole = f"{head}{_CHARSET}{mark}{_policy(around)}{rest}"
-        before, end, after = whole.partition("</main>")
-        return before + end, after
+        before, main, after = whole.partition("</main>")
+        scripts, body, end = after.rpartition("</body>")
+        return before + main, scripts, body + end
 
     def _file(self, address: str) -> Path | None:
         """Return the file of the site that an address in the page's HTML names, if there is one."""

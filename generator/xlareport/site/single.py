@@ -55,18 +55,18 @@ def pack_single(
     main = main_slug(site)
     pages = [Page(site, path) for path in _pages(site, main)]
     templates = "".join(page.template() for page in pages)
-    head, foot = pages[0].frame(_script(site), _NOTE, MARK)
+    head, scripts, foot = pages[0].frame(_script(site), _NOTE, MARK)
     facts = _block("report.json", _facts(site, main))
     others = _others(site, main)
     parts = list(_parts(site, main, templates))
     rest = _missing((*others, *in_words(parts)), notes)
-    fixed = sum(len(one.encode()) for one in (head, templates, rest, facts, foot))
+    fixed = sum(len(one.encode()) for one in (head, templates, rest, scripts, facts, foot))
     kept, dropped = fitting(parts, limit, fixed)
     left_out = (*others, *in_words(dropped))
     missing = _missing(left_out, notes)
     blocks = (_block(one.path, _read(one)) for one in kept)
     try:
-        _write(target, (head, templates, missing, facts, *blocks, foot))
+        _write(target, (head, templates, missing, scripts, facts, *blocks, foot))
     except OSError as error:
         raise UnwritableFileError(target, error) from error
     return Packed(target.stat().st_size, len(pages) + len(kept), left_out)
