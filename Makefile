@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: help report serve test check format browser bench score clean
+.PHONY: help report serve test check format browser screenshots bench score clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -38,6 +38,10 @@ format: $(VENV)/.ready-test  ## Put the sources into the house's format
 
 browser: $(VENV)/.ready-test  ## Install the browser that some tests drive (Debian, as root)
 	@scripts/browser $(VENV)
+
+screenshots: browser  ## Take the pictures of docs/tour.md and README.md anew
+	@$(RUN)xlareport build examples/transformer.tar.zst --out build/screenshots --quiet
+	@$(RUN)python scripts/screenshots.py build/screenshots/site docs/screenshots
 
 bench: $(VENV)/.ready-test  ## Measure: one table for each benchmarks/bench_*.py
 	@set -e; for script in benchmarks/bench_*.py; do $(RUN)python "$$script"; done

@@ -39,6 +39,19 @@ def test_arithmetic_inside_a_fusion_bytes_outside(module_of: Callable[[str], Hlo
     assert found[""].unknown_ops == 1
 
 
+def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModule]) -> None:
+    inside = 'op_name="jit(f)/jvp(g)/while/body/closed_call/attention/mul"'
+    module = module_of(FUSION.replace('op_name="jit(f)/one/add"', inside))
+    key = by_scope(module, 3)
+    named = {
+        key(computation, one)
+        for computation in module.computations
+        for one in computation.instructions
+    }
+
+    assert "jit(f)/jvp(g)/attention" in named
+
+
 def test_lines(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
     cost = module_cost(module)

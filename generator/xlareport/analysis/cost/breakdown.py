@@ -61,12 +61,23 @@ def by_computation(computation: Computation, _: Instruction) -> str:
 
 
 def by_scope(module: HloModule, depth: int) -> Key:
-    """Return a key that names the part by so many levels of the framework's scope."""
+    """Return a key that names the part by so many levels of the framework's scope.
+
+    Levels of control flow are left out: in a loop over layers they are all that one would see.
+    """
 
     def key(_: Computation, one: Instruction) -> str:
-        return "/".join(op_name_of(one, module).split("/")[:depth])
+        *levels, last = op_name_of(one, module).split("/")
+        named = [level for level in levels if level not in _CONTROL_FLOW]
+        return "/".join([*named, last][:depth])
 
     return key
+
+
+_CONTROL_FLOW = frozenset(
+    {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint"}
+)
+"""What JAX calls the levels of loops, branches and calls."""
 
 
 def by_line(module: HloModule) -> Key:

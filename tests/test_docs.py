@@ -1,0 +1,19 @@
+"""The pictures of the documentation are there, small, and none is left over."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PICTURE = re.compile(r"!\[[^\]]+\]\(([^)]+\.png)\)")
+LARGEST = 150_000
+
+
+def test_pictures_are_there_and_small() -> None:
+    named = {
+        (page.parent / path).resolve()
+        for page in (ROOT / "README.md", ROOT / "docs/tour.md")
+        for path in PICTURE.findall(page.read_text())
+    }
+
+    assert {path for path in named if path.stat().st_size > LARGEST} == set()
+    assert named == set((ROOT / "docs/screenshots").glob("*.png"))
