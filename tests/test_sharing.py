@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.errors import UnreadableInputError
-from xlareport.report import BuildOptions, build, read_report, silent
+from xlareport.report import BuildOptions, build, extract_texts, read_report, silent
 from xlareport.sharing import NOTE, Parcel, share, share_redacted
 
 MANY = 25_000_000
@@ -37,6 +37,18 @@ def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) 
     again = read_report(target, BuildOptions())
     assert [one.name for one in again.modules] == ["jit_rollout"]
     assert again.problems == ()
+
+
+def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bug.html"
+    share_redacted(report, Parcel(target, MANY, single=True), BuildOptions(), silent)
+
+    assert "carol" not in target.read_text()
+    assert "1 paths" in target.read_text()
+    extract_texts(target, tmp_path / "texts")
+    texts = [one.read_text() for one in (tmp_path / "texts").iterdir()]
+    assert any("/redacted/path1.py" in text for text in texts)
+    assert not any("carol" in text for text in texts)
 
 
 def test_without_it_everything_is_as_it_was(report: Path, tmp_path: Path) -> None:
