@@ -1,7 +1,7 @@
 """Data for the page script, as script files: pages opened from file:// can load nothing else.
 
 A payload calls `xlareport.deliver(key, json)` or, when it is large,
-`xlareport.deliver(key, base64, "gzip")`. Equal values give equal bytes.
+`xlareport.deliver(key, base85, "gzip")`. Equal values give equal bytes.
 """
 
 import base64
@@ -17,6 +17,8 @@ _MOST_BYTES = 512 << 20
 """Of JSON that is read."""
 _MOST_VALUES = 50_000_000
 _GZIP = 16 + zlib.MAX_WBITS
+_MARKUP, _PLAIN = b"<", b"."
+"""The digit of base 85 (RFC 1924) that could begin markup, and what is written for it."""
 _KEY = re.compile(r"[a-z0-9][a-z0-9._~-]*(/[a-z0-9][a-z0-9._~-]*)*\Z", re.IGNORECASE)
 _CALL = re.compile(r'xlareport\.deliver\("([^"]*)", (\'.*\'|"[^"]*")(?:, "(gzip)")?\);\n\Z')
 
@@ -33,9 +35,14 @@ def payload(key: str, value: Any) -> str:
     payload_path(key)
     written = json.dumps(value, separators=(",", ":"), allow_nan=False)
     if len(written) > INLINE_LIMIT:
-        packed = base64.b64encode(gzip.compress(written.encode(), mtime=0)).decode()
-        return _call(key, packed, "gzip")
+        return _call(key, packed(written.encode()), "gzip")
     return _call(key, written, None)
+
+
+def packed(written: bytes) -> str:
+    """Return JSON as gzip in the digits of base 85, which need no quoting: 5 for 4 bytes."""
+    digits = base64.b85encode(gzip.compress(written, mtime=0))
+    return digits.replace(_MARKUP, _PLAIN).decode()
 
 
 def enclosed(script: str) -> str:
@@ -94,7 +101,8 @@ def _unpacked(body: str) -> bytes:
     """Return the JSON in a gzip file, up to a limit."""
     reader = zlib.decompressobj(wbits=_GZIP)
     try:
-        written = reader.decompress(base64.b64decode(body), _MOST_BYTES)
+        digits = body.encode().replace(_PLAIN, _MARKUP)
+        written = reader.decompress(base64.b85decode(digits), _MOST_BYTES)
     except zlib.error as error:
         raise ValueError(f"This payload is damaged: {error}.") from error
     if not reader.eof:

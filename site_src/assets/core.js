@@ -17,7 +17,7 @@ const xlareport = (() => {
   /**
    * Takes the value of a payload; called by payload scripts.
    * @param {string} key the payload's key
-   * @param {string} body JSON, or with `packing` its compressed form in base64
+   * @param {string} body JSON, or with `packing` its compressed form in base 85
    * @param {"gzip"} [packing] how the body is compressed
    */
   function deliver(key, body, packing) {
@@ -32,14 +32,33 @@ const xlareport = (() => {
     return packing ? inflate(body, packing) : JSON.parse(body);
   }
 
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
+  const values = new Uint8Array(128);
+  for (const [value, digit] of [...DIGITS].entries()) values[digit.charCodeAt(0)] = value;
+
   /**
-   * @param {string} body base64
+   * Returns the bytes that base 85 stands for; the other side is payload.py.
+   * @param {string} body
+   */
+  function decoded(body) {
+    const groups = Math.ceil(body.length / 5);
+    const bytes = new DataView(new ArrayBuffer(groups * 4));
+    const whole = body.padEnd(groups * 5, "~");
+    for (let group = 0, at = 0; group < groups; group += 1) {
+      let value = 0;
+      for (const end = at + 5; at < end; at += 1) value = value * 85 + values[whole.charCodeAt(at)];
+      bytes.setUint32(group * 4, value);
+    }
+    return bytes.buffer.slice(0, Math.floor((body.length * 4) / 5));
+  }
+
+  /**
+   * @param {string} body base 85
    * @param {"gzip"} packing
    * @returns {Promise<any>}
    */
   function inflate(body, packing) {
-    const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(packing));
+    const stream = new Blob([decoded(body)]).stream().pipeThrough(new DecompressionStream(packing));
     return new Response(stream).json();
   }
 
