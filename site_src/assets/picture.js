@@ -1,6 +1,6 @@
 /**
- * Pictures: the SVG of a payload stands in the page, so that it follows the page's colours, and can
- * be moved, enlarged, searched and saved. Without the payload the plain image stays.
+ * Pictures: what a payload tells is drawn into the page, so that it follows the page's colours, and
+ * can be moved, enlarged, searched and saved. Without the payload the plain image stays.
  *
  * A picture has boxes `g.n[data-node]`, and arrows `[data-e="FROM TO"]` with the positions of their
  * boxes. A click on what has `data-target="i=INSTRUCTION"` shows details; on any other target,
@@ -331,8 +331,11 @@ const xlareportPicture = (() => {
       for (const same of group.querySelectorAll(`g.n[data-node="${CSS.escape(id)}"]`)) same.classList.add("xr-lit");
     }
 
-    save() {
-      const address = URL.createObjectURL(new Blob([this.source], { type: "image/svg+xml" }));
+    /** Saves the picture with rules for a dark system, which a page has by itself. */
+    async save() {
+      const { dark } = await xlareport.load("pictures/look");
+      const whole = this.source.replace("</style>", () => `${dark}</style>`);
+      const address = URL.createObjectURL(new Blob([whole], { type: "image/svg+xml" }));
       element("a", { href: address, download: `${this.key.replaceAll("/", "-")}.svg` }).click();
       setTimeout(() => URL.revokeObjectURL(address), 1000);
     }
@@ -359,8 +362,8 @@ const xlareportPicture = (() => {
 
   xlareport.component("data-xr-picture", async (host, key) => {
     await inSight(host);
-    const { svg } = await xlareport.load(key);
-    new Picture(host, key, svg);
+    const { pictures } = await xlareport.load(key);
+    new Picture(host, key, await xlareportRecords.svg(pictures, Number(host.dataset.drawing ?? 0)));
   });
 
   return { Picture, inSight };

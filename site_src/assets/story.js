@@ -13,7 +13,7 @@ const xlareportStory = (() => {
   /** @typedef {string | string[] | null} Names */
   /** @typedef {{before: Names, after: Names, scope: string | null, reason: string | null, grade: string | null}} Example */
   /** @typedef {{kind: string, label: string, title: string, count: number, grade: string | null, examples: Example[]}} Group */
-  /** @typedef {{key: string, alt: string}} Drawn */
+  /** @typedef {{key: string, place: number, alt: string}} Drawn a picture of those in a payload */
   /**
    * @typedef {object} Story
    * @property {string} headline
@@ -246,7 +246,7 @@ const xlareportStory = (() => {
     if (!picture) return null;
     return element(
       "figure.xr-picture",
-      { "data-xr-picture": picture.key, "data-alt": `${words}: ${picture.alt}`, "data-side": words.toLowerCase() },
+      { "data-xr-picture": picture.key, "data-drawing": picture.place, "data-alt": `${words}: ${picture.alt}`, "data-side": words.toLowerCase() },
       element("figcaption", null, words),
     );
   }

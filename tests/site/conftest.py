@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from xlareport.dump.folding import folded
-from xlareport.pages import lexicon
+from xlareport.pages import lexicon, navigation
 from xlareport.pages.environment import environment, front_matter
+from xlareport.pages.picture_look import picture_look
 from xlareport.payload import payload, payload_path
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
@@ -48,18 +49,28 @@ STEPS = """{{ front }}# Steps of {{ name }}
 
 <div data-xr-steps="m/sample/steps"></div>
 """
-SVG = """<svg xmlns="http://www.w3.org/2000/svg" class="xg" viewBox="0 0 400 200">
-<style>.xg .n-green>.box{fill:var(--xg-green,#c8e6c9)}</style>
-<g class="n n-green s-added" data-node="a"><rect class="box" width="80" height="30"/>
-<text x="4" y="20">transpose.1</text></g><path class="e" data-e="0 0" d="M0 0L9 9"/></svg>"""
+IMAGE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"/>'
+PICTURE = {
+    "title": "sample",
+    "nodes": [[["transpose.1"], "green", "i=transpose.1", 0, "added"]],
+    "edges": [[0, 0]],
+    "size": [100, 40],
+    "boxes": [[0, 0, 100, 30]],
+    "curves": [[50, 30, 0, 9, 9, 0, 9, 9]],
+}
 HOSTILE_PAGE = """{{ front }}# {{ name }}
 
 <figure class="xr-picture" data-xr-picture="m/sample/hostile"></figure>
 """
-HOSTILE_SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 200" onload="hacked=4">
-<script>hacked=5</script><foreignObject><iframe src="https://example.com/"/></foreignObject>
-<a href="javascript:hacked=6"><text>link</text></a><image href="https://example.com/a.png"/>
-<rect class="box" width="80" height="30" onclick="hacked=7" fill="url(https://example.com/b)"/></svg>"""
+HOSTILE_MARKUP = f"<svg onload=hacked=4><a href='javascript:hacked=5'>{HOSTILE}"
+HOSTILE_PICTURE = PICTURE | {
+    "title": HOSTILE_MARKUP,
+    "nodes": [[[HOSTILE_MARKUP], "green", HOSTILE_MARKUP, HOSTILE_MARKUP, "added", HOSTILE_MARKUP]],
+    "edges": [[0, 0, HOSTILE_MARKUP]],
+    "groups": [["f", HOSTILE_MARKUP, "scope", HOSTILE_MARKUP]],
+    "frames": [[0, 0, 100, 40]],
+    "notes": [HOSTILE_MARKUP],
+}
 
 
 def sample() -> Iterator[File]:
@@ -76,7 +87,7 @@ def sample() -> Iterator[File]:
         yield path, templates.from_string(template).render(front=front, name=HOSTILE)
     yield from FRONT
     yield "report.json", "{}\n"
-    yield "pictures/graph.svg", SVG
+    yield "pictures/graph.svg", IMAGE
     for key, value in _payloads().items():
         yield payload_path(key), payload(key, value)
 
@@ -97,8 +108,9 @@ def _payloads() -> dict[str, Any]:
     return {
         lexicon.KEY: lexicon.lexicon(["algsimp", "no-such-pass"]),
         "m/sample/instructions": {"columns": columns, "rows": rows, "empty": "None."},
-        "m/sample/graph": {"svg": SVG},
-        "m/sample/hostile": {"svg": HOSTILE_SVG},
+        navigation.PICTURE_LOOK: picture_look(),
+        "m/sample/graph": {"pictures": [PICTURE]},
+        "m/sample/hostile": {"pictures": [HOSTILE_PICTURE]},
         "m/sample/steps": _steps(),
         "m/sample/step-0003": _story(),
         "m/sample/step-0004": _story()
@@ -166,7 +178,10 @@ def _story() -> dict[str, Any]:
             }
         ],
         "opcodes": [["add", 1, 2], [HOSTILE, 3, None], ["same", 4, 4]],
-        "pictures": {"before": {"key": "m/sample/graph", "alt": HOSTILE}, "after": None},
+        "pictures": {
+            "before": {"key": "m/sample/graph", "place": 0, "alt": HOSTILE},
+            "after": None,
+        },
         "note": None,
         "diff": {
             "hunks": [4],

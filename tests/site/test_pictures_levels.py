@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from xlareport.pages import navigation
 from xlareport.pages.environment import front_matter
 from xlareport.pages.picture_bundle import picture_bundle
+from xlareport.pages.picture_look import picture_look
+from xlareport.pages.picture_record import picture_record
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Drawing, Group, Node, Opening
@@ -71,10 +74,12 @@ def drawings(hostile: str) -> Iterator[tuple[str, Drawing]]:
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("levels")
     requests = [PictureRequest(key, (one,)) for key, one in drawings(hostile)]
-    drawn = draw_all(requests, 1, tmp_path_factory.mktemp("cache"))
-    svgs = {one.request.key: one.svgs[0] for one in drawn}
+    drawn = list(draw_all(requests, 1, tmp_path_factory.mktemp("cache")))
+    first = picture_record(*drawn[0].placed[0])
+    svgs = {one.request.key: one.svgs[0] for one in drawn[1:]}
     values: dict[str, Any] = {
-        "pictures/first": {"svg": svgs.pop("first")},
+        "pictures/first": {"pictures": [first]},
+        navigation.PICTURE_LOOK: picture_look(),
         "m/x/levels": INDEX,
         "m/x/levels-0": picture_bundle(svgs),
         "m/x/levels-where": {"dot.1": 2},

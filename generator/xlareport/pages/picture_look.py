@@ -4,7 +4,8 @@ from typing import Any
 
 from xlareport.knowledge import colours
 from xlareport.pictures.legend import words_by_kind
-from xlareport.pictures.style import style_sheet
+from xlareport.pictures.scales import every_scale, limits
+from xlareport.pictures.style import dark_rules, style_sheet
 
 _OWN = """\
 .xg .n.focus>.box{stroke:var(--xg-ink,#1f2328);stroke-width:4}
@@ -14,6 +15,10 @@ _OWN = """\
 
 
 def picture_look() -> dict[str, Any]:
-    """Return the style sheet, and the words of the legend in their order."""
+    """Return the style sheet, the words of the legend in their order, where colours begin.
+
+    `dark` are the rules that a picture has only in a file of its own.
+    """
     words = {kind: list(names.items()) for kind, names in words_by_kind().items()}
-    return {"css": style_sheet(colours.all_entries()) + _OWN, **words}
+    css = style_sheet(colours.all_entries(), every_scale()) + _OWN
+    return {"css": css, "dark": dark_rules(), "scales": limits(), **words}

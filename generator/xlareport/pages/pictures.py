@@ -12,13 +12,13 @@ from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.picture_bundle import picture_bundle
 from xlareport.pages.picture_levels import snapshot_levels
+from xlareport.pages.picture_record import picture_record
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.shade import NO_SHARES, Shares
-from xlareport.pictures.svg import svg_text
 from xlareport.program import Module, Snapshot
 
 _SIDES = ("before", "after")
@@ -57,8 +57,8 @@ class Pictures:
 class StepPictures:
     """The pictures of a step as its payload names them, and what has to be drawn for them."""
 
-    before: dict[str, str]
-    after: dict[str, str]
+    before: dict[str, Any]
+    after: dict[str, Any]
     left_out: tuple[str, ...]
     """What changed besides, in words."""
     request: PictureRequest
@@ -98,8 +98,8 @@ def step_pictures_of(change: StepChange) -> StepPictures | None:
         return None
     key = _key(drawings)
     sides = [
-        {"key": f"{key}-{side}", "alt": _alt(f"{side} the step", drawing)}
-        for side, drawing in zip(_SIDES, drawings, strict=True)
+        {"key": key, "place": place, "alt": _alt(f"{side} the step", drawing)}
+        for place, (side, drawing) in enumerate(zip(_SIDES, drawings, strict=True))
     ]
     request = PictureRequest(key, drawings)
     return StepPictures(sides[0], sides[1], drawings[1].left_out, request)
@@ -128,11 +128,10 @@ def picture_files(
 
 def _own_files(one: PictureResult, plain: frozenset[str]) -> Iterator[tuple[str, str]]:
     key = one.request.key
-    names = [key] if len(one.svgs) == 1 else [f"{key}-{side}" for side in _SIDES]
-    for name, svg in zip(names, one.svgs, strict=True):
-        yield payload_path(name), payload(name, {"svg": svg})
-        if name in plain:
-            yield f"{name}.svg", svg
+    records = [picture_record(*placed) for placed in one.placed]
+    yield payload_path(key), payload(key, {"pictures": records})
+    if key in plain:
+        yield f"{key}.svg", one.svgs[0]
 
 
 def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Iterator[PictureResult]:
@@ -142,9 +141,9 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
         "xlareport build DUMP --pictures changed draws it.",
     )
     drawing = Drawing("Not drawn", (), notes=words, has_legend=False)
-    svg = svg_text(drawing, layered_layout(drawing))
+    placed = (drawing, layered_layout(drawing))
     for one in requests:
-        yield PictureResult(one, (svg,) * len(one.drawings), words[0])
+        yield PictureResult(one, (placed,) * len(one.drawings), words[0])
 
 
 def _overview(

@@ -1,4 +1,4 @@
-"""Drawings in, SVG out: in parallel, equal layouts made once and kept between builds.
+"""Drawings in, pictures out: in parallel, equal layouts made once and kept between builds.
 
 A layout that fails costs its own picture: that is drawn in plain layers instead, and says so.
 """
@@ -45,9 +45,16 @@ class PictureResult:
     """The pictures of a request, in the order of its drawings."""
 
     request: PictureRequest
-    svgs: tuple[str, ...]
+    placed: tuple[tuple[Drawing, Layout], ...]
+    """What is shown, with where it lies."""
     note: str = ""
     """Why they show less than was asked for; empty where they show all."""
+
+    @property
+    def svgs(self) -> tuple[str, ...]:
+        """The pictures as files; their colours mean the same in all of them."""
+        modes = scales(union([one for one, _ in self.placed]))
+        return tuple(svg_text(one, layout, modes) for one, layout in self.placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ class _Task:
         return _Task(request, whole, dot_text(whole))
 
     def drawn(self, layout: Layout | LayoutFailure) -> PictureResult:
-        """Write the pictures, in plain layers where the layout failed."""
+        """Place the pictures, in plain layers where the layout failed."""
         if isinstance(layout, Layout):
             return self.result(layout)
         plain = _Task.of(_without_frames(self.request))
@@ -72,11 +79,10 @@ class _Task:
         return replace(plain.result(layered_layout(plain.whole), note), request=self.request)
 
     def result(self, layout: Layout, note: str = "") -> PictureResult:
-        """Write the pictures, each with the note."""
-        modes = scales(self.whole)
+        """Place the pictures, each with the note."""
         parts = (restrict(one, self.whole, layout) for one in self.request.drawings)
-        svgs = tuple(svg_text(_noted(one, note), placed, modes) for one, placed in parts)
-        return PictureResult(self.request, svgs, note)
+        placed = tuple((_noted(one, note), part) for one, part in parts)
+        return PictureResult(self.request, placed, note)
 
 
 def draw_all(

@@ -21,6 +21,9 @@ from xlareport.pictures.scopes import stem
 
 Mode = Literal["cost", "memory", "scope", "sharding"]
 
+_HEATED: tuple[Mode, ...] = ("cost", "memory")
+_KINDS: tuple[Mode, ...] = ("scope", "sharding")
+
 MOST_KINDS = 10
 """Colours for things without an order; the rest shares the last one."""
 
@@ -43,6 +46,14 @@ class Scale:
     """What the colours in use mean."""
 
 
+def every_scale() -> tuple[Scale, ...]:
+    """Return the modes with all their colours and no boxes, for a style sheet of any picture."""
+    words = {mode: dict(enumerate(limits()[mode]["words"])) for mode in _HEATED}
+    heat = (Scale(mode, "heat", {}, {}, said) for mode, said in words.items())
+    tint = (Scale(mode, "tint", {}, {}, dict.fromkeys(range(MOST_KINDS), "")) for mode in _KINDS)
+    return (*heat, *tint)
+
+
 def scales(drawing: Drawing) -> tuple[Scale, ...]:
     """Return the modes in which a drawing says something."""
     found = (
@@ -58,15 +69,15 @@ def _ordered(
     mode: Mode, values: Mapping[str, float | None], written: Callable[[float], str]
 ) -> Scale:
     """Return the scale of figures, by the limits of the table."""
-    limits = _table()[mode]
+    table = limits()[mode]
     levels = {
-        box: bisect_right(limits["from"], value) - 1
+        box: bisect_right(table["from"], value) - 1
         for box, value in values.items()
         if value is not None
     }
     marks = {box: written(value) for box, value in values.items() if value is not None}
     used = sorted(set(levels.values()))
-    return Scale(mode, "heat", levels, marks, {one: limits["words"][one] for one in used})
+    return Scale(mode, "heat", levels, marks, {one: table["words"][one] for one in used})
 
 
 def _kinds(mode: Mode, values: Mapping[str, str]) -> Scale:
@@ -112,6 +123,6 @@ def _cut(paths: Mapping[str, tuple[str, ...]], depth: int) -> Mapping[str, str]:
 
 
 @cache
-def _table() -> Mapping[str, Mapping[str, list[str]]]:
-    """Read where the colours of figures begin."""
+def limits() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return where the colours of figures begin, and their words, by mode."""
     return tomllib.loads(files(__package__).joinpath("scales.toml").read_text("utf-8"))

@@ -3,12 +3,16 @@
 Every colour is a custom property with the light value as its fallback: `--xg-white`,
 `--xg-white-line`, `--xg-white-text`, `--xg-added`, `--xg-paper`, `--xg-ink`, `--xg-faint`,
 `--xg-frame`, `--xg-frame-line`, `--xg-edge`, `--xg-edge-thin`, `--xg-heat-0`, `--xg-tint-0`, ...
-A page that sets them, for its dark scheme, changes the pictures that stand in it.
+A page that sets them, for its dark scheme, changes the pictures that stand in it; a file of its own
+has rules for a dark system, which stay out of pages.
 
 The class of the whole, `by-opcode` or another mode, says what the colours stand for.
 """
 
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
 
 from xlareport.knowledge import colours
 from xlareport.pictures.scales import Scale
@@ -71,6 +75,14 @@ def style_sheet(families: Iterable[str], scales: Sequence[Scale] = ()) -> str:
     rules += [_palette("h", "heat", _HEAT), _palette("t", "tint", _TINTS)] if scales else []
     modes = [_mode("opcode"), *(rule for one in scales for rule in _scale(one))]
     return _BASE + "\n".join(rules) + _LAST + "\n".join(modes)
+
+
+@cache
+def dark_rules() -> str:
+    """Return the CSS that a picture in a file of its own has for a system set to dark."""
+    table = tomllib.loads(files(__package__).joinpath("dark.toml").read_text("utf-8"))
+    properties = ";".join(f"--xg-{name}:{colour}" for name, colour in table.items())
+    return f"\n@media (prefers-color-scheme:dark){{.xg{{{properties}}}}}\n"
 
 
 def _palette(prefix: str, name: str, colours_of: Sequence[str]) -> str:

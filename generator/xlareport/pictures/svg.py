@@ -1,7 +1,8 @@
 """A drawing and its layout as one SVG file that needs nothing else, and whose text is text.
 
-Written by us from numbers and escaped strings: no script, no link, no font, no image, no id. For
-the page script stand in it:
+Written by us from numbers and escaped strings: no script, no link, no font, no image, no id. The
+page script writes the same from the records of `pages.picture_record` (site_src/assets/sketch.js).
+In it stand:
 
 - `g.n[data-node]`: a box by its id, `g.g[data-node]` a frame; `data-e` of an arrow: the positions
   of its two boxes among all boxes
@@ -32,7 +33,7 @@ from xlareport.pictures.metrics import (
     shorten,
 )
 from xlareport.pictures.scales import Scale, scales
-from xlareport.pictures.style import style_sheet
+from xlareport.pictures.style import dark_rules, style_sheet
 
 SIZE_LIMIT = 1_000_000
 """Bytes of one file; beyond it the tooltips are left out."""
@@ -71,7 +72,7 @@ def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, toolt
             head,
             f"<title>{text(drawing.title)}</title>",
             f"<desc>{text(_description(drawing))}</desc>",
-            f"<style>{style_sheet(_families(drawing), modes)}</style>",
+            f"<style>{style_sheet(_families(drawing), modes)}{dark_rules()}</style>",
             '<rect class="paper" width="100%" height="100%"/>',
             _title(drawing.title, width),
             f'<g transform="translate({number(left)} {_TITLE_HEIGHT:g})">',

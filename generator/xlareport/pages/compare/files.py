@@ -11,6 +11,7 @@ from xlareport.pages.compare.modules_table import TABLE, compared_table
 from xlareport.pages.compare.views import CompareView
 from xlareport.pages.environment import environment, front_matter
 from xlareport.pages.glossary import glossary_page
+from xlareport.pages.picture_look import picture_look
 from xlareport.pages.pictures import picture_files
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureResult
@@ -51,4 +52,6 @@ def compare_files(
             yield source, render("compared", compared_page(one), one.name, search=False, wide=True)
     yield from payloads
     yield from picture_files(drawn, frozenset())
+    look = navigation.PICTURE_LOOK
+    yield payload_path(look), payload(look, picture_look())
     yield "compare.json", json.dumps(asdict(view), indent=1) + "\n"

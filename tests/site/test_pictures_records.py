@@ -1,0 +1,135 @@
+"""Pictures that the page script writes, against those that the report writes into files."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.analysis.steps import step
+from xlareport.pages import navigation
+from xlareport.pages.picture_look import picture_look
+from xlareport.pages.picture_record import picture_record
+from xlareport.payload import payload, payload_path
+from xlareport.pictures.change import step_pictures
+from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
+from xlareport.pictures.drawing import LEAVES, Drawing, Edge, Group, Node, Opening
+from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.overview import ModulePictures
+from xlareport.pictures.shade import Shade
+from xlareport.report import BuildOptions, read_one
+from xlareport.site.builder import build_site
+from xlareport.site.writer import File, write_sources
+
+pytestmark = pytest.mark.browser
+
+DRAW = """async ([records, place]) => {
+  const svg = await xlareportRecords.svg(records, place);
+  const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+  return [read.localName, svg];
+}"""
+STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+
+
+def rounded(layout: Layout) -> Layout:
+    """Return a layout in whole units, as records hold it."""
+
+    def box(one: Box) -> Box:
+        return Box(round(one.x), round(one.y), round(one.width), round(one.height))
+
+    return Layout(
+        round(layout.width),
+        round(layout.height),
+        tuple(map(box, layout.nodes)),
+        tuple(tuple((round(x), round(y)) for x, y in one) for one in layout.edges),
+        tuple(map(box, layout.groups)),
+    )
+
+
+def everything(hostile: str) -> Drawing:
+    """Return a drawing with all that a picture can have."""
+    opens = (Opening("c=body", f"body {hostile}"), Opening("c=cond", "condition"))
+    sharded = Shade(0.02, 70_000, "{devices=[2,2]0,1,2,3}", ("model", "layer_1", "attention"))
+    nodes = (
+        Node("a", ("a", hostile[:30]), "orange", "context", hostile, f"i={hostile}"),
+        Node("b", ("b", "dot"), "dark-blue", "added", target="i=b", opens=opens, shade=sharded),
+        Node("g=c", ("c", "x 4"), "gray", "changed", target="g=c", shape="stack", badge=LEAVES),
+        Node(
+            "d",
+            ("d",),
+            "gray",
+            "removed",
+            target="i=d",
+            shape="round",
+            badge="OUT 0, 1",
+            mix=(("green", 2), ("white", 2)),
+            shade=Shade(0.5, None, "{replicated}", ("model", "layer_2", "mlp")),
+        ),
+    )
+    edges = (
+        Edge("a", "b", "0#1"),
+        Edge("b", "g=c", "", "thin", "added"),
+        Edge("g=c", "d", "1", "control"),
+    )
+    inner = Group("f", "call.1 " * 20, "computation", ("b",), None, "changed", "i=call.1", opens)
+    return Drawing(
+        f"all of it {hostile}", nodes, edges, (inner,), ("A note, " * 30 + "long.", "Another.")
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File]) -> Path:
+    out = tmp_path_factory.mktemp("records")
+    look = (payload_path(navigation.PICTURE_LOOK), payload(navigation.PICTURE_LOOK, picture_look()))
+    write_sources(out, [*few_pages, look])
+    build_site(out)
+    return out / "site"
+
+
+def drawn(tmp_path: Path, *requests: PictureRequest) -> list[PictureResult]:
+    """Return pictures whose layouts are in whole units."""
+    found = draw_all(requests, 1, tmp_path / "cache")
+    placed = ((one, [(drawing, rounded(it)) for drawing, it in one.placed]) for one in found)
+    return [replace(one, placed=tuple(pairs)) for one, pairs in placed]
+
+
+def check(visitor: Any, site: Path, results: list[PictureResult]) -> None:
+    """Check that both writers give the same but for the style sheet."""
+    page = visitor.open(f"{site.as_uri()}/m/x.html")
+    for one in results:
+        records = [picture_record(*placed) for placed in one.placed]
+        for place, expected in enumerate(one.svgs):
+            root, written = page.evaluate(DRAW, [records, place])
+            assert root == "svg"
+            assert STYLE.sub("", written) == STYLE.sub("", expected)
+    assert visitor.complaints == []
+
+
+def test_a_picture_with_everything_is_the_same(
+    visitor: Any, site: Path, tmp_path: Path, hostile: str
+) -> None:
+    one = everything(hostile)
+    other = replace(one, nodes=one.nodes[1:], edges=one.edges[1:], title="", notes=())
+    alone = Drawing("modules", one.nodes[:2], one.edges[:1], has_legend=False)
+    check(
+        visitor,
+        site,
+        drawn(tmp_path, PictureRequest("p", (one, other)), PictureRequest("q", (alone,))),
+    )
+
+
+def test_pictures_of_a_real_module_are_the_same(
+    visitor: Any, site: Path, tmp_path: Path, unpacked: Callable[[str], Path]
+) -> None:
+    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    before, after = module.snapshots[0].hlo, module.snapshots[-1].hlo
+    sides = step_pictures(step(before, after, ""))
+    assert sides is not None
+    whole = ModulePictures(after).overview()
+    check(
+        visitor,
+        site,
+        drawn(tmp_path, PictureRequest("s", sides), PictureRequest("w", (whole,))),
+    )
