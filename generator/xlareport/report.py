@@ -152,7 +152,8 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
         rest = (draw(missing, options, tell), left_out(others, options.pictures))
         results = chain(drawn, *rest)
         nightly = nights_of(report, options.history, options.out) if options.history else None
-        write_sources(options.out, site_files(analysed, report, results, picture, nightly))
+        files = site_files(analysed, report, results, picture, crew, nightly=nightly)
+        write_sources(options.out, files)
     said = ""
     if options.html:
         tell(_BUILDING, 0, 1)

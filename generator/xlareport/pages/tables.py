@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from xlareport.pages.tokens import Meaning, NameCell
+from xlareport.payload import payload, payload_path
 
 Cell = str | int | float | list[str] | NameCell | None
 """A plain value; `[text, address]` in a link column, `[text, class]` in a chip column."""
@@ -46,6 +47,11 @@ class Table:
         if self.meanings:
             value["meanings"] = list(self.meanings)
         return value
+
+
+def table_file(key: str, table: Table) -> tuple[str, str]:
+    """Return the file of a table: its path in the site, and its payload."""
+    return payload_path(key), payload(key, table.payload())
 
 
 def _written(column: Column) -> dict[str, str]:

@@ -9,10 +9,11 @@ from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.modules_table import TABLE, compared_table
 from xlareport.pages.compare.views import CompareView
-from xlareport.pages.environment import environment, front_matter
 from xlareport.pages.glossary import glossary_page
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.pictures import picture_files
+from xlareport.pages.rendering import render
+from xlareport.pages.tables import table_file
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureResult
 from xlareport.resources import resource
@@ -33,16 +34,10 @@ def compare_files(
     view: CompareView, payloads: Iterable[File], drawn: Iterable[PictureResult]
 ) -> Iterator[File]:
     """Yield every generated file of the site of a comparison."""
-    templates = environment(resource("templates"))
-
-    def render(template: str, page: object, title: str, **front: bool) -> str:
-        made = templates.get_template(f"{template}.md.jinja")
-        return made.render(page=page, front_matter=front_matter(title=title, **front))
-
     yield "report.yml", (resource("site_src") / "xlareport.yml").read_bytes()
     yield "xlareport.yml", _SETTINGS
     yield navigation.HOME, render("compare", compare_page(view), "Comparison")
-    yield payload_path(TABLE), payload(TABLE, compared_table(view.modules).payload())
+    yield table_file(TABLE, compared_table(view.modules))
     named = {name for one in view.modules for name in (*one.only_base, *one.only_head)}
     yield payload_path(lexicon.KEY), payload(lexicon.KEY, lexicon.lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
