@@ -17,6 +17,7 @@ _COMMANDS = {
     "compare": "xlareport.cli.compare",
     "explain": "xlareport.cli.explain",
     "extract": "xlareport.cli.extract",
+    "flags": "xlareport.cli.flags",
     "history": "xlareport.cli.history",
     "main": "xlareport.cli.main_program",
     "pack": "xlareport.cli.pack",

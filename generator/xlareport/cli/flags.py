@@ -1,0 +1,111 @@
+"""`xlareport flags`: what to set so that a dump holds what one wants, and why."""
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from xlareport.cli.terminal import printable
+from xlareport.knowledge.releases import era_of
+from xlareport.knowledge.wants import (
+    BACKENDS,
+    Setting,
+    environment,
+    frontends,
+    settings_for,
+    shell_lines,
+    wants,
+)
+
+_WIDTH = 34
+
+
+def _wanted(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    del ctx, param
+    if value is None:
+        return tuple(one.name for one in wants().values() if one.standard)
+    names = [one.strip() for one in value.split(",") if one.strip()]
+    if names == ["all"]:
+        return tuple(wants())
+    unknown = [one for one in names if one not in wants()]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(wants())}, all")
+    return tuple(dict.fromkeys(("modules", *names)))
+
+
+def _era(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    del ctx, param
+    try:
+        return era_of(value) if value else ""
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command(name="flags")
+@click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    default="gpu",
+    show_default=True,
+    help="What the program is compiled for.",
+)
+@click.option(
+    "--frontend",
+    type=click.Choice(tuple(frontends())),
+    default="jax",
+    show_default=True,
+    help="What the program is written in.",
+)
+@click.option(
+    "--want",
+    "wanted",
+    callback=_wanted,
+    metavar="LIST",
+    help=f"What the dump should hold, separated by commas: {', '.join(wants())}, or all. "
+    "Without it modules, passes, times and memory.",
+)
+@click.option(
+    "--version",
+    "era",
+    callback=_era,
+    metavar="WHEN",
+    help="The release that compiles, such as jax==0.4.30 or tensorflow==2.12, or the month of "
+    "XLA, such as 2024-05. Without it that of today.",
+)
+@click.option("--dir", "folder", default="/tmp/dump", show_default=True, help="Where to dump.")  # noqa: S108 - shown, not used
+@click.option("--json", "as_json", is_flag=True, help="Print the variables and reasons as JSON.")
+def command(
+    backend: str, frontend: str, wanted: tuple[str, ...], era: str, folder: str, *, as_json: bool
+) -> None:
+    """Print the environment variables that make a good dump, and why.
+
+    What a backend, a framework or the XLA of that time does not have is left out.
+    """
+    settings = settings_for(wanted, backend=backend, frontend=frontend, era=era, folder=folder)
+    notes = frontends()[frontend].notes
+    if as_json:
+        click.echo(json.dumps(_record(settings, notes, era), indent=2))
+        return
+    for line in shell_lines(settings):
+        click.echo(printable(line))
+    click.echo()
+    for one in settings:
+        click.echo(f"  {printable(_name(one)):<{_WIDTH}} {one.gives}")
+    click.echo()
+    for note in notes:
+        click.echo(f"  {note}")
+    if era:
+        click.echo(f"  For XLA as of {era}; a flag that it does not know would end the program.")
+
+
+def _record(settings: Sequence[Setting], notes: Sequence[str], era: str) -> dict[str, object]:
+    flags = [
+        {"variable": one.variable, "text": one.text, "gives": one.gives, "words": one.flag.words}
+        for one in settings
+    ]
+    variables = dict(environment(settings))
+    return {"xla": era or None, "environment": variables, "flags": flags, "notes": list(notes)}
+
+
+def _name(one: Setting) -> str:
+    return f"--{one.flag.name}" if one.flag.set_in else one.flag.name

@@ -1,0 +1,126 @@
+"""Which flags give what a person wants of a dump: the tables `wants.toml` and `frontends.toml`."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from xlareport.knowledge.flags import Flag, all_entries
+from xlareport.knowledge.tables import read_table
+
+BACKENDS = ("cpu", "gpu", "tpu", "ipu")
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """Something that a dump can hold."""
+
+    name: str
+    words: str
+    flags: tuple[str, ...]
+    """As written, without dashes; `{dir}` stands for the directory."""
+    backends: tuple[str, ...] = ()
+    """Empty for all."""
+    frontends: tuple[str, ...] = ()
+    """Empty for all."""
+    standard: bool = False
+    """Whether it is wanted unless something else is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """What a frontend needs besides XLA's flags."""
+
+    name: str
+    flags: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One flag or variable with its value."""
+
+    flag: Flag
+    value: str
+    """Empty for a flag that is only there or not."""
+    gives: str
+    """What it is set for."""
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that takes it."""
+        return self.flag.set_in or self.flag.name
+
+    @property
+    def text(self) -> str:
+        """As it stands in the variable: `--xla_dump_to=/tmp/dump`, or a variable's own value."""
+        if self.flag.set_in is None:
+            return self.value
+        return f"--{self.flag.name}={self.value}" if self.value else f"--{self.flag.name}"
+
+
+@cache
+def wants() -> Mapping[str, Want]:
+    """Return what can be wanted, by name."""
+    return read_table("wants", Want)
+
+
+@cache
+def frontends() -> Mapping[str, Frontend]:
+    """Return the frontends by name."""
+    return read_table("frontends", Frontend)
+
+
+def settings_for(
+    wanted: Iterable[str], *, backend: str, frontend: str, era: str, folder: str
+) -> tuple[Setting, ...]:
+    """Return the flags that give what is wanted, each once, in the order of the table.
+
+    `era` is the month of XLA, `yyyy-mm`, or empty for today's. What a backend or a frontend does
+    not have is left out, as are flags that XLA did not know then, or no longer.
+    """
+    chosen = [wants()[name] for name in wanted]
+    written: dict[str, str] = {}
+    for want in chosen:
+        if _suits(backend, want.backends) and _suits(frontend, want.frontends):
+            for flag in want.flags:
+                written.setdefault(flag, want.words)
+    for flag in frontends()[frontend].flags:
+        written.setdefault(flag, "what is compiled is dumped")
+    made = (_setting(flag, gives, folder) for flag, gives in written.items())
+    return tuple(one for one in made if _known_in(one.flag, era) and _own(one.flag, backend))
+
+
+def environment(settings: Sequence[Setting]) -> Mapping[str, str]:
+    """Return the variables with their values, flags of one variable joined by spaces."""
+    found: dict[str, list[str]] = {}
+    for one in settings:
+        found.setdefault(one.variable, []).append(one.text)
+    return {name: " ".join(values) for name, values in found.items()}
+
+
+def shell_lines(settings: Sequence[Setting]) -> Iterator[str]:
+    """Yield a line for each variable that a POSIX shell understands."""
+    for name, value in environment(settings).items():
+        yield f"export {name}={shlex.quote(value)}"
+
+
+def _suits(one: str, among: Sequence[str]) -> bool:
+    return not among or one in among
+
+
+def _setting(written: str, gives: str, folder: str) -> Setting:
+    name, _, value = written.partition("=")
+    return Setting(all_entries()[name], value.replace("{dir}", folder), gives)
+
+
+def _known_in(flag: Flag, era: str) -> bool:
+    if not era:
+        return flag.until is None
+    return (flag.since or "") <= era and (flag.until is None or era < flag.until)
+
+
+def _own(flag: Flag, backend: str) -> bool:
+    """Say whether a flag is not another backend's own."""
+    others = (f"xla_{one}_" for one in BACKENDS if one != backend)
+    return not flag.name.startswith(tuple(others))
