@@ -10,7 +10,8 @@ from xlareport.dump.source import open_source
 from xlareport.errors import UnreadableInputError
 from xlareport.knowledge import opcodes
 from xlareport.report import BuildOptions, Tell, build
-from xlareport.site.fitting import Packed, find_site
+from xlareport.site.fitting import Packed
+from xlareport.site.main_program import find_site
 from xlareport.site.pack import NO_NOTES, pack
 from xlareport.site.single import pack_single
 

@@ -1,6 +1,5 @@
 """What of a report is packed: all that fits, and of the rest the least important is left out."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,19 +8,20 @@ from pathlib import Path
 
 from xlareport.errors import UnreadableInputError
 from xlareport.pages.navigation import PICTURE_LOOK
+from xlareport.site.main_program import MainProgram
 
 LIMIT = 25_000_000
 """Bytes: the largest attachment that common bug trackers take."""
 
 _DATA = re.compile(r"assets/data/m/(?P<slug>[^/]+)/(?P<part>[a-z]+)[^/]*\.js")
-_PICTURE = re.compile(rf"(assets/data/(?!{PICTURE_LOOK}\.js))?pictures/.*")
+_PICTURE = re.compile(r"(?:assets/data/)?(?P<key>pictures/[\w-]+)\.(?:js|svg)")
 _ORDER = (
     ("others", "film", "films of other modules"),
     ("others", "history", "histories of other modules"),
     ("others", "code", "machine code of other modules"),
     ("others", "pictures", "graphs inside of other modules"),
     ("others", "graph", "neighbourhoods in other modules"),
-    ("any", "picture", "pictures of steps"),
+    ("others", "picture", "pictures of other modules"),
     ("others", "step", "steps of other modules"),
     ("others", "texts", "whole texts of other modules"),
     ("others", "instructions", "tables of instructions of other modules"),
@@ -29,6 +29,7 @@ _ORDER = (
     ("main", "film", "films of the main program"),
     ("main", "code", "machine code of the main program"),
     ("main", "pictures", "graphs inside of the main program"),
+    ("main", "picture", "pictures of the main program"),
     ("main", "graph", "neighbourhoods in the main program"),
     ("main", "history", "histories of the main program"),
     ("main", "step", "steps of the main program"),
@@ -65,36 +66,15 @@ class Part:
     """Its place in the order of what is left out; None for what always stays."""
 
 
-def find_site(report: Path) -> Path:
-    """Return the folder of the built pages; raises UnreadableInputError where there is none."""
-    for folder in (report, report / "site"):
-        if (folder / "index.html").is_file() and (folder / "report.json").is_file():
-            return folder
-    raise UnreadableInputError(
-        f"{report} holds no built report; name the folder given to `xlareport build --out`."
-    )
-
-
-def main_slug(site: Path) -> str | None:
-    """Return the slug of the main program, whose data is kept longest; None where there is none."""
-    try:
-        report = json.loads((site / "report.json").read_text("utf-8"))
-        slugs = {one["key"]: one["slug"] for one in report["modules"]}
-        found = slugs.get(report["main"]["module"]) if report["main"] else None
-    except (ValueError, KeyError, TypeError) as error:
-        raise UnreadableInputError(f"{site}/report.json is damaged: {error}.") from error
-    return str(found) if found else None
-
-
-def rank(path: str, main: str | None) -> int | None:
+def rank(path: str, main: MainProgram) -> int | None:
     """Return where a file stands in the order of what is left out; None where it always stays."""
-    data = _DATA.fullmatch(path)
-    owner = "main" if data and data["slug"] == main else "others"
-    part = data["part"] if data else "picture" if _PICTURE.fullmatch(path) else ""
-    for place, (whose, kind, _) in enumerate(_ORDER):
-        if part == kind and whose in (owner, "any"):
-            return place
-    return None
+    data, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
+    if picture and picture["key"] != PICTURE_LOOK:
+        part, of_main = "picture", picture["key"] in main.pictures
+    else:
+        part, of_main = (data["part"], data["slug"] == main.slug) if data else ("", True)
+    places = {(whose, kind): place for place, (whose, kind, _) in enumerate(_ORDER)}
+    return places.get(("main" if of_main else "others", part))
 
 
 def fitting(parts: Sequence[Part], limit: int, fixed: int) -> tuple[list[Part], list[Part]]:

@@ -7,16 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from xlareport.errors import UnwritableFileError
-from xlareport.site.fitting import (
-    LIMIT,
-    Packed,
-    Part,
-    find_site,
-    fitting,
-    in_words,
-    main_slug,
-    rank,
-)
+from xlareport.site.fitting import LIMIT, Packed, Part, fitting, in_words, rank
+from xlareport.site.main_program import find_site, main_program
 
 LIST = "LEFT-OUT.txt"
 NO_NOTES: Mapping[str, str] = MappingProxyType({})
@@ -47,7 +39,7 @@ def pack(
 
 
 def _parts(site: Path) -> Iterator[Part]:
-    main = main_slug(site)
+    main = main_program(site)
     for location in site.rglob("*"):
         if location.is_file() and not location.is_symlink():
             path = location.relative_to(site).as_posix()
