@@ -68,6 +68,7 @@ def test_taken_out(line: str, expected: str) -> None:
         "%0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>",
         "[type.googleapis.com/xla.HloModuleProto]",
         "S(1) T(8,128)(2,1)",
+        '"/job:localhost/replica:0/task:0/device:CPU:0"',
         '%d = f32[] dot(%a, %b), metadata={op_name="/model/dense/MatMul"}',
         "--xla_keep_user=false --xla_secret=17",
         "ran::on a::b, fusion(%p), calls=%f.py(1)",
@@ -128,6 +129,13 @@ def test_the_host_of_a_subfolder_is_taken_out_of_paths_and_texts() -> None:
 
     assert redactor.path(path) == "jit_f/host1_1234/module_0001.jit_f.txt"
     assert redactor.text(b"on tpu-vm-7:") == b"on host1:"
+
+
+def test_the_user_of_a_home_below_the_dump_is_taken_out_of_paths() -> None:
+    redactor = Redactor()
+    redactor.learn("home/alice/module_0001.jit_f.txt", b"")
+
+    assert redactor.path("home/alice/module_0001.jit_f.txt") == "home/user1/module_0001.jit_f.txt"
 
 
 @given(st.binary(max_size=300))

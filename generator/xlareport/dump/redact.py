@@ -21,7 +21,7 @@ _AFTER = rf"(?:(?<![\w/.)\]}}*<+-])|(?<=\s-[IL])|{_ESCAPED})(?<!op_name=\")"
 """Where a path can begin: not inside of a name, but behind an escaped byte."""
 _QUOTED = (
     r"(?<=\")(?<!op_name=\")"
-    r"(?:/[^\"\\/]{1,255}/[^\"\\]{1,4096}(?=\\?\")|(?:[A-Za-z]:[\\/]|\\\\)[^\"]{1,4096}(?=\"))"
+    r"(?:/(?!job:)[^\"\\/]{1,255}/[^\"\\]{1,4096}(?=\\?\")|(?:[A-Za-z]:[\\/]|\\\\)[^\"]{1,4096}(?=\"))"
 )
 _PATH = re.compile(
     rf"{_QUOTED}|{_AFTER}(?:\\?/{_PART}{{1,255}}){{2,64}}/?"
@@ -45,7 +45,7 @@ _HOST = re.compile(
     r"|(?<![\w:])(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3}):[0-9a-f:]{2,40}(?![\w:])"
 )
 _VALUE = r"(\\?\"[^\"\\]{1,4096}\\?\"|[^\s\",;}]{1,4096})"
-_VARIABLE = re.compile(rf"(?<![\w%.])([A-Z][A-Z0-9_]{{3,64}}=){_VALUE}")
+_VARIABLE = re.compile(rf"(?<![\w%.])([A-Z][A-Z0-9_]{{2,64}}=){_VALUE}")
 _PERSONAL = re.compile(
     r"(?<![A-Za-z0-9])((?:user|user_?name|login|host_?name|pass(?:word|wd)|(?:api|access|secret)_?key"
     rf"|secret|auth_?token|credentials?)\\?\"?\s?[:=]\s?)"
@@ -62,6 +62,7 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 _COMMON = frozenset(
     ("user", "users", "root", "home", "main", "test", "build", "runner", "ubuntu", "admin", "work")
 )
+_HOMES = ("home", "users")
 _SHORTEST = 3
 
 _PRINTED = re.compile(rb"[\x20-\x7e]{5,}")
@@ -100,9 +101,12 @@ class Redactor:
 
     def learn(self, path: str, content: bytes) -> None:
         """Note the users and hosts that the path and the text of a file name."""
-        for part in PurePosixPath(path).parts[:-1]:
-            if process := _FOLDER_OF_A_PROCESS.match(part):
+        folders = PurePosixPath(path).parts[:-1]
+        for above, folder in zip(("", *folders), folders, strict=False):
+            if process := _FOLDER_OF_A_PROCESS.match(folder):
                 self._meet(process[1], "host")
+            if above.lower() in _HOMES:
+                self._meet(folder, "user")
         for line in dict.fromkeys(content.split(b"\n")):
             if line not in self._seen:
                 self._seen.add(line)
