@@ -14,6 +14,7 @@ from xlareport.errors import XlareportError
 
 _COMMANDS = {
     "build": "xlareport.cli.build",
+    "capture": "xlareport.cli.capture",
     "compare": "xlareport.cli.compare",
     "explain": "xlareport.cli.explain",
     "extract": "xlareport.cli.extract",

@@ -41,6 +41,17 @@ def _era(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
         raise click.BadParameter(str(error)) from error
 
 
+era_option = click.option(
+    "--version",
+    "era",
+    callback=_era,
+    metavar="WHEN",
+    help="The release that compiles, such as jax==0.4.30 or tensorflow==2.12, or the month of "
+    "XLA, such as 2024-05.",
+)
+"""Which XLA the flags are for; empty where it is not said."""
+
+
 @click.command(name="flags")
 @click.option(
     "--backend",
@@ -64,14 +75,7 @@ def _era(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     help=f"What the dump should hold, separated by commas: {', '.join(wants())}, or all. "
     "Without it modules, passes, times and memory.",
 )
-@click.option(
-    "--version",
-    "era",
-    callback=_era,
-    metavar="WHEN",
-    help="The release that compiles, such as jax==0.4.30 or tensorflow==2.12, or the month of "
-    "XLA, such as 2024-05. Without it that of today.",
-)
+@era_option
 @click.option("--dir", "folder", default="/tmp/dump", show_default=True, help="Where to dump.")  # noqa: S108 - shown, not used
 @click.option("--json", "as_json", is_flag=True, help="Print the variables and reasons as JSON.")
 def command(
@@ -79,7 +83,8 @@ def command(
 ) -> None:
     """Print the environment variables that make a good dump, and why.
 
-    What a backend, a framework or the XLA of that time does not have is left out.
+    What a backend, a framework or the XLA of that time does not have is left out; without
+    --version it is the XLA of today.
     """
     settings = settings_for(wanted, backend=backend, frontend=frontend, era=era, folder=folder)
     notes = frontends()[frontend].notes

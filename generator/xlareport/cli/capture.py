@@ -1,0 +1,95 @@
+"""`xlareport capture`: run a program so that XLA dumps, then build the report."""
+
+import os
+import shlex
+import time
+from pathlib import Path
+
+import click
+
+from xlareport.capturing import (
+    Plan,
+    dump_in,
+    era_of_program,
+    levels,
+    plan_capture,
+    run_program,
+)
+from xlareport.cli.flags import era_option
+from xlareport.cli.problems import tell_problems
+from xlareport.cli.progress import progress
+from xlareport.cli.terminal import printable
+from xlareport.errors import XlareportError
+from xlareport.report import BuildOptions, build
+
+_NOTHING = (
+    "XLA dumped nothing. Was anything compiled, by a jitted function that ran? Did the program set "
+    "XLA_FLAGS itself, or compile on another machine? The guide, 'Getting a good dump', has more."
+)
+
+
+@click.command(
+    name="capture",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option(
+    "--level",
+    type=click.Choice(tuple(levels())),
+    default="passes",
+    show_default=True,
+    help="; ".join(f"{one.name}: {one.words}" for one in levels().values()) + ".",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where dump/ and report/ go, new or empty; a folder with the time in its name if none.",
+)
+@era_option
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM...")
+def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) -> None:
+    """Run PROGRAM with the flags that make XLA dump, and build the report when it ends.
+
+    The report is built however the program ends: well, with an error, or by Ctrl-C. Its input and
+    output are its own, and its exit code is that of this command. Flags that you have set stay.
+    Each process gets a folder of its own.
+    """
+    out = out or Path(f"xlareport-{time.strftime('%Y%m%d-%H%M%S')}")
+    if len(str(out.resolve()).split()) > 1:
+        raise click.BadParameter("XLA's flags cannot hold a path with spaces.", param_hint="--out")
+    era = era or era_of_program(program, os.environ) or ""
+    plan = plan_capture(level, out / "dump", os.environ, era or None)
+    _tell_plan(program, plan, level, era)
+    code = run_program(program, plan)
+    _report(plan, out / "report")
+    click.get_current_context().exit(code)
+
+
+def _tell_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> None:
+    chosen = levels()[level]
+    since = f"for XLA as of {era}" if era else "with the flags that every XLA since 2021 knows"
+    _say(f"Running {shlex.join(program)} {since}; XLA dumps into {plan.folder}.")
+    _say(f"Level {level}: {chosen.words}. On disk this took {chosen.cost}.")
+    for note in plan.notes:
+        _say(note)
+
+
+def _report(plan: Plan, out: Path) -> None:
+    """Build the report; what keeps it from being built is said and leaves the exit code alone."""
+    dump = dump_in(plan)
+    if dump is None:
+        _say(_NOTHING)
+        return
+    try:
+        with progress(quiet=False) as tell:
+            built = build(str(dump), BuildOptions(out=out, jobs=os.cpu_count() or 1), tell)
+    except XlareportError as error:
+        _say(f"No report: {error}")
+        return
+    tell_problems(built.report.problems, "the coverage page lists all")
+    main = built.report.main.name if built.report.main else "unknown"
+    _say(f"Open {(out / 'site/index.html').resolve()} (the main program is {main}).")
+
+
+def _say(words: str) -> None:
+    """Tell it beside the program's own output."""
+    click.echo(f"xlareport: {printable(words)}", err=True)
