@@ -158,8 +158,20 @@ const xlareportDetails = (() => {
    * @returns {Promise<Row>}
    */
   async function row(graph, key, place) {
-    const rows = await xlareport.load(`${key}-${Math.floor(place / graph.index.piece)}`);
-    return rows[place % graph.index.piece];
+    const { lines, shapes, scopes, sources, figures } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
+    const at = place % graph.index.piece;
+    const value = (/** @type {[any[], number[]]} */ [values, numbers]) => values[numbers[at]];
+    return [lines[at], value(shapes), value(scopes), value(sources), value(figures)];
+  }
+
+  /** @type {Map<string, Promise<any>>} */
+  const pieces = new Map();
+
+  /** @param {string} key of some details, whose lines are read once */
+  function piece(key) {
+    const made = pieces.get(key) ?? xlareport.load(key).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: xlareportGraph.rows([lengths, xlareport.unfold(parts)]) }));
+    pieces.set(key, made);
+    return made;
   }
 
   /**

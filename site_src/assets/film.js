@@ -65,7 +65,7 @@
     /** @param {string | null} wanted the key of a snapshot */
     async load(wanted) {
       const number = Number(this.choice.value);
-      const reel = await xlareport.load(`${this.key}-${number}`);
+      const reel = xlareportReel.opened(await xlareport.load(`${this.key}-${number}`));
       this.film = new xlareportReel.Film(reel, this.index.films[number], this.watch.value.trim());
       this.picture = null;
       this.slider.max = String(this.film.stages.length - 1);

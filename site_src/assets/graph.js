@@ -1,5 +1,5 @@
 /**
- * The graph of a module as it was left: what each instruction is, who uses what, who calls what.
+ * The graph of a snapshot: what each instruction is, who uses what, who calls what.
  * Instructions are numbers, in the order of the payload.
  */
 "use strict";
@@ -18,12 +18,14 @@ const xlareportGraph = (() => {
    * @property {string[]} names
    * @property {number[]} look into `looks`
    * @property {number[]} shape into `shapes`
+   * @property {number[]} shade into `shades`
    * @property {(number | string)[][]} operands how far above each stands: `3`, or `3#1` for an element
    * @property {Record<string, number[]>} controls
    * @property {Record<string, [string, number][]>} calls
-   * @property {Record<string, string>} arguments
-   * @property {[string, string, string][]} looks opcode, kind, colour
-   * @property {string[]} shapes
+   * @property {string[]} arguments
+   * @property {[string, string, string, string][]} looks opcode, kind, colour, an attribute worth a line
+   * @property {[string, number | null, number | null][]} shapes as written, elements, bytes
+   * @property {[number | null, string, string][]} shades part of the time, sharding, scopes in lines
    */
   /** @typedef {{place: number, element: string}} Use */
 
@@ -68,8 +70,30 @@ const xlareportGraph = (() => {
     }
 
     /** @param {number} place */
+    says(place) {
+      return this.index.looks[this.index.look[place]][3];
+    }
+
+    /** @param {number} place */
     shape(place) {
-      return this.index.shapes[this.index.shape[place]];
+      return this.index.shapes[this.index.shape[place]][0];
+    }
+
+    /**
+     * @param {number} place
+     * @returns {number | null} how many numbers its value is
+     */
+    elements(place) {
+      return this.index.shapes[this.index.shape[place]][1];
+    }
+
+    /**
+     * @param {number} place
+     * @returns {import("./scales.js").Shade} what its box can be coloured by
+     */
+    shade(place) {
+      const [cost, sharding, scope] = this.index.shades[this.index.shade[place]];
+      return { cost, memory: this.index.shapes[this.index.shape[place]][2], sharding, scope: scope ? scope.split("\n") : [] };
     }
 
     /** @param {number} place */
@@ -79,7 +103,7 @@ const xlareportGraph = (() => {
 
     /** @param {number} place */
     argument(place) {
-      return this.index.arguments[place] ?? "";
+      return this.index.arguments[place];
     }
 
     /** @param {number} place */
@@ -203,6 +227,27 @@ const xlareportGraph = (() => {
     }
   }
 
+  /**
+   * Reads columns of instructions (pages/instruction_columns.py).
+   * @param {any} columns
+   * @returns {any} the same with names, arguments and operands by their places
+   */
+  function opened(columns) {
+    const [words, numbers] = columns.arguments;
+    const said = xlareport.unfold(words);
+    return { ...columns, names: xlareport.unfold(columns.names), arguments: numbers.map((/** @type {number} */ number) => said[number]), operands: rows(columns.operands) };
+  }
+
+  /**
+   * @template T
+   * @param {[number[], T[]]} flat how long the rows are, and all that is in them
+   * @returns {T[][]}
+   */
+  function rows([lengths, all]) {
+    let end = 0;
+    return lengths.map((length) => all.slice(end, (end += length)));
+  }
+
   /** @type {Map<string, Promise<Graph>>} */
   const known = new Map();
 
@@ -212,11 +257,11 @@ const xlareportGraph = (() => {
    * @returns {Promise<Graph>}
    */
   function load(key) {
-    const made = known.get(key) ?? xlareport.load(key).then((index) => new Graph(index));
+    const made = known.get(key) ?? xlareport.load(key).then((index) => new Graph(opened(index)));
     known.set(key, made);
     made.catch(() => known.delete(key));
     return made;
   }
 
-  return { Graph, load };
+  return { Graph, load, opened, rows };
 })();

@@ -56,7 +56,7 @@
         const [opcode] = index.looks[index.look[at]];
         const figures = [piece.flops[place], piece.bytes[place], piece.share[place]];
         const from = [piece.scopes[piece.scope[place]], piece.sources[piece.source[place]]];
-        made.push([names.next().value, opcode, index.shapes[index.shape[at]], ...figures, ...from, inside[at]]);
+        made.push([names.next().value, opcode, index.shapes[index.shape[at]][0], ...figures, ...from, inside[at]]);
       }
     }
     return made;
@@ -69,7 +69,7 @@
   async function show(host, key) {
     const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
     host.replaceChildren(room);
-    const [index, found] = await Promise.all([load(host.dataset.graph ?? ""), pieces(key)]);
+    const [{ index }, found] = await Promise.all([xlareportGraph.load(host.dataset.graph ?? ""), pieces(key)]);
     const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
     room.removeAttribute("aria-busy");
     const data = { columns: COLUMNS, rows: rows(index, found), sort: [SHARE, "desc"], empty: "There is no instruction." };

@@ -7,10 +7,12 @@
 const xlareportNearby = (() => {
   /** With more users or operands than this, only the instruction that was asked for shows them. */
   const HUB = 12;
+  /** Elements from which on an arrow is drawn thicker, as in XLA's drawings. */
+  const LARGE = 4096;
 
   /** @typedef {import("./graph.js").Graph} Graph */
   /** @typedef {import("./graph.js").Use} Use */
-  /** @typedef {{source: number, target: number, label: string, style: "" | "control" | "call"}} Arrow */
+  /** @typedef {{source: number, target: number, label: string, style: "" | "thin" | "control" | "call"}} Arrow */
   /** @typedef {{places: Map<number, number>, more: number, hubs: number}} Reach what is near, by distance; how many more are; whose users were not followed */
 
   /**
@@ -77,7 +79,7 @@ const xlareportNearby = (() => {
         const label = `${operands.length > 1 ? number : ""}${element ? `#${element}` : ""}`;
         const known = found.get(source);
         if (known) known.label = known.label.length > 10 ? known.label : `${known.label},${label}`;
-        else found.set(source, { source, target: place, label, style: "" });
+        else found.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
       }
       for (const source of this.graph.controls(place)) {
         if (!found.has(source)) found.set(source, { source, target: place, label: "", style: "control" });
@@ -225,14 +227,16 @@ const xlareportNearby = (() => {
       const [inner, , summary] = graph.index.computations[computation];
       return attribute === "calls" ? summary : `${attribute} ${inner}: ${summary}`;
     });
+    const said = graph.says(place) ? [graph.says(place)] : [];
     const isPlain = name.startsWith(graph.opcode(place)) && !graph.kind(place);
     return {
       id: `${graph.computation(place)}/%${name}`,
-      lines: [name, ...(isPlain ? [] : [kind]), ...called, ...folded, graph.shape(place)].map((line) => xlareportSketch.shorten(line)),
+      lines: [name, ...(isPlain ? [] : [kind]), ...called, ...said, ...folded, graph.shape(place)].map((line) => xlareportSketch.shorten(line)),
       family: graph.family(place),
       tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
       target: `i=${graph.address(place)}`,
       badge: graph.isRoot(place) ? "ROOT" : "",
+      shade: graph.shade(place),
     };
   }
 

@@ -12,12 +12,25 @@ const xlareportReel = (() => {
 
   /** @typedef {import("./graph.js").Graph} Graph */
   /** @typedef {import("./nearby.js").View} View */
-  /** @typedef {[number, number, number, string, number, number, (number | string)[]]} Form life, first and end snapshot, name, look, shape, lives used */
-  /** @typedef {{forms: Form[], arguments: Record<string, string>, roots: number[], looks: [string, string, string][], shapes: string[]}} Reel */
+  /** @typedef {[number, number, number, (number | string)[]]} Form life, first and end snapshot, lives used */
+  /** @typedef {{forms: Form[], roots: number[], names: string[], arguments: string[], look: number[], shape: number[], shade: number[]} & Pick<import("./graph.js").Index, "looks" | "shapes" | "shades">} Reel */
   /** @typedef {[string, number[], number, number]} Title name, frames, end, most instructions */
   /** @typedef {{view: View, lives: number[], forms: number[]}} Scene a snapshot of the computation; by place: the life, the form */
   /** @typedef {import("./sketch.js").Node & {life: number}} Actor */
   /** @typedef {{actors: Map<number, Actor>, arrows: Map<string, {source: number, target: number, label: string}>, form: Map<number, number>}} Frame */
+
+  /**
+   * Reads the columns of a film (pages/film_payload.py).
+   * @param {any} columns
+   * @returns {Reel}
+   */
+  function opened(columns) {
+    const { lives, first, end, ...rest } = columns;
+    const read = xlareportGraph.opened(rest);
+    const numbers = xlareport.sums(lives);
+    const used = (/** @type {number | string} */ one, /** @type {number} */ life) => String(one).replace(/^-?\d+/, (above) => String(life - Number(above)));
+    return { ...read, forms: numbers.map((life, at) => [life, first[at], end[at], read.operands[at].map((/** @type {any} */ one) => used(one, life))]) };
+  }
 
   /**
    * Makes the graph of the computation in one snapshot.
@@ -33,7 +46,7 @@ const xlareportReel = (() => {
     const lives = alive.map((at) => reel.forms[at][0]);
     const places = new Map(lives.map((life, place) => [life, place]));
     const operands = alive.map((at, place) =>
-      reel.forms[at][6].flatMap((used) => {
+      reel.forms[at][3].flatMap((used) => {
         const [life, element] = String(used).split("#");
         const source = places.get(Number(life));
         return source === undefined ? [] : [element === undefined ? place - source : `${place - source}#${element}`];
@@ -48,15 +61,17 @@ const xlareportReel = (() => {
       complete: true,
       computations: [[name, alive.length, ""]],
       roots: [root < 0 ? null : root],
-      names: alive.map((at) => reel.forms[at][3]),
-      look: alive.map((at) => reel.forms[at][4]),
-      shape: alive.map((at) => reel.forms[at][5]),
+      names: alive.map((at) => reel.names[at]),
+      look: alive.map((at) => reel.look[at]),
+      shape: alive.map((at) => reel.shape[at]),
+      shade: alive.map((at) => reel.shade[at]),
       operands,
       controls: {},
       calls: {},
-      arguments: Object.fromEntries(alive.flatMap((at, place) => (reel.arguments[at] === undefined ? [] : [[place, reel.arguments[at]]]))),
+      arguments: alive.map((at) => reel.arguments[at]),
       looks: reel.looks,
       shapes: reel.shapes,
+      shades: reel.shades,
     });
     const kept = watched === null ? undefined : places.get(watched);
     return { view: new xlareportNearby.View(graph, kept === undefined ? [] : [kept]), lives, forms: alive };
@@ -125,12 +140,12 @@ const xlareportReel = (() => {
      */
     life(wanted) {
       const bare = wanted.replace(/^%/, "");
-      const named = this.reel.forms.filter(([, , , name]) => name === bare).at(-1);
-      if (named || bare) return named ? named[0] : -1;
+      const named = this.reel.names.lastIndexOf(bare);
+      if (bare) return named < 0 ? -1 : this.reel.forms[named][0];
       const counts = new Map();
       const dull = new Set(this.reel.looks.flatMap(([opcode], at) => (/^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : [])));
       const last = Math.max(...this.stages);
-      const lasting = new Set(this.reel.forms.filter(([, , end, , look]) => end > last && !dull.has(look)).map(([life]) => life));
+      const lasting = new Set(this.reel.forms.filter(([, , end], at) => end > last && !dull.has(this.reel.look[at])).map(([life]) => life));
       for (const [life] of this.reel.forms) if (lasting.has(life)) counts.set(life, (counts.get(life) ?? 0) + 1);
       return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [-1, 0])[0];
     }
@@ -202,5 +217,5 @@ const xlareportReel = (() => {
     }
   }
 
-  return { Film };
+  return { Film, opened };
 })();

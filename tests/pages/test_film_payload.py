@@ -1,12 +1,14 @@
 """Films for the page script: which there are, and their forms."""
 
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from xlareport.analysis.history import Snapshots
+from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages.film_payload import film_payloads
 from xlareport.payload import read_payload
 from xlareport.report import BuildOptions, read_one
@@ -34,14 +36,18 @@ def test_the_entry_comes_first_then_what_changes_most_often(payloads: dict[str, 
 
 def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, Any]) -> None:
     reel = payloads["m/x/film-0"]
-    lives = {form[0] for form in reel["forms"]}
-    for life, first, end, name, look, shape, used in reel["forms"]:
-        assert first < end
-        assert name
-        assert reel["looks"][look][0]
-        assert reel["shapes"][shape]
-        assert {int(str(one).partition("#")[0]) for one in used} <= lives - {life}
-    assert {reel["forms"][place][3] for place in reel["roots"]} >= {"tuple.3"}
+    names = unfolded(Folded(*reel["names"]), 1_000_000)
+    lives = list(accumulate(reel["lives"]))
+    lengths, used = reel["operands"]
+    rest = iter(used)
+    for place, life in enumerate(lives):
+        above = [int(str(next(rest)).partition("#")[0]) for _ in range(lengths[place])]
+        assert reel["first"][place] < reel["end"][place]
+        assert names[place]
+        assert reel["looks"][reel["look"][place]][0]
+        assert reel["shapes"][reel["shape"][place]][0]
+        assert {life - one for one in above} <= {*lives} - {life}
+    assert {names[place] for place in reel["roots"]} >= {"tuple.3"}
 
 
 def test_where_nothing_changes_there_is_no_film(unpacked: Unpack) -> None:

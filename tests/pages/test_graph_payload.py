@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from xlareport.analysis.summarise import final_cost
+from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages import graph_payload
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.payload import read_payload
@@ -37,7 +38,29 @@ def payloads_of(text: str, folder: Path) -> Payloads:
     (folder / "module_0000.m.after_optimizations.txt").write_text(text)
     module = read_one(folder, "module_0000.m", BuildOptions())
     assert module.final is not None
-    return dict(read_payload(script) for _, script in graph_payloads("x", module.final, None))
+    return dict(
+        read_payload(script) for _, script in graph_payloads("m/x/graph", module.final, None)
+    )
+
+
+def strings(listed: Any) -> list[str]:
+    """Return what was folded."""
+    return unfolded(Folded(*listed), 10_000_000)
+
+
+def rows(flat: Any) -> list[Any]:
+    """Return what was laid flat."""
+    lengths, values = flat
+    rest = iter(values)
+    return [[next(rest) for _ in range(length)] for length in lengths]
+
+
+def detail(piece: Any, place: int) -> tuple[Any, ...]:
+    """Return parts of the line, shape, op_name, source and figures of an instruction."""
+    lengths, folded = piece["lines"]
+    lines = rows([lengths, strings(folded)])
+    columns = (piece[name] for name in ("shapes", "scopes", "sources", "figures"))
+    return lines[place], *(values[numbers[place]] for values, numbers in columns)
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +72,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Payloads:
 def rollout(unpacked: Unpack) -> Payloads:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     assert module.final is not None
-    files = graph_payloads("x", module.final, final_cost(module))
+    files = graph_payloads("m/x/graph", module.final, final_cost(module))
     return dict(read_payload(script) for _, script in files)
 
 
 def test_the_entry_comes_first_and_says_what_it_calls(made: Payloads) -> None:
     index = made["m/x/graph"]
     assert [(name, count) for name, count, _ in index["computations"]] == [("main", 4), ("body", 2)]
-    assert index["names"] == ["x", "c", "i", "w", "p", "t"]
+    assert strings(index["names"]) == ["x", "c", "i", "w", "p", "t"]
     assert index["roots"] == [3, 1]
     assert index["calls"] == {"3": [["body", 1]]}
     assert (index["label"], index["text"]) == ("after optimizations", "after_optimizations")
@@ -65,20 +88,22 @@ def test_the_entry_comes_first_and_says_what_it_calls(made: Payloads) -> None:
 
 def test_operands_are_distances_and_names_that_nobody_bears_are_left_out(made: Payloads) -> None:
     index = made["m/x/graph"]
-    assert index["operands"] == [[], [], [], [3, 2], [], ["1#0", "1#1"]]
+    assert rows(index["operands"]) == [[], [], [], [3, 2], [], ["1#0", "1#1"]]
     assert index["controls"] == {"5": [4]}
-    assert index["arguments"] == {"0": "0", "1": "3", "4": "0"}
+    words, numbers = index["arguments"]
+    assert [strings(words)[one] for one in numbers] == ["0", "3", "", "", "0", ""]
 
 
 def test_colours_are_those_of_the_pictures(made: Payloads) -> None:
     index = made["m/x/graph"]
     looks = [index["looks"][one] for one in index["look"]]
-    assert looks[0] == ["parameter", "", "orange"]
-    assert looks[3] == ["while", "", "dark-green"]
+    assert looks[0] == ["parameter", "", "orange", ""]
+    assert looks[2] == ["iota", "", "white", "iota_dimension=0"]
+    assert looks[3] == ["while", "", "dark-green", ""]
 
 
 def test_the_parts_of_a_line_give_it_again(made: Payloads) -> None:
-    parts, shape, scope, source, figures = made["m/x/graph-0"][0]
+    parts, shape, scope, source, figures = detail(made["m/x/graph-0"], 0)
     assert ", ".join(parts) == 'x = f32[8]{0} parameter(0), metadata={op_name="a, b={c}"}'
     assert (len(parts), shape, scope, source, figures) == (2, "f32[8]{0}", "a, b={c}", "", None)
 
@@ -86,17 +111,22 @@ def test_the_parts_of_a_line_give_it_again(made: Payloads) -> None:
 def test_a_very_long_line_is_cut_and_says_so(tmp_path: Path) -> None:
     values = ", ".join(["1"] * 3000)
     text = f"{HEAD}ENTRY main {{\n  ROOT c = s32[3000] constant({{{values}}})\n}}\n"
-    ((parts, *_),) = payloads_of(text, tmp_path)["m/x/graph-0"]
+    parts, *_ = detail(payloads_of(text, tmp_path)["m/x/graph-0"], 0)
     assert len(parts) == 1
     assert parts[0].endswith(" more characters")
     assert len(parts[0]) < 4100
 
 
-def test_every_piece_but_the_last_is_full(tmp_path: Path) -> None:
+def test_every_piece_but_the_last_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_payload, "_PIECE", 1000)
     lines = "\n".join(f"  a.{n} = f32[] add(a.{n - 1}, a.{n - 1})" for n in range(1, 2500))
     text = f"{HEAD}ENTRY main {{\n  a.0 = f32[] parameter(0)\n{lines}\n}}\n"
     found = payloads_of(text, tmp_path)
-    assert [len(found[f"m/x/graph-{number}"]) for number in range(3)] == [1000, 1000, 500]
+    assert [len(found[f"m/x/graph-{number}"]["lines"][0]) for number in range(3)] == [
+        1000,
+        1000,
+        500,
+    ]
     assert found["m/x/graph"]["piece"] == 1000
 
 
@@ -110,9 +140,9 @@ def test_a_computation_without_room_is_left_out(
 
 
 def test_a_real_module_has_its_lines_costs_and_sources(rollout: Payloads) -> None:
-    index, rows = rollout["m/x/graph"], rollout["m/x/graph-0"]
-    place = index["names"].index("while.6")
-    parts, _, scope, source, figures = rows[place]
+    index = rollout["m/x/graph"]
+    place = strings(index["names"]).index("while.6")
+    parts, _, scope, source, figures = detail(rollout["m/x/graph-0"], place)
     assert parts[0].startswith("%while.6 = ")
     assert any(part.startswith("body=") for part in parts)
     assert scope.startswith("jit(rollout)")

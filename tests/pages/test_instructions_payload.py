@@ -8,6 +8,7 @@ import pytest
 
 from xlareport.analysis.cost.shares import shares
 from xlareport.analysis.summarise import final_cost
+from xlareport.dump.folding import Folded, unfolded
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages import instructions_payload
 from xlareport.pages.graph_payload import graph_payloads
@@ -36,10 +37,11 @@ def test_rows_are_those_of_the_graph_in_its_order(module: Module) -> None:
     final, cost = module.final, final_cost(module)
     assert final is not None
     assert cost is not None
-    index = read_payload(next(graph_payloads("x", final, cost))[1])[1]
+    index = read_payload(next(graph_payloads("m/x/graph", final, cost))[1])[1]
     (piece,) = pieces_of(module)
     inside = [name for name, count, _ in index["computations"] for _ in range(count)]
-    keys = list(zip(inside, index["names"], strict=True))
+    names = unfolded(Folded(*index["names"]), 1_000_000)
+    keys = list(zip(inside, names, strict=True))
 
     assert len(piece["flops"]) == len(piece["scope"]) == len(keys)
     parts = shares(cost, DEVICE)

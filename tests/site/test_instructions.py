@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from xlareport.dump.folding import folded
 from xlareport.pages.environment import front_matter
 from xlareport.payload import payload, payload_path
 from xlareport.site.builder import build_site
@@ -38,11 +39,15 @@ def values(hostile: str) -> dict[str, Any]:
         "sources": ["f.py:3"],
     }
     index = {
-        "names": [hostile, *(f"add.{one}" for one in range(1, MANY))],
+        "names": folded([hostile, *(f"add.{one}" for one in range(1, MANY))]).listed(),
+        "arguments": [folded([""]).listed(), [0] * MANY],
+        "operands": [[0] * MANY, []],
         "look": [0] * MANY,
         "shape": [0] * MANY,
-        "looks": [["add", "", "green"]],
-        "shapes": ["f32[8]"],
+        "looks": [["add", "", "green", ""]],
+        "shapes": [["f32[8]", 8, 32]],
+        "calls": {},
+        "controls": {},
         "computations": [["main", HALF, ""], ["body", HALF, ""]],
         "complete": False,
     }

@@ -59,7 +59,7 @@ def site(
         assert module.final is not None
         front = front_matter(title=slug, search=False)
         files.append((f"m/{slug}.md", f"{front}{PAGE.format(title=slug, slug=slug)}"))
-        files += graph_payloads(slug, module.final, None)
+        files += graph_payloads(f"m/{slug}/graph", module.final, None)
     files.append((payload_path("pictures/look"), payload("pictures/look", picture_look())))
     write_sources(out, files)
     build_site(out)

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import sub
 from typing import Any
 
 from xlareport.analysis.history import Snapshots
 from xlareport.analysis.lifelines import NOBODY, Film, Form, films, most_at_once
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
-from xlareport.pages.graph_payload import Interned, argument_words, look
+from xlareport.pages.instruction_columns import Interned, Seen, columns, flat
 from xlareport.payload import payload, payload_path
-from xlareport.pictures.folding import shape_words
-from xlareport.pictures.metrics import LONGEST_LINE
+from xlareport.pictures.shade import NO_SHARES
 
 _MOST_FILMS = 24
 _MOST_FORMS = 120_000
@@ -61,30 +61,30 @@ def _choose(found: Sequence[Film], last: HloModule) -> _Chosen:
 
 
 def _film(film: Film, modules: Sequence[HloModule]) -> dict[str, Any]:
-    """Return the forms; lives are numbered anew in the order in which they begin."""
-    looks, shapes, lives = Interned(), Interned(), Interned()
-    rows = []
-    for form in film.forms:
-        one = form.instruction
-        seen = looks.number(look(one, modules[form.first], fused=False))
-        shape = shapes.number(shape_words(one, LONGEST_LINE))
-        life = lives.number(form.life)
-        rows.append([life, form.first, form.end, one.name, seen, shape, _operands(form, lives)])
-    marked = [(place, argument_words(form.instruction)) for place, form in enumerate(film.forms)]
+    """Return the forms; lives are numbered anew in the order in which they begin.
+
+    A life is told by its distance from that before it, what it uses by the distance above it.
+    """
+    lives = Interned()
+    numbers = [lives.number(form.life) for form in film.forms]
+    seen = (Seen(form.instruction, modules[form.first]) for form in film.forms)
     return {
-        "forms": rows,
-        "arguments": {place: words for place, words in marked if words},
+        "lives": list(map(sub, numbers, [0, *numbers[:-1]])),
+        "first": [form.first for form in film.forms],
+        "end": [form.end for form in film.forms],
+        "operands": flat(_operands(form, lives) for form in film.forms),
         "roots": [place for place, form in enumerate(film.forms) if form.instruction.is_root],
-        "looks": [list(one) for one in looks.values],
-        "shapes": list(shapes.values),
+        **columns(seen, NO_SHARES),
     }
 
 
 def _operands(form: Form, lives: Interned) -> list[int | str]:
-    """Return the lives that a form uses; `3#1` is element 1 of a tuple."""
+    """Return how far above it the lives are that a form uses; `3#1` is element 1 of a tuple."""
     found: list[int | str] = []
+    own = lives.number(form.life)
     for operand, life in zip(form.instruction.operands, form.operands, strict=True):
         if life != NOBODY:
             element = operand.partition("#")[2]
-            found.append(f"{lives.number(life)}#{element}" if element else lives.number(life))
+            above = own - lives.number(life)
+            found.append(f"{above}#{element}" if element else above)
     return found

@@ -1,29 +1,27 @@
-"""The graph of a module's final snapshot for the page script, which lays out parts of it itself.
+"""The graph of a snapshot for the page script, which lays out parts of it itself.
 
 One index holds what a picture needs of every instruction: name, opcode, shape, operands, calls.
 Lines as written, sources and costs lie in pieces that are loaded when somebody asks for them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.dump.folding import folded
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.pages import navigation
+from xlareport.pages.instruction_columns import Seen, columns, flat, interned
 from xlareport.payload import payload, payload_path
-from xlareport.pictures.boxes import family, source_words, summary
-from xlareport.pictures.folding import shape_words
-from xlareport.pictures.metrics import LONGEST_LINE
+from xlareport.pictures.boxes import source_words, summary
+from xlareport.pictures.shade import NO_SHARES, Shares
 from xlareport.program import Snapshot
 
 _MOST = 200_000
 """Instructions of one module; computations after them are left out, and the page says so."""
-_PIECE = 1000
+_PIECE = 10_000
 _LONGEST_LINE = 4000
-_LONGEST_ARGUMENT = 12
-_WITH_ARGUMENT = frozenset({"parameter", "constant", "get-tuple-element"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +32,21 @@ class _Placed:
     instruction: Instruction
 
 
-@dataclass(slots=True)
-class Interned:
-    """Values by their numbers, each once, in the order of their first use."""
-
-    values: dict[Any, int] = field(default_factory=dict)
-
-    def number(self, value: Any) -> int:
-        """Return the number of a value."""
-        return self.values.setdefault(value, len(self.values))
-
-
 def graph_payloads(
-    slug: str, snapshot: Snapshot, cost: ModuleCost | None
+    key: str, snapshot: Snapshot, cost: ModuleCost | None, shares: Shares = NO_SHARES
 ) -> Iterator[tuple[str, str]]:
-    """Yield the index and the pieces as files."""
+    """Yield the index, called `key`, and the pieces as files.
+
+    `cost` and `shares` are those of this snapshot.
+    """
     module = snapshot.hlo
     computations = list(fitting(module))
     placed = [_Placed(one, line) for one in computations for line in one.instructions]
-    key = navigation.graph_key(slug)
-    yield payload_path(key), payload(key, _index(snapshot, computations))
+    yield payload_path(key), payload(key, _index(snapshot, computations, shares))
     costs = cost.instructions if cost else {}
     for number, first in enumerate(range(0, len(placed), _PIECE)):
-        rows = [_details(one, module, costs) for one in placed[first : first + _PIECE]]
-        yield payload_path(f"{key}-{number}"), payload(f"{key}-{number}", rows)
+        piece = _details(placed[first : first + _PIECE], module, costs)
+        yield payload_path(f"{key}-{number}"), payload(f"{key}-{number}", piece)
 
 
 def fitting(module: HloModule) -> Iterator[Computation]:
@@ -69,12 +58,16 @@ def fitting(module: HloModule) -> Iterator[Computation]:
             yield one
 
 
-def _index(snapshot: Snapshot, computations: Sequence[Computation]) -> dict[str, Any]:
+def _index(
+    snapshot: Snapshot, computations: Sequence[Computation], shares: Shares
+) -> dict[str, Any]:
     module = snapshot.hlo
-    looks, shapes = Interned(), Interned()
     numbers = {one.name: number for number, one in enumerate(computations)}
     fused = _fused(computations)
     lines = [line for one in computations for line in one.instructions]
+    seen = (
+        Seen(line, module, one.name in fused) for one in computations for line in one.instructions
+    )
     return {
         "label": snapshot.stage.label,
         "text": snapshot.stage.key if snapshot.read_from.name.kind == "hlo-text" else None,
@@ -82,25 +75,11 @@ def _index(snapshot: Snapshot, computations: Sequence[Computation]) -> dict[str,
         "complete": len(computations) == len(module.computations),
         "computations": [[one.name, len(one.instructions), summary(one)] for one in computations],
         "roots": [_position(one, one.root) for one in computations],
-        "names": [line.name for line in lines],
-        "look": [
-            looks.number(look(line, module, fused=one.name in fused))
-            for one in computations
-            for line in one.instructions
-        ],
-        "shape": [shapes.number(shape_words(line, LONGEST_LINE)) for line in lines],
-        "operands": [used for one in computations for used in _operands(one)],
+        "operands": flat(used for one in computations for used in _operands(one)),
         "controls": dict(_controls(computations)),
         "calls": dict(_calls(lines, numbers)),
-        "arguments": dict(_arguments(lines)),
-        "looks": [list(one) for one in looks.values],
-        "shapes": list(shapes.values),
+        **columns(seen, shares),
     }
-
-
-def look(one: Instruction, module: HloModule, *, fused: bool) -> tuple[str, str, str]:
-    """Return the opcode of an instruction, its kind where it is a fusion, and its colour."""
-    return one.opcode, one.attributes.get("kind", ""), family(one, module, fused=fused)
 
 
 def _fused(computations: Iterable[Computation]) -> frozenset[str]:
@@ -164,29 +143,26 @@ def _calls(
             yield place, called
 
 
-def _arguments(lines: Iterable[Instruction]) -> Iterator[tuple[int, str]]:
-    """Yield numbers of parameters, short constants, and which element an instruction takes."""
-    for place, one in enumerate(lines):
-        if words := argument_words(one):
-            yield place, words
-
-
-def argument_words(one: Instruction) -> str:
-    """Return the number of a parameter, a short constant, or which element is taken."""
-    argument = one.argument or one.attributes.get("index", "")
-    known = one.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
-    return argument if known else ""
-
-
 def _details(
-    placed: _Placed, module: HloModule, costs: Mapping[tuple[str, str], InstructionCost]
-) -> list[Any]:
-    """Return the line in parts, shape, op_name, source and the cost of one run."""
-    one = placed.instruction
-    cost = costs.get((placed.computation.name, one.name))
-    figures = [cost.flops, cost.bytes_accessed, cost.executions, cost.grade] if cost else None
-    shape = _cut(one.shape.text)
-    return [_parts(one), shape, one.metadata.op_name, source_words(one, module), figures]
+    placed: Sequence[_Placed],
+    module: HloModule,
+    costs: Mapping[tuple[str, str], InstructionCost],
+) -> dict[str, Any]:
+    """Return lines in parts, shapes, op_names, sources and the costs of one run, in columns."""
+    lines = [one.instruction for one in placed]
+    lengths, parts = flat(map(_parts, lines))
+    found = (costs.get((one.computation.name, one.instruction.name)) for one in placed)
+    return {
+        "lines": [lengths, folded(parts).listed()],
+        "shapes": interned(_cut(one.shape.text) for one in lines),
+        "scopes": interned(one.metadata.op_name for one in lines),
+        "sources": interned(source_words(one, module) for one in lines),
+        "figures": interned(_figures(one) for one in found),
+    }
+
+
+def _figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:
+    return (cost.flops, cost.bytes_accessed, cost.executions, cost.grade) if cost else None
 
 
 def _parts(one: Instruction) -> list[str]:

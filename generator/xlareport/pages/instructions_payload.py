@@ -12,7 +12,8 @@ from xlareport.analysis.cost.work import InstructionCost, InstructionKey, Module
 from xlareport.analysis.places import op_name_of, places_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
-from xlareport.pages.graph_payload import Interned, fitting
+from xlareport.pages.graph_payload import fitting
+from xlareport.pages.instruction_columns import Interned
 from xlareport.payload import payload, payload_path
 
 PIECE = 20_000

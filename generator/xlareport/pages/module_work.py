@@ -325,7 +325,7 @@ def _details(
     parts: Parts,
 ) -> Iterator[tuple[str, str]]:
     """Yield the payloads of what is shown on demand."""
-    yield from parts.payloads("The graph", lambda: _graph(module, counted.cost))
+    yield from parts.payloads("The graph", lambda: _graphs(module, counted))
     yield from parts.payloads("The instructions", lambda: _instructions(module, counted))
     snapshots = parts.make("What became of it", lambda: _snapshots(module, summary, steps), None)
     if snapshots:
@@ -340,11 +340,15 @@ def _instructions(module: Module, counted: _Counted) -> Iterator[tuple[str, str]
         yield from instructions_payloads(module.files.slug, module.final.hlo, *found)
 
 
-def _graph(module: Module, cost: ModuleCost | None) -> Iterator[tuple[str, str]]:
-    """Yield the payloads of the graph of the final snapshot."""
-    final = module.final
+def _graphs(module: Module, counted: _Counted) -> Iterator[tuple[str, str]]:
+    """Yield the payloads of the graphs of the first and the final snapshot."""
+    first, final = module.snapshots[0] if module.snapshots else None, module.final
     if final is not None:
-        yield from graph_payloads(module.files.slug, final, cost)
+        known = {name: share for (_, name), share in counted.shares.items()}
+        key = navigation.graph_key(module.files.slug)
+        yield from graph_payloads(key, final, counted.cost, known)
+    if first is not None and final is not None and first.hlo is not final.hlo:
+        yield from graph_payloads(navigation.first_graph_key(module.files.slug), first, None)
 
 
 def _snapshots(module: Module, summary: ModuleSummary, steps: Sequence[_Step]) -> Snapshots | None:

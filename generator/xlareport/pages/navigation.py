@@ -116,6 +116,11 @@ def graph_key(slug: str) -> str:
     return f"m/{slug}/graph"
 
 
+def first_graph_key(slug: str) -> str:
+    """Return the payload key of a module's graph as it came in; pieces are `-0`, `-1`, ..."""
+    return f"m/{slug}/graph-first"
+
+
 def instructions_key(slug: str) -> str:
     """Return the payload key of the figures of a module's instructions; pieces are `-0`, ..."""
     return f"m/{slug}/instructions"

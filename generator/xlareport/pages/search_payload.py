@@ -11,7 +11,7 @@ from typing import Any
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
-from xlareport.pages.graph_payload import Interned
+from xlareport.pages.instruction_columns import Interned
 from xlareport.pages.search_index import SearchIndex, Span, Touched, search_index
 from xlareport.pages.views import ReportView
 from xlareport.payload import payload, payload_path

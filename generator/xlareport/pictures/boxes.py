@@ -72,7 +72,7 @@ def lines(
     found += called_words(one, module)
     if times is not None:
         found.append(f"runs {plural(times, 'time')}")
-    found += _attribute_words(one)
+    found += attribute_words(one)
     found += operand_words(folded)
     found.append(_laid_out(one) or shape_words(one, LONGEST_LINE))
     return [shorten(line) for line in found]
@@ -171,7 +171,8 @@ def _rank(opcode: str) -> int:
     return _HEAVY.index(colour) if colour in _HEAVY else len(_HEAVY)
 
 
-def _attribute_words(one: Instruction) -> list[str]:
+def attribute_words(one: Instruction) -> list[str]:
+    """Return the one attribute that is worth a line; nothing where there is none."""
     values = one.attributes
     return [f"{name}={values[name]}" for name in _SHOWN if name in values][:1]
 

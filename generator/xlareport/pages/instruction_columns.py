@@ -1,0 +1,112 @@
+"""What instructions look like in pictures, in columns: what many have in common stands once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from xlareport.dump.folding import folded
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.pictures.boxes import attribute_words, family
+from xlareport.pictures.folding import shape_words
+from xlareport.pictures.metrics import LONGEST_LINE
+from xlareport.pictures.shade import Shares, shade_of
+
+_LONGEST_ARGUMENT = 12
+_WITH_ARGUMENT = frozenset({"parameter", "constant", "get-tuple-element"})
+
+
+@dataclass(slots=True)
+class Interned:
+    """Values by their numbers, each once, in the order of their first use."""
+
+    values: dict[Any, int] = field(default_factory=dict)
+
+    def number(self, value: Any) -> int:
+        """Return the number of a value."""
+        return self.values.setdefault(value, len(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An instruction with its module; `fused` where it stands in a fusion."""
+
+    instruction: Instruction
+    module: HloModule
+    fused: bool = False
+
+
+def columns(rows: Iterable[Seen], shares: Shares) -> Mapping[str, Any]:
+    """Return names, looks, shapes and what else a box says or is coloured by.
+
+    A shape comes with its elements and bytes, where these are known; `shares` are parts of the
+    estimated time.
+    """
+    names: list[str] = []
+    looks, shapes, shades = Interned(), Interned(), Interned()
+    found: list[tuple[int, int, int]] = []
+    arguments: list[str] = []
+    for row in rows:
+        one = row.instruction
+        size = one.shape.element_count, one.shape.byte_size
+        shade = shade_of(one, shares)
+        cost = None if shade.cost is None else float(f"{shade.cost:.3g}")
+        names.append(one.name)
+        arguments.append(argument_words(one))
+        found.append(
+            (
+                looks.number(look(row)),
+                shapes.number((shape_words(one, LONGEST_LINE), *size)),
+                shades.number((cost, shade.sharding, "\n".join(shade.scope))),
+            )
+        )
+    return {
+        "names": folded(names).listed(),
+        "arguments": _arguments(arguments),
+        "look": [one for one, _, _ in found],
+        "shape": [one for _, one, _ in found],
+        "shade": [one for _, _, one in found],
+        "looks": [list(one) for one in looks.values],
+        "shapes": [list(one) for one in shapes.values],
+        "shades": [list(one) for one in shades.values],
+    }
+
+
+def look(row: Seen) -> tuple[str, str, str, str]:
+    """Return opcode, the kind of a fusion, the colour, and the attribute that is worth a line."""
+    one = row.instruction
+    said = "".join(attribute_words(one))
+    return (
+        one.opcode,
+        one.attributes.get("kind", ""),
+        family(one, row.module, fused=row.fused),
+        said,
+    )
+
+
+def _arguments(words: list[str]) -> list[Any]:
+    """Return the words, and for each instruction which of them, from 1; 0 for none."""
+    known = Interned()
+    known.number("")
+    numbers = list(map(known.number, words))
+    return [folded(list(known.values)).listed(), numbers]
+
+
+def argument_words(one: Instruction) -> str:
+    """Return the number of a parameter, a short constant, or which element is taken."""
+    argument = one.argument or one.attributes.get("index", "")
+    known = one.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
+    return argument if known else ""
+
+
+def interned(values: Iterable[Any]) -> list[Any]:
+    """Return the values, each once, and for each place which of them."""
+    known = Interned()
+    numbers = list(map(known.number, values))
+    return [list(known.values), numbers]
+
+
+def flat(rows: Iterable[Iterable[Any]]) -> list[Any]:
+    """Return how long the rows are, and all that is in them."""
+    kept = [list(row) for row in rows]
+    return [list(map(len, kept)), list(chain(*kept))]
