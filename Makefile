@@ -2,11 +2,14 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: help report serve test check format browser screenshots bench score clean
+.PHONY: help report serve test check format browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
 WORKERS ?= 2
+SECONDS ?= 60
+TARGETS ?= $(notdir $(wildcard fuzz/corpus/*))
+FOUND ?= .fuzz
 export PYTHON
 
 VENV := .venv
@@ -49,14 +52,25 @@ bench: $(VENV)/.ready-test  ## Measure: one table for each benchmarks/bench_*.py
 score: $(VENV)/.ready-test  ## Score what is guessed: one table for each benchmarks/score_*.py
 	@set -e; for script in benchmarks/score_*.py; do $(RUN)python "$$script"; done
 
+fuzz: $(VENV)/.ready-fuzz  ## Fuzz every parser for SECONDS=60 each, or TARGETS="hlo_text names"
+	@set -e; for target in $(TARGETS); do \
+		mkdir -p "$(FOUND)/$$target"; \
+		PYTHONPATH=generator:fuzz $(RUN)python fuzz/run.py $$target -max_total_time=$(SECONDS) \
+			-runs=1000000 -artifact_prefix="$(FOUND)/$$target/" "$(FOUND)/$$target"; \
+	done
+
 clean:  ## Remove the environment, the report and every cache
 	rm -rf $(VENV) report site dist build .pytest_cache .mypy_cache .ruff_cache \
-		.import_linter_cache .hypothesis
+		.import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.ready: $(ENVIRONMENT)
 	@scripts/environment $(VENV)
 	@touch $@
+
+$(VENV)/.ready-fuzz: $(ENVIRONMENT)
+	@scripts/environment $(VENV) fuzz
+	@touch $@ $(VENV)/.ready
 
 $(VENV)/.ready-test: $(ENVIRONMENT)
 	@scripts/environment $(VENV) test

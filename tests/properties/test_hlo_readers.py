@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from targets.snapshots import everything
 
 from xlareport.hlo.dot import DotReader
-from xlareport.hlo.elements import compact_operands
-from xlareport.hlo.graph import callers, depths, edges
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
 from xlareport.hlo.protos.schema import message_class
@@ -30,20 +29,6 @@ PIECES = st.sampled_from([
     "subgraph ",
 ])  # fmt: skip
 MIXED = st.lists(PIECES, max_size=40).map("".join).map(str.encode)
-
-
-def everything(module: HloModule) -> None:
-    """Ask for all that is derived on first use."""
-    _ = (module.attributes, module.by_name, module.entry, module.instruction_count)
-    for computation in module.computations:
-        _ = (computation.by_name, computation.root, computation.parameters, computation.users)
-        compact_operands(computation)
-        depths(computation)
-        list(edges(computation))
-        for one in computation.instructions:
-            _ = (one.attributes, one.operand_names, one.called, one.metadata)
-            _ = (one.shape.byte_size, one.shape.element_count)
-    callers(module)
 
 
 def read(reader: SnapshotReader, data: bytes) -> HloModule | None:

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xlareport.digits import whole_number
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 
-_ALIAS = re.compile(r"\((\d+), ?\{[^}]*\}, ?(?:may|must)-alias\)")
+_ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
 _ONE_SHARDING = re.compile(r"\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
-_DONOR = re.compile(r"\((\d+), ?\{[^}]*\}\)")
+_DONOR = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,7 @@ def signature(module: HloModule) -> Signature:
 
 def partitions(module: HloModule) -> int:
     """Return `num_partitions`, 1 where the module does not say."""
-    said = module.attributes.get("num_partitions", "1")
-    return int(said) if said.isdigit() else 1
+    return whole_number(module.attributes.get("num_partitions", "1")) or 1
 
 
 def _donated(attributes: Mapping[str, str]) -> frozenset[int]:

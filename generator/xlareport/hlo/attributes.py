@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xlareport.digits import whole_number
 from xlareport.hlo import quoting
 
 CALLING = frozenset(
@@ -54,8 +55,8 @@ class Metadata:
             op_name=_text(fields.get("op_name", "")),
             op_type=_text(fields.get("op_type", "")),
             source_file=_text(fields.get("source_file", "")),
-            source_line=_number(fields.get("source_line", "")),
-            stack_frame_id=_number(fields.get("stack_frame_id", "")),
+            source_line=whole_number(fields.get("source_line", "")),
+            stack_frame_id=whole_number(fields.get("stack_frame_id", "")),
         )
 
 
@@ -64,10 +65,6 @@ _NO_METADATA = Metadata()
 
 def _text(value: str) -> str:
     return quoting.unescape(value[1:-1] if value.startswith('"') else value)
-
-
-def _number(value: str) -> int | None:
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else None
 
 
 class AttributeList:

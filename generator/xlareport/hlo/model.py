@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from xlareport.digits import whole_number
 from xlareport.hlo.attributes import AttributeList, Metadata, split_attributes
 from xlareport.hlo.shape import Shape
 
@@ -87,9 +88,7 @@ class Computation:
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters by number."""
         found = [one for one in self.instructions if one.opcode == "parameter"]
-        return tuple(
-            sorted(found, key=lambda one: int(one.argument) if one.argument.isdigit() else 0)
-        )
+        return tuple(sorted(found, key=lambda one: whole_number(one.argument) or 0))
 
     @cached_property
     def users(self) -> Mapping[str, tuple[Instruction, ...]]:

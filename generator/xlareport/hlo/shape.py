@@ -13,6 +13,9 @@ from xlareport.hlo.element_types import ELEMENT_TYPES
 MAX_DEPTH = 100
 """Tuples nested deeper are refused; real ones nest a handful of levels."""
 
+LARGEST = 1 << 62
+"""Elements or bytes of one array: XLA counts them in 64 bits, so more cannot be meant."""
+
 UNKNOWN = "unknown"
 """The element type of what a drawing does not tell."""
 
@@ -37,7 +40,10 @@ class Shape:
 
     @cached_property
     def element_count(self) -> int | None:
-        """Scalars in an array, the sum over members of a tuple; None where one is not known."""
+        """Scalars in an array, the sum over members of a tuple; None where one is not known.
+
+        Nor is it where it is more than XLA can count.
+        """
         if self.elements:
             return _sum(element.element_count for element in self.elements)
         if self.element_type == UNKNOWN:
@@ -45,7 +51,7 @@ class Shape:
         if self.element_type in {"tuple", "token"}:
             return 0
         known = [size for size in self.dimensions if size is not None]
-        return prod(known) if len(known) == len(self.dimensions) else None
+        return _credible(prod(known)) if len(known) == len(self.dimensions) else None
 
     @cached_property
     def byte_size(self) -> int | None:
@@ -58,7 +64,7 @@ class Shape:
         bits = self._element_bits
         if bits is None or self.element_count is None:
             return None
-        return -(-self.element_count * bits // 8)
+        return _credible(-(-self.element_count * bits // 8))
 
     @property
     def _element_bits(self) -> int | None:
@@ -67,6 +73,10 @@ class Shape:
         if packed and packed[1] != "0":
             return int(packed[1])
         return known.bits if known else None
+
+
+def _credible(size: int) -> int | None:
+    return size if size <= LARGEST else None
 
 
 def _sum(sizes: Iterator[int | None]) -> int | None:

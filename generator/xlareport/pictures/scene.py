@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.folding import Folding
 
@@ -104,9 +105,10 @@ def _into(inner: Instance, element: str) -> tuple[Instance, str, str]:
     root = inner.computation.root
     if root is None:
         return inner, "", element
-    index, _, rest = element.partition("#")
-    if inner.folding.outputs and index.isdigit() and int(index) < len(root.operands):
-        made, _, own = root.operands[int(index)].partition("#")
+    first, _, rest = element.partition("#")
+    index = whole_number(first)
+    if inner.folding.outputs and index is not None and index < len(root.operands):
+        made, _, own = root.operands[index].partition("#")
         return inner, made, "#".join(one for one in (own, rest) if one)
     return inner, root.name, element
 
@@ -116,5 +118,5 @@ def _operand_of_caller(instance: Instance, parameter: Instruction | None) -> str
     if instance.caller is None or parameter is None or parameter.opcode != "parameter":
         return None
     operands = instance.caller.operands
-    number = int(parameter.argument) if parameter.argument.isdigit() else len(operands)
-    return operands[number] if number < len(operands) else None
+    number = whole_number(parameter.argument)
+    return operands[number] if number is not None and number < len(operands) else None

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from xlareport.digits import whole_number
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.boxes import LARGE_INPUT
@@ -141,9 +142,9 @@ def _add_arrow(uses: Uses, value: Value, box: str, number: str | None) -> None:
 def _element_count(value: Value) -> int | None:
     """Return how many numbers a value is; None where that is not known."""
     shape = value.producer.shape if value.producer else None
-    for index in value.element.split("#"):
-        if shape is not None and index.isdigit() and int(index) < len(shape.elements):
-            shape = shape.elements[int(index)]
+    for index in map(whole_number, value.element.split("#")):
+        if shape is not None and index is not None and index < len(shape.elements):
+            shape = shape.elements[index]
     return shape.element_count if shape else None
 
 

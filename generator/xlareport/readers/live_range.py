@@ -7,10 +7,12 @@ It says from where to where in the schedule each buffer lives, what lives at the
 import re
 from dataclasses import dataclass, field
 
+from xlareport.digits import whole_number
 from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
 
 _START = re.compile(r"HloLiveRange \(max (\d{1,18})\):")
+_NONE = "HloLiveRange not available"
 _SEQUENCE = re.compile(r" {4}(\d{1,18}):(\S+)")
 _RANGE = re.compile(r" {4}(\S+?)\{([0-9, ]*)\}:(\d{1,18})-(\d{1,18})")
 _PEAK = re.compile(r" {2}Live ranges at (\d{1,18}) \(peak\):")
@@ -82,6 +84,8 @@ def read_live_range(data: bytes, path: str) -> tuple[LiveRanges | None, list[Pro
     lines = decoded_lines(data, troubles)
     first = next((n for n, line in enumerate(lines) if line.startswith("HloLiveRange")), None)
     if first is None or _START.fullmatch(lines[first].rstrip()) is None:
+        if first is not None and not lines[first].startswith(_NONE):
+            troubles.add(first + 1, f"live ranges without a length: {lines[first][:80]}")
         return None, troubles.problems()
     reader = _Reader(troubles, last_position=len(lines))
     for number, line in enumerate(lines[first + 1 :], first + 2):
@@ -180,7 +184,8 @@ class _Reader:
 
 
 def _index(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in text.replace(",", " ").split())
+    numbers = map(whole_number, text.replace(",", " ").split())
+    return tuple(one for one in numbers if one is not None)
 
 
 def _grouped(text: str) -> int:

@@ -7,6 +7,7 @@ are skipped. Passes nest: a pipeline is an entry too, and covers the entries of 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from xlareport.digits import whole_number
 from xlareport.errors import Problem
 from xlareport.readers.textproto import Message, read_textproto
 
@@ -70,25 +71,21 @@ def read_pass_metadata(data: bytes, path: str) -> tuple[ModuleMetadata | None, l
     """Read one file, with what is wrong with it; None where it tells of no pass."""
     message, problems = read_textproto(data, path)
     runs = tuple(_run(one) for one in message.messages("pass_metadata"))
-    module_id = _number(message.text("canonical_module_id"))
+    module_id = whole_number(message.text("canonical_module_id"))
     nothing = not runs and module_id is None
     return (None if nothing else ModuleMetadata(module_id, runs)), problems
 
 
 def _run(message: Message) -> PassRun:
     return PassRun(
-        number=_number(message.text("pass_id")) or 0,
+        number=whole_number(message.text("pass_id")) or 0,
         name=message.text("pass_name"),
         pipeline=message.text("pipeline_name"),
         changed=message.text("module_changed") == "true",
-        start=_number(message.text("start_timestamp_usec")),
-        end=_number(message.text("end_timestamp_usec")),
+        start=whole_number(message.text("start_timestamp_usec")),
+        end=whole_number(message.text("end_timestamp_usec")),
         files=tuple(name.rpartition("/")[2] for name in message.texts("dump_filenames")),
     )
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def _timed(runs: Sequence[PassRun]) -> Iterator[TimedPass]:

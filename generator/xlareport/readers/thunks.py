@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from xlareport.digits import whole_number
 from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.readers.textproto import read_textproto
@@ -98,8 +99,7 @@ def read_thunk_metadata(data: bytes, path: str) -> tuple[tuple[ThunkNote, ...], 
     notes = []
     for one in message.messages("thunk_metadata"):
         for info in one.messages("thunk_info"):
-            number = info.text("thunk_id")
-            known = int(number) if number.isascii() and number.isdigit() else None
+            known = whole_number(info.text("thunk_id"))
             notes.append(ThunkNote(known, one.text("thunk_kind"), info.text("profile_annotation")))
     return tuple(notes), problems
 

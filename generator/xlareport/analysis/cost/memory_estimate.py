@@ -16,6 +16,7 @@ from itertools import accumulate
 from xlareport.analysis.cost.call_order import callees_first
 from xlareport.analysis.cost.donation import donation
 from xlareport.analysis.cost.sizes import UncountableError, data_size
+from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _RENAMING = frozenset(
@@ -53,12 +54,12 @@ class _Buffers:
     def of(self, operand: str) -> frozenset[str]:
         """Return the makers of the buffers of `x` or `x#2`."""
         name, _, path = operand.partition("#")
-        first = path.partition("#")[0]
+        first = whole_number(path.partition("#")[0])
         elements = self.elements.get(name)
         if elements is None:
             return self.whole.get(name, frozenset())
-        if first.isdigit() and int(first) < len(elements):
-            return elements[int(first)]
+        if first is not None and first < len(elements):
+            return elements[first]
         return frozenset().union(*elements)
 
     def rename(self, one: Instruction) -> None:
@@ -91,9 +92,11 @@ class PeakEstimate:
 
 
 def estimate_peak(module: HloModule) -> PeakEstimate | None:
-    """Estimate the peak; None where the module has no schedule or a size is not known."""
+    """Estimate the peak; None where there is no schedule, nothing runs, or a size is not known."""
     order = callees_first(module)
-    if not order or module.attributes.get("is_scheduled") != "true":
+    if not order or not order[-1].instructions:
+        return None
+    if module.attributes.get("is_scheduled") != "true":
         return None
     *called, entry = order
     inside: dict[str, int] = {}
@@ -105,9 +108,7 @@ def estimate_peak(module: HloModule) -> PeakEstimate | None:
         curve = _curve(entry, inside, donated)
     except UncountableError:
         return None
-    peak = max(curve, default=0)
-    if not entry.instructions:
-        return PeakEstimate(peak, "", curve)
+    peak = max(curve)
     place = curve.index(peak)
     living = sorted(_living(entry, place, donated), key=lambda one: (-one[1], one[0]))
     return PeakEstimate(peak, entry.instructions[place].name, curve, tuple(living))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
 
@@ -55,7 +56,8 @@ class Site:
         shape = self.shapes.get(name)
         for step in path:
             inside = shape.elements if shape is not None else ()
-            shape = inside[int(step)] if step.isdigit() and int(step) < len(inside) else None
+            number = whole_number(step)
+            shape = inside[number] if number is not None and number < len(inside) else None
         if shape is None:
             raise UncountableError(f"operand {operand[:80]} is not in the computation")
         return shape

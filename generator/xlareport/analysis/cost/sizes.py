@@ -7,10 +7,6 @@ from xlareport.hlo.shape import Shape
 POINTER_BYTES = 4
 
 
-LARGEST = 1 << 62
-"""Elements or bytes of one array: more cannot be meant."""
-
-
 class UncountableError(Exception):
     """An instruction whose cost cannot be told; its text says why, in a few words."""
 
@@ -38,13 +34,13 @@ def data_size(shape: Shape) -> int:
 
 def _array_elements(shape: Shape) -> int:
     count = shape.element_count
-    if count is None or count > LARGEST:
+    if count is None:
         raise UncountableError(f"no known number of elements in {shape.text[:80]}")
     return count
 
 
 def _array_bytes(shape: Shape) -> int:
     size = shape.byte_size
-    if size is None or size > LARGEST:
+    if size is None:
         raise UncountableError(f"unknown size of {shape.text[:80]}")
     return size

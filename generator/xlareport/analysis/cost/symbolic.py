@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _TRANSPARENT = frozenset({"copy", "bitcast", "reshape", "convert", "broadcast", "opt-barrier"})
@@ -78,7 +79,8 @@ class Frame:
         if name not in self.known:
             self.known[name] = None
             self.known[name] = self._follow(self.computation.by_name.get(name))
-        steps = tuple(int(one) for one in path if one.isdigit())
+        numbers = [whole_number(one) for one in path]
+        steps = tuple(one for one in numbers if one is not None)
         found = element(self.known[name], steps) if len(steps) == len(path) else None
         return self._with_constants(found)
 

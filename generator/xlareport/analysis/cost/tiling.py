@@ -3,8 +3,9 @@
 import re
 from math import prod
 
-from xlareport.analysis.cost.sizes import data_size, leaves
-from xlareport.hlo.shape import Shape
+from xlareport.analysis.cost.sizes import UncountableError, data_size, leaves
+from xlareport.digits import whole_number
+from xlareport.hlo.shape import LARGEST, Shape
 
 _TILE = re.compile(r"T\(([0-9]{1,9}(?:,[0-9]{1,9})*+)\)")
 _SPACE = re.compile(r"S\(([0-9]{1,9})\)")
@@ -22,7 +23,10 @@ def padded_size(array: Shape) -> int:
     padded = _padded_elements(array)
     if not size or not elements or padded == elements:
         return size
-    return -(-size * padded // elements)
+    bytes_of_all = -(-size * padded // elements)
+    if bytes_of_all > LARGEST:
+        raise UncountableError(f"tiles too large to be meant in {array.text[:80]}")
+    return bytes_of_all
 
 
 def main_memory_size(shape: Shape) -> int:
@@ -39,7 +43,9 @@ def minor_to_major(shape: Shape) -> list[int]:
     written = shape.layout.partition(":")[0]
     if not written:
         return list(reversed(range(len(shape.dimensions))))
-    return [int(one) for one in written.split(",") if one.isdigit()]
+    numbers = map(whole_number, written.split(","))
+    # each dimension once, whatever a broken layout repeats: sizes are products over these
+    return list(dict.fromkeys(one for one in numbers if one is not None))
 
 
 def _is_on_chip(array: Shape) -> bool:

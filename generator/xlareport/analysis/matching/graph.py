@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.facts import TRANSPARENT, Call, facts_of
+from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 MOST_NODES_PER_LINE = 2
@@ -180,7 +181,7 @@ class Graph:
         """Return what an operand stands for; None where the name is unknown."""
         name, _, element = operand.partition("#")
         line = frame.computation.by_name.get(name)
-        path: tuple[int, ...] = (int(element),) if element.isdigit() else ()
+        path = _path(element)
         if line is None:
             return None
         for _ in range(_LONGEST_CHAIN):
@@ -227,8 +228,8 @@ def _through(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | 
             root = callee.computation.root if callee is not None else None
             return None if callee is None or root is None else (callee, root, path)
         case "get-tuple-element":
-            index = line.attributes.get("index", "")
-            return _to_operand(frame, line, 0, (int(index), *path)) if index.isdigit() else None
+            index = whole_number(line.attributes.get("index", ""))
+            return None if index is None else _to_operand(frame, line, 0, (index, *path))
         case "tuple" if path:
             return _to_operand(frame, line, path[0], path[1:])
         case _:
@@ -236,9 +237,10 @@ def _through(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | 
 
 
 def _to_caller(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | None:
-    if frame.caller is None or not line.argument.isdigit():
+    number = whole_number(line.argument)
+    if frame.caller is None or number is None:
         return None
-    return _to_operand(frame.caller.frame, frame.caller.instruction, int(line.argument), path)
+    return _to_operand(frame.caller.frame, frame.caller.instruction, number, path)
 
 
 def _to_operand(
@@ -250,4 +252,10 @@ def _to_operand(
     found = frame.computation.by_name.get(name)
     if found is None:
         return None
-    return frame, found, ((int(element), *path) if element.isdigit() else path)
+    return frame, found, (*_path(element), *path)
+
+
+def _path(element: str) -> tuple[int, ...]:
+    """Return the place in a tuple that stands after `#`; empty for the whole."""
+    number = whole_number(element)
+    return () if number is None else (number,)

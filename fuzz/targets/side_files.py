@@ -1,0 +1,47 @@
+"""The other files of a dump that are read: one reader each, chosen by the first byte."""
+
+from collections.abc import Callable
+from typing import Any
+
+from xlareport.payload import read_payload
+from xlareport.readers.debug_options import read_debug_options, read_flagfile
+from xlareport.readers.device_words import read_device_words
+from xlareport.readers.fusion_decisions import read_fusion_decisions
+from xlareport.readers.kernels import llvm_kernels, ptx_kernels
+from xlareport.readers.memory_report import read_memory_report
+from xlareport.readers.memory_report_proto import read_memory_report_proto
+from xlareport.readers.objects import object_kernels
+from xlareport.readers.pass_metadata import read_pass_metadata
+from xlareport.readers.run_profile import read_run_profile
+from xlareport.readers.stablehlo import read_stablehlo
+from xlareport.readers.tf_graph import read_tf_graph
+from xlareport.readers.tf_log import read_tf_log
+from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
+
+READERS: tuple[Callable[[bytes, str], tuple[Any, Any]], ...] = (
+    *(read_debug_options, read_flagfile, read_device_words, read_fusion_decisions),
+    *(read_memory_report, read_memory_report_proto, read_pass_metadata, read_run_profile),
+    *(read_stablehlo, read_tf_graph, read_thunk_metadata, read_thunk_sequence),
+)
+PLAIN: tuple[Callable[[bytes], Any], ...] = (llvm_kernels, ptx_kernels, object_kernels, read_tf_log)
+
+
+def check(data: bytes) -> None:
+    """Read what follows the first byte with the reader that the byte names."""
+    number = (data or b"\0")[0] % (len(READERS) + len(PLAIN) + 1)
+    rest = data[1:]
+    if number < len(READERS):
+        _, problems = READERS[number](rest, "a")
+        assert all(one.path == "a" for one in problems)
+    elif number < len(READERS) + len(PLAIN):
+        PLAIN[number - len(READERS)](rest)
+    else:
+        _payload(rest)
+
+
+def _payload(data: bytes) -> None:
+    """Read a script; what is none is refused with a ValueError."""
+    try:
+        read_payload(data.decode("latin-1"))
+    except ValueError:
+        return

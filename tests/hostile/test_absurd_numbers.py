@@ -1,0 +1,63 @@
+"""Numbers that no program means: too many digits, other scripts' digits, sizes beyond 64 bits."""
+
+from pathlib import Path
+
+import pytest
+
+from xlareport.pages.views import ReportView
+from xlareport.report import BuildOptions, build
+
+LONG = "9" * 5_000
+"""Digits: more than Python turns into a number."""
+HEAD = "HloModule x, is_scheduled=true, num_partitions={}\n\n"
+ENTRY = "ENTRY %e (p: f32[8]) -> f32[8] {{\n{}\n}}\n"
+PARAMETER = "  %p = f32[8]{0} parameter(0)"
+
+
+def in_entry(*lines: str, partitions: str = "1") -> str:
+    return HEAD.format(partitions) + ENTRY.format("\n".join(lines))
+
+
+def with_root(shape: str) -> str:
+    return in_entry(PARAMETER, f"  ROOT %r = {shape} custom-call(%p), custom_call_target='x'")
+
+
+CASES = {
+    "a parameter": in_entry(f"  ROOT %p = f32[8]{{0}} parameter({LONG})"),
+    "a parameter in superscript": in_entry("  ROOT %p = f32[8]{0} parameter(²)"),
+    "partitions": in_entry(PARAMETER.replace("%p", "ROOT %p"), partitions=LONG),
+    "a layout": with_root(f"f32[8,8]{{1,{LONG}}}"),
+    "a layout in superscript": with_root("f32[8,8]{1,²}"),
+    "a layout that repeats": with_root(f"f32[{'9' * 18}]{{{','.join('0' * 2_000)}}}"),
+    "tiles": with_root(f"f32[8,8]{{1,0:T({','.join(['999999999'] * 400)})}}"),
+    "many dimensions": with_root(f"f32[{','.join(['9' * 18] * 300)}]"),
+    "an element": in_entry(
+        "  %p = (f32[8]{0}) parameter(0)",
+        f"  ROOT %r = f32[8]{{0}} get-tuple-element(%p), index={LONG}",
+    ),
+    "an element of a drawing": in_entry(
+        "  %p = (f32[8]{0}) parameter(0)", f"  ROOT %r = f32[8]{{0}} negate(%p#{LONG})"
+    ),
+    "nothing that runs": HEAD.format(1) + "ENTRY %e () -> f32[] {\n}\n",
+    "a trip count": in_entry(
+        PARAMETER,
+        "  ROOT %w = f32[8]{0} while(%p), condition=%e, body=%e, "
+        f'backend_config={{"known_trip_count":{{"n":"{LONG}"}}}}',
+    ),
+}
+
+
+@pytest.fixture
+def report(tmp_path: Path, request: pytest.FixtureRequest) -> ReportView:
+    text = CASES[request.param]
+    (tmp_path / "dump").mkdir()
+    for stage in ("before_optimizations", "cpu_after_optimizations"):
+        (tmp_path / "dump" / f"module_0001.x.{stage}.txt").write_text(text)
+    return build(tmp_path / "dump", BuildOptions(tmp_path / "out", html=False)).report
+
+
+@pytest.mark.parametrize("report", CASES, indirect=True)
+def test_an_absurd_number_is_no_fault(report: ReportView) -> None:
+    assert not [one for one in report.problems if "fault of xlareport" in one.message]
+    assert len(report.files) == 2
+    assert len(report.modules) == 1
