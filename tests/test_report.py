@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from xlareport.dump import twins
 from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, build, read_report
+from xlareport.report import BuildOptions, build, extract_texts, read_report
 from xlareport.resources import PACKAGE
 
 DUMPS = (
@@ -165,3 +167,38 @@ def test_equal_pictures_of_other_modules_are_left_out_once(
         (dump / path.name.replace("module_000", "module_001")).write_bytes(path.read_bytes())
     built = build(dump, BuildOptions(out=tmp_path / "out", html=False, pictures="main"))
     assert len(built.report.modules) == 4
+
+
+def test_a_large_dump_tells_equal_modules_once(
+    unpacked: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(twins, "MANY", 2)
+    dump, out = tmp_path / "dump", tmp_path / "out"
+    dump.mkdir()
+    files = unpacked("jax-cpu-train").glob("module_000[24]*.*")
+    for path in (one for one in files if one.is_file()):
+        for number in ("module_000", "module_001", "module_002"):
+            shutil.copy2(path, dump / path.name.replace("module_000", number))
+    report = build(dump, BuildOptions(out=out, html=False)).report
+    schema = json.loads((PACKAGE / "pages/report.schema.json").read_text())
+    jsonschema.validate(as_json(report), schema)
+    assert [one.key for one in report.modules if one.same_as is None] == [
+        "module_0002.jit_train_step",
+        "module_0004.jit_add",
+    ]
+    assert report.main is not None
+    assert report.main.module == "module_0002.jit_train_step"
+    first, again = (one for one in report.modules if one.id in {4, 24})
+    assert again.same_as == first.key
+    assert again.final == first.final
+    assert [one.replace("module_002", "module_000") for one in again.files] == list(first.files)
+    pages = sorted(path.name for path in (out / "site_src/m").glob(f"{again.slug}*"))
+    assert pages == [f"{again.slug}.md"]
+    page = (out / "site_src/m" / pages[0]).read_text("utf-8")
+    assert f"{first.slug}.html" in page
+    assert f'data-xr-texts="m/{again.slug}/texts"' in page
+    extract_texts(out / "site_src", tmp_path / "texts")
+    for path in (tmp_path / "texts").iterdir():
+        assert path.read_bytes() == (dump / path.name).read_bytes()
+    texts = [path.name for path in dump.glob("*.txt")]
+    assert set(texts) <= {path.name for path in (tmp_path / "texts").iterdir()}

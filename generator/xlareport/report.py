@@ -9,7 +9,7 @@ a process returns is a value; one writer writes.
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,6 +24,7 @@ from xlareport.dump.filename import DumpName
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
+from xlareport.dump.twins import twins
 from xlareport.errors import (
     InputInsideOutputError,
     OutputInsideInputError,
@@ -38,6 +39,7 @@ from xlareport.pages.facts import Analysed, Dump, report_view, with_runs
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
 from xlareport.pages.pictures import PictureChoice, left_out
 from xlareport.pages.program_picture import program_picture
+from xlareport.pages.twins import Payloads, twin_result, twin_texts
 from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
 from xlareport.program import Module, read_module
@@ -104,6 +106,8 @@ class Reading:
     grouped: GroupedDump
     errands: Sequence[Errand[ModuleFiles, ModuleResult]]
     """The largest modules first."""
+    again: Mapping[str, tuple[ModuleFiles, Errand[ModuleFiles, Payloads] | None]]
+    """By their keys, modules that repeat others: which these are, and the copies of the texts."""
     tell: Tell
     done: dict[str, ModuleResult] = field(default_factory=dict)
     """By the module's key."""
@@ -120,7 +124,13 @@ class Reading:
         """Return all results in the order of the modules."""
         for _ in self.results():
             pass
-        return [self.done[one.key] for one in self.grouped.modules]
+        return [self._result(one) for one in self.grouped.modules]
+
+    def _result(self, module: ModuleFiles) -> ModuleResult:
+        if module.key not in self.again:
+            return self.done[module.key]
+        original, copies = self.again[module.key]
+        return twin_result(self.done[original.key], module, copies.result() if copies else ())
 
 
 def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built:
@@ -315,10 +325,18 @@ def begin_reading(
         pictures=options.pictures,
         reckoning=options.reckoning,
     )
-    tell(_READING, 0, len(grouped.modules))
-    ordered = sorted(grouped.modules, key=_bytes, reverse=True)
-    errands = [crew.submit(work, one, _process_died) for one in ordered]
-    return Reading(source, options.name or source.name, artifacts, grouped, errands, tell)
+    same = twins(grouped.modules)
+    own = [one for one in grouped.modules if one.key not in same]
+    tell(_READING, 0, len(own))
+    own.sort(key=_bytes, reverse=True)
+    errands = [crew.submit(work, one, _process_died) for one in own]
+    again = {
+        one.key: (same[one.key], crew.submit(twin_texts, one, twin_texts) if pages else None)
+        for one in grouped.modules
+        if one.key in same
+    }
+    name = options.name or source.name
+    return Reading(source, name, artifacts, grouped, errands, again, tell)
 
 
 def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:

@@ -97,7 +97,9 @@ def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
     hits = {one.summary.files.key: one.marker for one in analysed.results if one.marker}
     ranked = tuple(sorted(ranked, key=lambda one: one.summary.files.key not in hits))
     found = tuple(one for one in ranked if one.summary.files.key in hits)
-    guess = main_guess(found or ranked)
+    again = {one.summary.files.key for one in analysed.results if one.same_as}
+    first = tuple(one for one in found or ranked if one.summary.files.key not in again)
+    guess = main_guess(first)
     places = {one.summary.files.key: place for place, one in enumerate(ranked, 1)}
     summaries = analysed.summaries
     retraced = retraces(summaries)
@@ -115,6 +117,8 @@ def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
     modules = tuple(replace(one, process=apart[one.key]) for one in modules)
     pairs = zip(modules, analysed.results, strict=True)
     modules = tuple(with_findings(*pair, retraced) for pair in pairs)
+    same = [one.same_as.key if one.same_as else None for one in analysed.results]
+    modules = tuple(replace(one, same_as=key) for one, key in zip(modules, same, strict=True))
     return ReportView(
         schema=_SCHEMA,
         generator=GeneratorView("xlareport", __version__),

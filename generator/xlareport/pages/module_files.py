@@ -16,6 +16,7 @@ from xlareport.pages.steps import steps_page
 from xlareport.pages.tables import table_file
 from xlareport.pages.texts import texts_page
 from xlareport.pages.texts_payload import has_texts
+from xlareport.pages.twins import twin_page
 from xlareport.pages.views import ModuleView
 
 File = tuple[str, str]
@@ -37,6 +38,17 @@ def module_files(asked: Sequence[ModuleToShow]) -> list[File]:
 
 
 def _files(asked: ModuleToShow) -> Iterator[File]:
+    if asked.result.same_as is None:
+        yield from _own_files(asked)
+        return
+    view, neighbours = asked.view, (asked.previous, asked.following)
+    page = twin_page(view, asked.result.same_as, neighbours)
+    yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
+    for key, table in module_tables(view, asked.result.summary).items():
+        yield table_file(key, table)
+
+
+def _own_files(asked: ModuleToShow) -> Iterator[File]:
     result, view = asked.result, asked.view
     page = module_page(
         view,

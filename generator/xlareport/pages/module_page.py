@@ -117,8 +117,8 @@ def module_page(
     steps_page = navigation.address(navigation.steps_page(view.slug), page)
     return ModulePage(
         key=view.key,
-        previous=_neighbour(neighbours[0], page),
-        next=_neighbour(neighbours[1], page),
+        previous=navigation.neighbour(neighbours[0], page),
+        next=navigation.neighbour(neighbours[1], page),
         name=words.short_name(view.name),
         full_name=view.name,
         role=view.role,
@@ -200,10 +200,6 @@ def _texts_address(summary: ModuleSummary, page: str) -> str | None:
     if not has_texts(summary.files):
         return None
     return navigation.address(navigation.texts_page(summary.files.slug), page)
-
-
-def _neighbour(slug: str | None, page: str) -> str | None:
-    return None if slug is None else navigation.address(navigation.module_page(slug), page)
 
 
 def module_tables(view: ModuleView, summary: ModuleSummary) -> Mapping[str, Table]:

@@ -80,6 +80,8 @@ class ModuleResult:
     """The outermost scopes of the framework's ops, for the search."""
     requests: tuple[PictureRequest, ...] = ()
     """What has to be drawn for the module's page and for its steps."""
+    same_as: ModuleFiles | None = None
+    """The earlier module that this one repeats, byte for byte; it has all but texts and files."""
 
 
 def work_on(

@@ -70,6 +70,11 @@ def address(page: str, seen_from: str = HOME) -> str:
     return "../" * seen_from.count("/") + quote(target)
 
 
+def neighbour(slug: str | None, seen_from: str) -> str | None:
+    """Return the address of a module's page, None where there is no such module."""
+    return None if slug is None else address(module_page(slug), seen_from)
+
+
 def step_address(slug: str, step: str, seen_from: str = HOME) -> str:
     """Return the address of one step in a module's gallery."""
     return f"{address(steps_page(slug), seen_from)}#step={quote(step)}"

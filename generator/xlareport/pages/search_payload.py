@@ -141,6 +141,10 @@ def search_front(
         key=lambda place: (report.modules[place].key != main, report.modules[place].rank, place),
     )
     views = [report.modules[place] for place in order]
+    own = [
+        [] if one.same_as else summaries[place].opcodes
+        for one, place in zip(views, order, strict=True)
+    ]
     return {
         "modules": [
             [
@@ -148,15 +152,18 @@ def search_front(
                 words.label(view),
                 view.key,
                 view.role,
-                int(view.final.instructions is not None),
-                int(view.changed_steps > 0),
+                int(view.final.instructions is not None and view.same_as is None),
+                int(view.changed_steps > 0 and view.same_as is None),
             ]
             for view in views
         ],
-        "opcodes": _holders([[name for name, _ in summaries[place].opcodes] for place in order]),
+        "opcodes": _holders([[name for name, _ in some] for some in own]),
         "scopes": _holders([scopes[place] for place in order]),
         "findings": [
-            [number, one.title] for number, view in enumerate(views) for one in view.findings
+            [number, one.title]
+            for number, view in enumerate(views)
+            if view.same_as is None
+            for one in view.findings
         ],
         "files": len(report.files),
     }

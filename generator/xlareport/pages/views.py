@@ -169,6 +169,8 @@ class ModuleView:
     findings: tuple[FindingRecord, ...] = ()
     """What stands out, what weighs most first."""
     code: tuple[CodeRecord, ...] = ()
+    same_as: str | None = None
+    """Key of the earlier module that this one repeats byte for byte; in large dumps only."""
 
     @property
     def changed_steps(self) -> int:

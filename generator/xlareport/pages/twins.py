@@ -1,0 +1,85 @@
+"""What holds of a module that repeats another one, byte for byte: nothing is worked out again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from xlareport import units
+from xlareport.analysis.summary import ModuleSummary
+from xlareport.dump.modules import ModuleFiles
+from xlareport.dump.twins import paths_of_twin
+from xlareport.pages import navigation, words
+from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.texts_payload import kept_texts
+from xlareport.pages.views import ModuleView
+
+Payloads = tuple[tuple[str, str], ...]
+
+
+def twin_texts(files: ModuleFiles) -> Payloads:
+    """Return the payloads of a twin's own texts, so that the report carries these files as well."""
+    return kept_texts(files).payloads
+
+
+def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) -> ModuleResult:
+    """Return the result of a module whose files hold what those of `result` do."""
+    original = result.summary.files
+    paths = paths_of_twin(original, files)
+    return replace(
+        result,
+        summary=_summary(result.summary, files, paths),
+        read=tuple(paths[one] for one in result.read),
+        payloads=payloads,
+        pictures=(),
+        requests=(),
+        scopes=(),
+        same_as=original,
+    )
+
+
+def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str]) -> ModuleSummary:
+    stages = dict(zip(summary.files.stages, files.stages, strict=True))
+    problems = (replace(one, path=paths.get(one.path, one.path)) for one in summary.problems)
+    return replace(
+        summary,
+        files=files,
+        stages=tuple(replace(one, stage=stages[one.stage]) for one in summary.stages),
+        final_stage=stages[summary.final_stage] if summary.final_stage else None,
+        problems=tuple(problems),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TwinPage:
+    """Everything on the page of a module that repeats another one."""
+
+    key: str
+    name: str
+    role: str
+    role_reason: str
+    files: str
+    original_key: str
+    original_address: str
+    previous: str | None
+    next: str | None
+    texts_key: str
+    files_key: str
+
+
+def twin_page(
+    view: ModuleView, original: ModuleFiles, neighbours: tuple[str | None, str | None]
+) -> TwinPage:
+    """Make the page that leads to the original."""
+    page = navigation.module_page(view.slug)
+    return TwinPage(
+        key=view.key,
+        name=words.short_name(view.name),
+        role=view.role,
+        role_reason=view.role_reason,
+        files=units.plural(len(view.files), "file"),
+        original_key=original.key,
+        original_address=navigation.address(navigation.module_page(original.slug), page),
+        previous=navigation.neighbour(neighbours[0], page),
+        next=navigation.neighbour(neighbours[1], page),
+        texts_key=navigation.texts_key(view.slug),
+        files_key=navigation.table_key(view.slug, "files"),
+    )
