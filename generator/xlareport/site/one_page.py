@@ -5,6 +5,7 @@ import html
 import mimetypes
 import posixpath
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -23,19 +24,17 @@ _CHARSET = '<meta charset="utf-8">'
 _TITLE = re.compile(r"<title>([^<]*)</title>")
 
 
+@dataclass(frozen=True, slots=True)
 class Page:
-    """A built page of a site."""
+    """A built page of a site, in parts."""
 
-    def __init__(self, site: Path, path: str) -> None:
-        self.site = site
-        self.path = path
-        self.text = (site / path).read_text("utf-8")
-        self.head, opened, rest = self.text.partition("<main")
-        attributes, _, rest = rest.partition(">")
-        self.inner, closed, self.foot = rest.rpartition("</main>")
-        if not closed:
-            raise UnreadableInputError(f"{site / path} has no main part: is its theme Material?")
-        self.opening = f"{opened}{attributes}>"
+    site: Path
+    path: str
+    """Below the site, with `/`."""
+    head: str
+    """All before its main part, with the beginning of that element."""
+    inner: str
+    foot: str
 
     @property
     def title(self) -> str:
@@ -58,7 +57,7 @@ class Page:
         `script` first behind the pages, `note` at the end of the page, `mark` at its beginning,
         with a policy that lets no other script run.
         """
-        around = f"{self.head}{self.opening}</main>{_inline(script)}{self.foot}"
+        around = f"{self.head}</main>{_inline(script)}{self.foot}"
         around = around.replace("</footer>", f"{note}</footer>", 1)
         around = around.replace(' data-md-component="search', ' data-xr-component="search')
         around = around.replace("<html ", "<html data-xr-single ", 1)
@@ -77,8 +76,9 @@ class Page:
         """Return the file of the site that an address in the page's HTML names, if there is one."""
         place = unquote(html.unescape(address))
         path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), place))
-        found = self.site / path
-        return found if not path.startswith(("..", "/")) and found.is_file() else None
+        found = (self.site / path).resolve()
+        within = found.is_relative_to(self.site.resolve())
+        return found if within and found.is_file() else None
 
     def _embedded(self, match: re.Match[str]) -> str:
         file = self._file(match[2])
@@ -96,6 +96,16 @@ class Page:
         if source is None:
             return match[0]
         return _inline(file.read_text("utf-8")) if file else ""
+
+
+def read_page(site: Path, path: str) -> Page:
+    """Return a page of a site; raises UnreadableInputError where its theme has no main part."""
+    before, opened, rest = (site / path).read_text("utf-8").partition("<main")
+    attributes, closing, rest = rest.partition(">")
+    inner, closed, foot = rest.rpartition("</main>")
+    if not closed:
+        raise UnreadableInputError(f"{site / path} has no main part: is its theme Material?")
+    return Page(site, path, before + opened + attributes + closing, inner, foot)
 
 
 def _inline(script: str) -> str:

@@ -18,7 +18,7 @@ from xlareport.payload import enclosed
 from xlareport.resources import resource
 from xlareport.site.fitting import LIMIT, Packed, Part, fitting, in_words, rank
 from xlareport.site.main_program import DATA, MainProgram, find_site, main_program
-from xlareport.site.one_page import Page
+from xlareport.site.one_page import read_page
 from xlareport.site.pack import NO_NOTES
 
 _MISSING = "left-out.html"
@@ -38,7 +38,7 @@ def pack_single(
     """
     site = find_site(report)
     main = main_program(site)
-    pages = [Page(site, path) for path in main.pages]
+    pages = [read_page(site, path) for path in main.pages]
     templates = "".join(page.template() for page in pages)
     head, scripts, foot = pages[0].frame(_script(site), _NOTE, MARK)
     facts = _block("report.json", _facts(site, main.slug))
