@@ -25,6 +25,8 @@ _INLINE_SCRIPT = re.compile(
 )
 _LEFT_OUT = (".map", "sitemap.xml")
 """Source maps are half of the theme; a site map holds addresses, and a report has none."""
+_INDENTED = re.compile(r"\n\s+")
+"""A quarter of a page without content."""
 _CHARSET = '<meta charset="utf-8">'
 _NOT_FOUND = "<h1>404 - Not found</h1>"
 _NOT_FOUND_WORDS = (
@@ -135,9 +137,13 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return output_content
 
     def _with_policy(self, output: str, content: str) -> str:
-        frame = output.replace(content, "", 1) if content else output
-        scripts = [] if self.serving else sorted(set(_INLINE_SCRIPT.findall(frame)))
-        return output.replace(_CHARSET, f"{_CHARSET}\n      {self._policy(scripts)}", 1)
+        """Add the policy, and take the indentation out of what the theme puts around a page."""
+        before, inside, after = output.partition(content) if content else (output, "", "")
+        if inside or not content:
+            before, after = (_INDENTED.sub("\n", part) for part in (before, after))
+        scripts = [] if self.serving else sorted(set(_INLINE_SCRIPT.findall(before + after)))
+        before = before.replace(_CHARSET, f"{_CHARSET}\n{self._policy(scripts)}", 1)
+        return f"{before}{inside}{after}"
 
     def _policy(self, scripts: list[str]) -> str:
         inline = " ".join(["'unsafe-inline'"] if self.serving else map(script_hash, scripts))
