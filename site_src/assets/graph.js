@@ -14,6 +14,7 @@ const xlareportGraph = (() => {
    * @property {number} piece instructions in each piece with details
    * @property {boolean} complete whether all computations are here
    * @property {[string, number, string][]} computations names, how many instructions, what they do
+   * @property {[[boolean, any[]][], number[]]} inside of each whether it has a picture worth opening, and the colours of a fused one
    * @property {(number | null)[]} roots where in its computation each root stands
    * @property {string[]} names
    * @property {number[]} look into `looks`

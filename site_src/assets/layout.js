@@ -14,7 +14,7 @@ const xlareportLayout = (() => {
   /** @typedef {{width: number, height: number}} Size */
   /** @typedef {{x: number, y: number, width: number, height: number}} Box */
   /** @typedef {[number, number]} Point */
-  /** @typedef {{boxes: Box[], curves: Point[][], width: number, height: number}} Layout curves are a start, then three points for each bend */
+  /** @typedef {{boxes: Box[], curves: Point[][], width: number, height: number, groups?: Box[]}} Layout curves are a start, then three points for each bend */
   /** @typedef {{node: number | null, width: number, x: number, above: Slot[], below: Slot[]}} Slot a place in a layer; node is null where an arrow passes */
 
   /**

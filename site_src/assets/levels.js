@@ -8,9 +8,20 @@ const xlareportLevels = (() => {
   const { element } = xlareport;
 
   /** @typedef {import("./picture.js").Picture} Picture */
-  /** @typedef {{target: string, title: string, in: string | null, up: number | null}} Level what boxes name, the payload that holds it, which picture leads to it */
-  /** @typedef {{pictures: Level[], note: string}} Levels the first one stands in the page */
-  /** @typedef {{elements: string[], pictures: {[target: string]: number[]}}} Bundle runs of elements: first, count, first, count */
+  /** @typedef {{target: string, title: string, in: number, up: number}} Level what boxes name, the number of its bundle, which picture leads to it */
+  /** @typedef {{key: string, graph: string, pictures: Level[], note: string}} Levels the first one stands in the page */
+
+  /**
+   * Loads what there is behind a picture.
+   * @param {string} key
+   * @returns {Promise<Levels>}
+   */
+  async function load(key) {
+    const { targets, titles, in: bundles, up, ...rest } = await xlareport.load(key);
+    const words = xlareport.unfold(titles);
+    const pictures = xlareport.unfold(targets).map((target, place) => ({ target, title: words[place], in: bundles[place], up: up[place] }));
+    return { key, pictures, ...rest };
+  }
 
   /** The picture with which each element began. @type {WeakMap<HTMLElement, Picture>} */
   const begun = new WeakMap();
@@ -24,13 +35,13 @@ const xlareportLevels = (() => {
   async function open(picture, target) {
     const key = picture.host.dataset.levels;
     if (!key) return false;
-    const { pictures, note } = /** @type {Levels} */ (await xlareport.load(key));
-    const place = pictures.findIndex((one) => one.target === target);
+    const levels = await load(key);
+    const place = levels.pictures.findIndex((one) => one.target === target);
     if (place < 0) {
-      say(picture.host, note);
+      say(picture.host, levels.note);
       return false;
     }
-    await show(picture, pictures, place);
+    await show(picture, levels, place);
     return true;
   }
 
@@ -43,41 +54,58 @@ const xlareportLevels = (() => {
   async function openWith(picture, name) {
     const key = picture.host.dataset.levels;
     if (!key) return null;
-    const [{ pictures }, where] = await Promise.all([xlareport.load(key), xlareport.load(`${key}-where`)]);
-    return Object.hasOwn(where, name) ? show(picture, pictures, where[name]) : null;
+    const levels = await load(key);
+    const [graph, runs] = await Promise.all([xlareportGraph.load(levels.graph), xlareport.load(`${key}-where`)]);
+    const place = graph.find(name);
+    const shown = place === null ? -1 : nth(runs, place);
+    return shown < 0 ? null : show(picture, levels, shown);
+  }
+
+  /**
+   * @param {number[]} runs what there is and how often, in turn
+   * @param {number} place
+   * @returns {number} what there is at a place, -1 beyond the end
+   */
+  function nth(runs, place) {
+    let end = 0;
+    for (let at = 0; at < runs.length; at += 2) {
+      end += runs[at + 1];
+      if (place < end) return runs[at];
+    }
+    return -1;
   }
 
   /**
    * @param {Picture} picture
-   * @param {Level[]} pictures
+   * @param {Levels} levels
    * @param {number} place
    * @returns {Promise<Picture>}
    */
-  async function show(picture, pictures, place) {
+  async function show(picture, levels, place) {
     const { host } = picture;
     const first = begun.get(host) ?? picture;
     begun.set(host, first);
-    const { in: bundle, target } = pictures[place];
-    const svg = bundle ? unfolded(await xlareport.load(bundle), target) : first.source;
+    const { pictures } = levels;
+    const svg = place ? await drawn(levels, pictures[place]) : first.source;
     const around = [];
-    for (let up = pictures[place].up; up !== null; up = pictures[up].up) around.unshift(up);
-    const back = around.map((one) => element("button.xr-button", { type: "button", onclick: () => show(picture, pictures, one) }, pictures[one].title));
+    for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
+    const back = around.map((one) => element("button.xr-button", { type: "button", onclick: () => show(picture, levels, one) }, pictures[one].title));
     const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((one) => [one, " \u203a "]), element("span", { "aria-current": "true" }, pictures[place].title));
     host.replaceChildren();
-    const made = new xlareportPicture.Picture(host, bundle ? `${first.key}-${place}` : first.key, svg);
+    const made = new xlareportPicture.Picture(host, place ? `${first.key}-${place}` : first.key, svg);
     if (back.length) host.prepend(crumbs);
     made.canvas.focus({ preventScroll: true });
     return made;
   }
 
   /**
-   * @param {Bundle} bundle
-   * @param {string} target
-   * @returns {string} the SVG of one of its pictures
+   * @param {Levels} levels
+   * @param {Level} level
+   * @returns {Promise<string>} its SVG
    */
-  function unfolded({ elements, pictures }, target) {
-    const runs = pictures[target];
-    return runs.map((first, place) => (place % 2 ? "" : elements.slice(first, first + runs[place + 1]).join(""))).join("");
+  async function drawn({ key, graph: known }, { in: bundle, target }) {
+    const [{ pictures }, graph] = await Promise.all([xlareport.load(`${key}-${bundle}`), xlareportGraph.load(known)]);
+    return xlareportRecords.svg([pictures[target]], 0, graph);
   }
 
   /**

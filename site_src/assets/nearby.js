@@ -212,6 +212,56 @@ const xlareportNearby = (() => {
   }
 
   /**
+   * Returns the box of an instruction, by itself; boxes.py says the same in the report's own pictures.
+   * @param {Graph} graph
+   * @param {number} place
+   * @param {string[]} operands lines on what has no box
+   * @returns {import("./sketch.js").Node}
+   */
+  function plain(graph, place, operands) {
+    const name = graph.name(place);
+    const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
+    const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
+    const isPlain = name.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
+    const said = [graph.says(place)].filter(Boolean);
+    return {
+      id: `${graph.computation(place)}/%${name}`,
+      lines: [name, ...(isPlain ? [] : [kind]), ...called(graph, place), ...said, ...operands, graph.shape(place)].map((line) => xlareportSketch.shorten(line)),
+      family: graph.family(place),
+      tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
+      target: `i=${graph.address(place)}`,
+      shade: graph.shade(place),
+    };
+  }
+
+  /**
+   * Says in a line each what the called computations hold.
+   * @param {Graph} graph
+   * @param {number} place
+   */
+  function called(graph, place) {
+    const all = graph.calls(place);
+    const inside = all.slice(0, 2).filter(([attribute]) => attribute !== "condition");
+    const words = inside.map(([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]);
+    return all.length > 2 ? [...words, `${all.length - 2} more computations`] : words;
+  }
+
+  /**
+   * Returns what a box shows of what it calls: marks that open pictures, and the colours in a fusion.
+   * @param {Graph} graph
+   * @param {number} place
+   * @returns {{opens: [string, string][], mix: [string, number][]}}
+   */
+  function opening(graph, place) {
+    const inside = (/** @type {number} */ computation) => graph.index.inside[0][graph.index.inside[1][computation]];
+    const worth = graph.calls(place).filter(([, computation]) => inside(computation)[0]);
+    const opens = new Map(worth.map(([attribute, computation]) => [graph.index.computations[computation][0], attribute]));
+    const fused = graph.opcode(place) === "fusion" ? graph.calls(place).find(([attribute]) => attribute === "calls") : undefined;
+    const mix = /** @type {any[]} */ (fused ? inside(fused[1])[1] : []);
+    return { opens: [...opens].map(([name, attribute]) => [`c=${name}`, `${attribute} ${name}`]), mix: mix.flatMap((one, at) => (at % 2 ? [] : [[one, mix[at + 1]]])) };
+  }
+
+  /**
    * Returns the box of an instruction as it is drawn.
    * @param {View} view
    * @param {number} place
@@ -219,26 +269,9 @@ const xlareportNearby = (() => {
    */
   function box(view, place) {
     const { graph } = view;
-    const name = graph.name(place);
-    const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
-    const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
     const folded = view.foldedOperands(place).slice(0, 3).map(([number, words]) => `operand ${number} = ${words}`);
-    const called = graph.calls(place).slice(0, 2).map(([attribute, computation]) => {
-      const [inner, , summary] = graph.index.computations[computation];
-      return attribute === "calls" ? summary : `${attribute} ${inner}: ${summary}`;
-    });
-    const said = graph.says(place) ? [graph.says(place)] : [];
-    const isPlain = name.startsWith(graph.opcode(place)) && !graph.kind(place);
-    return {
-      id: `${graph.computation(place)}/%${name}`,
-      lines: [name, ...(isPlain ? [] : [kind]), ...called, ...said, ...folded, graph.shape(place)].map((line) => xlareportSketch.shorten(line)),
-      family: graph.family(place),
-      tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
-      target: `i=${graph.address(place)}`,
-      badge: graph.isRoot(place) ? "ROOT" : "",
-      shade: graph.shade(place),
-    };
+    return { ...plain(graph, place, folded), badge: graph.isRoot(place) ? "ROOT" : "" };
   }
 
-  return { View, reach, path, box };
+  return { View, reach, path, box, plain, opening };
 })();

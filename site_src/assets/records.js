@@ -1,6 +1,6 @@
 /**
- * Pictures as the report stores them (pages/picture_record.py): what they show and where that lies. The
- * SVG is written here.
+ * Pictures as the report stores them (pages/picture_record.py): what they show and, where that was laid
+ * out beforehand, where it lies. The SVG is written here.
  */
 "use strict";
 
@@ -10,7 +10,8 @@ const xlareportRecords = (() => {
   /** @typedef {import("./sketch.js").Opening} Opening */
   /** @typedef {import("./layout.js").Layout} Layout */
   /** @typedef {any[]} Row what is as usual at its end is left out, in between it is 0 */
-  /** @typedef {{title: string, nodes: Row[], edges: Row[], notes?: string[], groups?: Row[], plain?: boolean, size: [number, number], boxes: number[][], curves: number[][], frames?: number[][]}} Record */
+  /** @typedef {{title: string, nodes: Row[], edges: Row[], notes?: string[], groups?: Row[], plain?: boolean, size?: [number, number], boxes?: number[][], curves?: number[][], frames?: number[][]}} Record */
+  /** @typedef {import("./graph.js").Graph} Graph */
 
   /**
    * @param {Row} row
@@ -34,6 +35,16 @@ const xlareportRecords = (() => {
   }
 
   /**
+   * @param {Row} row of a box that the graph tells: its place there, lines on operands, badge, form
+   * @param {Graph} graph
+   * @returns {Node}
+   */
+  function known([place, operands, badge, shape], graph) {
+    const box = xlareportNearby.plain(graph, place, operands || []);
+    return { ...box, ...xlareportNearby.opening(graph, place), id: graph.name(place), target: `i=${graph.name(place)}`, badge: badge || "", shape: shape || "rect" };
+  }
+
+  /**
    * @param {any[] | 0 | undefined} flat
    * @returns {any[]} its members two by two
    */
@@ -43,14 +54,15 @@ const xlareportRecords = (() => {
 
   /**
    * @param {Record} record
+   * @param {Graph} [graph] of what it shows, where rows name places in it
    * @returns {Drawing}
    */
-  function drawing({ title, nodes, edges, notes = [], groups = [], plain = false }) {
+  function drawing({ title, nodes, edges, notes = [], groups = [], plain = false }, graph) {
     return {
       title,
       notes,
       plain,
-      nodes: nodes.map(node),
+      nodes: nodes.map((row) => (graph && typeof row[0] === "number" ? known(row, graph) : node(row))),
       edges: edges.map(([source, target, label, style, state]) => ({ source, target, label: label || "", style: style || "normal", state: state || "same" })),
       groups: groups.map(([id, words, kind, target, state, opens]) => ({ id, title: words, kind, target: target || null, state: state || "same", opens: pairs(opens) })),
     };
@@ -58,9 +70,12 @@ const xlareportRecords = (() => {
 
   /**
    * @param {Record} record
-   * @returns {Layout}
+   * @param {Drawing} shown
+   * @returns {Layout} as it was made beforehand, else in plain layers
    */
-  function layout({ size: [width, height], boxes, curves, frames = [] }) {
+  function layout({ size, boxes = [], curves = [], frames = [] }, { nodes, edges }) {
+    if (!size) return xlareportLayout.layered(nodes.map(xlareportSketch.size), edges.map(({ source, target }) => [source, target]));
+    const [width, height] = size;
     return { width, height, boxes: boxes.map(box), groups: frames.map(box), curves: curves.map(curve) };
   }
 
@@ -80,13 +95,14 @@ const xlareportRecords = (() => {
    * Writes one of several pictures that are looked at together.
    * @param {Record[]} records
    * @param {number} place
+   * @param {Graph} [graph]
    * @returns {Promise<string>} SVG text
    */
-  async function svg(records, place) {
+  async function svg(records, place, graph) {
     const look = await xlareport.load("pictures/look");
-    const drawings = records.map(drawing);
+    const drawings = records.map((one) => drawing(one, graph));
     const together = drawings.flatMap(({ nodes }) => nodes);
-    return xlareportSketch.svg(drawings[place], layout(records[place]), look, together);
+    return xlareportSketch.svg(drawings[place], layout(records[place], drawings[place]), look, together);
   }
 
   return { svg, drawing, layout };

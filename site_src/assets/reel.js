@@ -60,6 +60,7 @@ const xlareportReel = (() => {
       piece: 1,
       complete: true,
       computations: [[name, alive.length, ""]],
+      inside: [[[false, []]], [0]],
       roots: [root < 0 ? null : root],
       names: alive.map((at) => reel.names[at]),
       look: alive.map((at) => reel.look[at]),

@@ -1,7 +1,10 @@
 """The pictures behind the first one: an index, bundles, and where each instruction is."""
 
+from typing import Any
+
 import pytest
 
+from xlareport.dump.folding import Folded, unfolded
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages import picture_levels
@@ -24,6 +27,46 @@ ENTRY main {
 """
 
 
+FRAMED = """HloModule m
+
+fused {
+  p = f32[8] parameter(0)
+  q = f32[8] abs(p)
+  ROOT r = f32[8] negate(q)
+}
+
+cond {
+  c = f32[8] parameter(0)
+  ROOT t = pred[] custom-call(c), custom_call_target="t"
+}
+
+body {
+  x = f32[8] parameter(0)
+  y = f32[8] tanh(x)
+  ROOT z = f32[8] fusion(y), kind=kLoop, calls=fused
+}
+
+ENTRY main {
+  i = f32[8] parameter(0)
+  LINES
+  ROOT w = f32[8] while(i), condition=cond, body=body
+}
+"""
+
+
+def strings(listed: Any) -> list[str]:
+    return unfolded(Folded(*listed), 100_000)
+
+
+@pytest.fixture
+def framed() -> HloModule:
+    """Return a module whose entry has no room to open its loop in place."""
+    lines = "\n".join(f"  e.{one} = f32[8] exponential(i)" for one in range(80))
+    found = TextReader().read(FRAMED.replace("LINES", lines).encode(), "m.txt")
+    assert found is not None
+    return found
+
+
 @pytest.fixture
 def module() -> HloModule:
     found = TextReader().read(TEXT.encode(), "m.txt")
@@ -32,29 +75,37 @@ def module() -> HloModule:
 
 
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
-    found = snapshot_levels("m/x/pictures-last", module, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=False)
     assert found is not None
     values = dict(read_payload(text) for _, text in found.payloads)
-    assert values["m/x/pictures-last"] == {
-        "pictures": [
-            {"target": "c=main", "title": "entry main", "in": None, "up": None},
-            {"target": "c=fused", "title": "fused", "in": "m/x/pictures-last-0", "up": 0},
-        ],
-        "note": "",
-    }
-    assert values["m/x/pictures-last-where"] == {"p": 0, "q": 0, "r": 0, "x": 0, "y": 0, "z": 0}
-    assert [(one.key, one.bundle) for one in found.requests] == [("c=fused", "m/x/pictures-last-0")]
+    index = values["m/x/pictures-last"]
+    assert strings(index["targets"]) == ["c=main", "c=fused"]
+    assert strings(index["titles"]) == ["entry main", "fused"]
+    assert (index["in"], index["up"], index["note"]) == ([-1, 1], [-1, 0], "")
+    assert index["graph"] == "m/x/graph"
+    assert values["m/x/pictures-last-where"] == [0, 6]
+    assert found.requests == ()
+    picture = values["m/x/pictures-last-1"]["pictures"]["c=fused"]
+    assert picture["nodes"] == [[4, ["operand 0 = parameter 0 f32[8]"]], [5, 0, "ROOT"]]
+    assert picture["edges"] == [[0, 1, 0, "thin"]]
+    assert "boxes" not in picture
+
+
+def test_what_has_frames_is_laid_out_beforehand(framed: HloModule) -> None:
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, {}, every=False)
+    assert found is not None
+    assert [(one.key, one.bundle) for one in found.requests] == [("c=body", "m/x/pictures-last-0")]
 
 
 def test_beyond_the_limit_the_page_says_how_to_get_more(
     module: HloModule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture_levels, "CHEAP", 4)
-    found = snapshot_levels("m/x/pictures-last", module, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=False)
     assert found is not None
     _, index = read_payload(found.payloads[0][1])
     assert "--pictures all" in index["note"]
-    whole = snapshot_levels("m/x/pictures-last", module, {}, every=True)
+    whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=True)
     assert whole is not None
     assert read_payload(whole.payloads[0][1])[1]["note"] == ""
 
@@ -62,6 +113,6 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
 def test_a_picture_that_shows_all_has_no_index() -> None:
     module = TextReader().read(b"HloModule m\n\nENTRY e {\n  ROOT x = f32[] constant(1)\n}\n", "m")
     assert module is not None
-    found = snapshot_levels("m/x/pictures-last", module, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=False)
     assert found is not None
     assert (found.payloads, found.requests) == ((), ())

@@ -7,15 +7,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from xlareport.dump.folding import folded
 from xlareport.pages import navigation
 from xlareport.pages.environment import front_matter
-from xlareport.pages.picture_bundle import picture_bundle
+from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_look import picture_look
-from xlareport.pages.picture_record import picture_record
+from xlareport.pages.picture_record import level_record, picture_record
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Drawing, Group, Node, Opening
 from xlareport.pictures.shade import Shade
+from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -25,13 +27,20 @@ PAGE = """# x
 
 <figure class="xr-picture" data-xr-picture="pictures/first" data-levels="m/x/levels"></figure>
 """
+TEXT = """HloModule m
+
+ENTRY main {
+  a = f32[] parameter(0)
+  ROOT dot.1 = f32[] abs(a)
+}
+"""
 HALF = Shade(cost=0.5)
 INDEX = {
-    "pictures": [
-        {"target": "c=main", "title": "entry main", "in": None, "up": None},
-        {"target": "g=main/0", "title": "layers", "in": "m/x/levels-0", "up": 0},
-        {"target": "c=body", "title": "body", "in": "m/x/levels-0", "up": 1},
-    ],
+    "graph": "m/x/graph",
+    "targets": folded(["c=main", "g=main/0", "c=body"]).listed(),
+    "titles": folded(["entry main", "layers", "body"]).listed(),
+    "in": [-1, 1, 0],
+    "up": [-1, 0, 1],
     "note": "Only the nearest are drawn; `xlareport build DUMP --pictures all` draws every one.",
 }
 
@@ -75,18 +84,23 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     out = tmp_path_factory.mktemp("levels")
     requests = [PictureRequest(key, (one,)) for key, one in drawings(hostile)]
     drawn = list(draw_all(requests, 1, tmp_path_factory.mktemp("cache")))
-    first = picture_record(*drawn[0].placed[0])
-    svgs = {one.request.key: one.svgs[0] for one in drawn[1:]}
+    first, layers, body = (one.placed[0] for one in drawn)
     values: dict[str, Any] = {
-        "pictures/first": {"pictures": [first]},
+        "pictures/first": {"pictures": [picture_record(*first)]},
         navigation.PICTURE_LOOK: picture_look(),
         "m/x/levels": INDEX,
-        "m/x/levels-0": picture_bundle(svgs),
-        "m/x/levels-where": {"dot.1": 2},
+        "m/x/levels-0": {"pictures": {"c=body": picture_record(*body)}},
+        "m/x/levels-1": {"pictures": {"g=main/0": level_record(layers[0], lambda _: None)}},
+        "m/x/levels-where": [0, 1, 2, 1],
     }
+    dump = tmp_path_factory.mktemp("dump")
+    (dump / "module_0000.m.after_optimizations.txt").write_text(TEXT)
+    module = read_one(dump, None, BuildOptions())
+    assert module.final is not None
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
     files += [(payload_path(key), payload(key, value)) for key, value in values.items()]
+    files += graph_payloads("m/x/graph", module.final, None)
     write_sources(out, files)
     build_site(out)
     return out / "site"

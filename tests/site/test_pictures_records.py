@@ -10,6 +10,8 @@ import pytest
 
 from xlareport.analysis.steps import step
 from xlareport.pages import navigation
+from xlareport.pages.graph_payload import graph_payloads
+from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.picture_record import picture_record
 from xlareport.payload import payload, payload_path
@@ -17,19 +19,34 @@ from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
 from xlareport.pictures.drawing import LEAVES, Drawing, Edge, Group, Node, Opening
 from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.levels import all_levels
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.shade import Shade
+from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
 pytestmark = pytest.mark.browser
 
+Unpack = Callable[[str], Path]
+
 DRAW = """async ([records, place]) => {
   const svg = await xlareportRecords.svg(records, place);
   const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   return [read.localName, svg];
 }"""
+TOLD = """async () => {
+  const graph = await xlareportGraph.load("m/x/graph");
+  const { pictures } = await xlareport.load("levels-1");
+  const box = ({ id, lines, badge, opens, mix, shape, shade }) => {
+    const { memory, sharding, scope } = shade;
+    return { id, lines, badge, opens, mix, shape, memory, sharding, scope };
+  };
+  const told = (one) => xlareportRecords.drawing(one, graph).nodes.map(box);
+  return Object.fromEntries(Object.entries(pictures).map(([target, one]) => [target, told(one)]));
+}"""
+"""What the page makes of pictures whose boxes stand in a graph."""
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 
 
@@ -80,10 +97,24 @@ def everything(hostile: str) -> Drawing:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File]) -> Path:
+def train_step(unpacked: Unpack) -> Module:
+    return read_one(unpacked("gpu-h100x2-train"), None, BuildOptions())
+
+
+@pytest.fixture(scope="module")
+def site(
+    tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], train_step: Module
+) -> Path:
     out = tmp_path_factory.mktemp("records")
-    look = (payload_path(navigation.PICTURE_LOOK), payload(navigation.PICTURE_LOOK, picture_look()))
-    write_sources(out, [*few_pages, look])
+    files = [*few_pages]
+    files.append(
+        (payload_path(navigation.PICTURE_LOOK), payload(navigation.PICTURE_LOOK, picture_look()))
+    )
+    assert train_step.final is not None
+    files += graph_payloads("m/x/graph", train_step.final, None)
+    levels = snapshot_levels("levels", "m/x/graph", train_step.final.hlo, {}, every=True)
+    assert levels is not None
+    write_sources(out, [*files, *levels.payloads])
     build_site(out)
     return out / "site"
 
@@ -121,10 +152,9 @@ def test_a_picture_with_everything_is_the_same(
 
 
 def test_pictures_of_a_real_module_are_the_same(
-    visitor: Any, site: Path, tmp_path: Path, unpacked: Callable[[str], Path]
+    visitor: Any, site: Path, tmp_path: Path, train_step: Module
 ) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    before, after = module.snapshots[0].hlo, module.snapshots[-1].hlo
+    before, after = train_step.snapshots[0].hlo, train_step.snapshots[-1].hlo
     sides = step_pictures(step(before, after, ""))
     assert sides is not None
     whole = ModulePictures(after).overview()
@@ -133,3 +163,30 @@ def test_pictures_of_a_real_module_are_the_same(
         site,
         drawn(tmp_path, PictureRequest("s", sides), PictureRequest("w", (whole,))),
     )
+
+
+def test_boxes_that_stand_in_a_graph_say_the_same(
+    visitor: Any, site: Path, train_step: Module
+) -> None:
+    assert train_step.final is not None
+    module = train_step.final.hlo
+    page = visitor.open(f"{site.as_uri()}/m/x.html")
+    told = page.evaluate(TOLD)
+    drawings = {one.target: one.drawing for one in all_levels(module, ModulePictures(module))}
+    assert told
+    for target, boxes in told.items():
+        expected = [
+            {
+                "id": one.id,
+                "lines": list(one.lines),
+                "badge": one.badge,
+                "opens": [[opening.target, opening.words] for opening in one.opens],
+                "mix": [list(part) for part in one.mix],
+                "shape": one.shape,
+                "memory": one.shade.memory,
+                "sharding": one.shade.sharding,
+                "scope": list(one.shade.scope),
+            }
+            for one in drawings[target].nodes
+        ]
+        assert boxes == expected

@@ -6,6 +6,7 @@ Lines as written, sources and costs lie in pieces that are loaded when somebody 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
@@ -14,7 +15,7 @@ from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages.instruction_columns import Seen, columns, flat, interned
 from xlareport.payload import payload, payload_path
-from xlareport.pictures.boxes import source_words, summary
+from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
 from xlareport.pictures.shade import NO_SHARES, Shares
 from xlareport.program import Snapshot
 
@@ -74,12 +75,21 @@ def _index(
         "piece": _PIECE,
         "complete": len(computations) == len(module.computations),
         "computations": [[one.name, len(one.instructions), summary(one)] for one in computations],
+        "inside": interned(_inside(one, module, fused) for one in computations),
         "roots": [_position(one, one.root) for one in computations],
         "operands": flat(used for one in computations for used in _operands(one)),
         "controls": dict(_controls(computations)),
         "calls": dict(_calls(lines, numbers)),
         **columns(seen, shares),
     }
+
+
+def _inside(
+    computation: Computation, module: HloModule, fused: frozenset[str]
+) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a computation has a picture worth opening, and the colours in a fused one."""
+    mix = work_mix(module, working(computation)) if computation.name in fused else ()
+    return is_worth_opening(computation), tuple(chain(*mix))
 
 
 def _fused(computations: Iterable[Computation]) -> frozenset[str]:

@@ -7,9 +7,7 @@ from typing import Any
 
 from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.pictures.boxes import attribute_words, family
-from xlareport.pictures.folding import shape_words
-from xlareport.pictures.metrics import LONGEST_LINE
+from xlareport.pictures.boxes import attribute_words, family, shape_line
 from xlareport.pictures.shade import Shares, shade_of
 
 _LONGEST_ARGUMENT = 12
@@ -56,7 +54,7 @@ def columns(rows: Iterable[Seen], shares: Shares) -> Mapping[str, Any]:
         found.append(
             (
                 looks.number(look(row)),
-                shapes.number((shape_words(one, LONGEST_LINE), *size)),
+                shapes.number((shape_line(one), *size)),
                 shades.number((cost, shade.sharding, "\n".join(shade.scope))),
             )
         )

@@ -4,37 +4,61 @@ A payload `{"pictures": [RECORD, ...]}` holds those that are looked at together.
 units; a curve is its start, and then steps from point to point.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 from xlareport.pictures.drawing import Drawing, Edge, Group, Node, Opening
 from xlareport.pictures.layout import Box, Layout, Point
 from xlareport.pictures.shade import Shade
 
+Record: TypeAlias = dict[str, Any]
 
-def picture_record(drawing: Drawing, layout: Layout) -> dict[str, Any]:
+
+def picture_record(drawing: Drawing, layout: Layout) -> Record:
     """Return one picture; what is as usual at the end of a row is left out."""
-    places = {one.id: place for place, one in enumerate(drawing.nodes)}
-    record: dict[str, Any] = {
-        "title": drawing.title,
-        "nodes": [node_row(one) for one in drawing.nodes],
-        "edges": [edge_row(one, places) for one in drawing.edges],
-        "size": [round(layout.width), round(layout.height)],
-        "boxes": [_corners(one) for one in layout.nodes],
-        "curves": [_steps(one) for one in layout.edges],
-    }
-    if drawing.notes:
-        record["notes"] = list(drawing.notes)
+    record = _shown(drawing, map(_node_row, drawing.nodes))
+    record["size"] = [round(layout.width), round(layout.height)]
+    record["boxes"] = [_corners(one) for one in layout.nodes]
+    record["curves"] = [_steps(one) for one in layout.edges]
     if drawing.groups:
         record["groups"] = [_group_row(one) for one in drawing.groups]
         record["frames"] = [_corners(one) for one in layout.groups]
+    return record
+
+
+def level_record(drawing: Drawing, row: Callable[[Node], list[Any] | None]) -> Record:
+    """Return a picture without frames that the page lays out.
+
+    `row` tells boxes that the page knows from a graph: its place there, lines, badge and form.
+    """
+    known = (_graph_row(row(one)) or _node_row(one) for one in drawing.nodes)
+    return _shown(drawing, known)
+
+
+def _shown(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
+    """Return what a picture shows."""
+    places = {one.id: place for place, one in enumerate(drawing.nodes)}
+    record: Record = {
+        "title": drawing.title,
+        "nodes": list(nodes),
+        "edges": [_edge_row(one, places) for one in drawing.edges],
+    }
+    if drawing.notes:
+        record["notes"] = list(drawing.notes)
     if not drawing.has_legend:
         record["plain"] = True
     return record
 
 
-def node_row(node: Node) -> list[Any]:
+def _graph_row(told: list[Any] | None) -> list[Any] | None:
+    if told is None:
+        return None
+    place, lines, badge, shape = told
+    return [place, *_short(lines or 0, badge or 0, 0 if shape == "rect" else shape)]
+
+
+def _node_row(node: Node) -> list[Any]:
     """Return lines, family, target, id where the target does not say it, and what is unusual."""
     known = node.id in (node.target, (node.target or "").removeprefix("i="))
     return _short(
@@ -52,7 +76,7 @@ def node_row(node: Node) -> list[Any]:
     )
 
 
-def edge_row(edge: Edge, places: dict[str, int]) -> list[Any]:
+def _edge_row(edge: Edge, places: dict[str, int]) -> list[Any]:
     """Return the places of both ends, the label, style and state."""
     style = 0 if edge.style == "normal" else edge.style
     state = 0 if edge.state == "same" else edge.state

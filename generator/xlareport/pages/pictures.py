@@ -10,7 +10,6 @@ from xlareport import units
 from xlareport.analysis.cost.shares import InstructionShares
 from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
-from xlareport.pages.picture_bundle import picture_bundle
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_record import picture_record
 from xlareport.payload import payload, payload_path
@@ -42,6 +41,8 @@ class PictureView:
     notes: tuple[str, ...]
     levels: str
     """Key of the index of the pictures behind it; empty where it shows all."""
+    graph: str
+    """Key of the graph of what it shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,11 @@ def module_pictures(module: Module, choice: PictureChoice, shares: InstructionSh
     known = {name: share for (_, name), share in shares.items()}
     drawn = []
     for word, (title, one) in wanted.items():
-        key = navigation.levels_key(module.files.slug, word)
-        costs = known if one.hlo is last.hlo else NO_SHARES
-        drawn.append(_overview(key, title, one, costs, choice))
+        slug, at_end = module.files.slug, one.hlo is last.hlo
+        key = navigation.levels_key(slug, word)
+        costs = known if at_end else NO_SHARES
+        graph = navigation.graph_key(slug) if at_end else navigation.first_graph_key(slug)
+        drawn.append(_overview((key, graph), title, one, costs, choice))
     return Pictures(
         tuple(view for one in drawn for view in one.views),
         tuple(request for one in drawn for request in one.requests),
@@ -119,8 +122,8 @@ def picture_files(
     """Yield the files of pictures that were drawn; those in `plain` as .svg files as well."""
     for bundle, together in groupby(results, key=lambda one: one.request.bundle):
         if bundle:
-            svgs = {one.request.key: one.svgs[0] for one in together}
-            yield payload_path(bundle), payload(bundle, picture_bundle(svgs))
+            pictures = {one.request.key: picture_record(*one.placed[0]) for one in together}
+            yield payload_path(bundle), payload(bundle, {"pictures": pictures})
             continue
         for one in together:
             yield from _own_files(one, plain)
@@ -147,10 +150,14 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
 
 
 def _overview(
-    key: str, title: str, snapshot: Snapshot, costs: Shares, choice: PictureChoice
+    keys: tuple[str, str], title: str, snapshot: Snapshot, costs: Shares, choice: PictureChoice
 ) -> Pictures:
-    """Draw a snapshot: its first picture, and those behind it."""
-    levels = snapshot_levels(key, snapshot.hlo, costs, every=choice == "all")
+    """Draw a snapshot: its first picture, and those behind it.
+
+    `keys` are those of the index of pictures and of its graph.
+    """
+    key, graph = keys
+    levels = snapshot_levels(key, graph, snapshot.hlo, costs, every=choice == "all")
     if levels is None:
         return Pictures()
     drawing = levels.first.drawing
@@ -162,6 +169,7 @@ def _overview(
         alt=_alt(snapshot.stage.label, drawing),
         notes=drawing.notes,
         levels=key if levels.payloads else "",
+        graph=graph,
     )
     return Pictures((view,), (request, *levels.requests), levels.payloads)
 

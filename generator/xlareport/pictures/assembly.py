@@ -131,13 +131,7 @@ def _badge(item: Item, box: str, uses: Uses) -> str:
 def _fusion_mix(module: HloModule, one: Instruction) -> tuple[tuple[Family, int], ...]:
     """Return the colours inside a fusion."""
     computation = opens_into(module, one) if one.opcode == "fusion" else None
-    return _mix(module, boxes.working(computation)) if computation else ()
-
-
-def _mix(module: HloModule, instructions: Iterable[Instruction]) -> tuple[tuple[Family, int], ...]:
-    """Count instructions by their colour, the most frequent first."""
-    counts = Counter(boxes.family(one, module, fused=True) for one in instructions)
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return boxes.work_mix(module, boxes.working(computation)) if computation else ()
 
 
 def _part_node(module: HloModule, part: Part, box: str, badge: str, shares: Shares) -> Node:
@@ -151,7 +145,7 @@ def _part_node(module: HloModule, part: Part, box: str, badge: str, shares: Shar
         target=part.target,
         shape=shape,
         badge=badge,
-        mix=_mix(module, part.instructions()),
+        mix=boxes.work_mix(module, part.instructions()),
         shade=shade_of_group(part.instructions(), shares),
     )
 

@@ -74,8 +74,13 @@ def lines(
         found.append(f"runs {plural(times, 'time')}")
     found += attribute_words(one)
     found += operand_words(folded)
-    found.append(_laid_out(one) or shape_words(one, LONGEST_LINE))
+    found.append(shape_line(one))
     return [shorten(line) for line in found]
+
+
+def shape_line(one: Instruction) -> str:
+    """Return the last line of a box: the shape, with its layout where that is unusual."""
+    return _laid_out(one) or shape_words(one, LONGEST_LINE)
 
 
 def _laid_out(one: Instruction) -> str:
@@ -122,6 +127,14 @@ def called_words(one: Instruction, module: HloModule) -> list[str]:
 def working(computation: Computation) -> list[Instruction]:
     """Return the instructions that do something: inputs, constants and tuples do not."""
     return [one for one in computation.instructions if one.opcode not in _BOOKKEEPING]
+
+
+def work_mix(
+    module: HloModule, instructions: Iterable[Instruction]
+) -> tuple[tuple[Family, int], ...]:
+    """Count instructions by their colour, the most frequent first."""
+    counts = Counter(family(one, module, fused=True) for one in instructions)
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def is_worth_opening(computation: Computation) -> bool:
