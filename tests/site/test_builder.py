@@ -47,7 +47,8 @@ def test_what_the_user_adds_survives(out: Path, few_pages: list[File]) -> None:
     settings = out / "mkdocs.yml"
     settings.write_text(
         settings.read_text().replace("# site_name: My report", "site_name: Mine")
-        + "extra_css:\n  - assets/mine.css\nplugins:\n  tags: {}\ntheme:\n  language: de\n"
+        + "extra_css:\n  - assets/mine.css\nplugins:\n  tags: {}\n"
+        + "theme:\n  language: de\n  palette:\n    primary: teal\n"
     )
     (out / "site_src/assets/mine.css").write_text("")
     (out / "site_src/notes.md").write_text("# Notes of mine\n")
@@ -56,6 +57,7 @@ def test_what_the_user_adds_survives(out: Path, few_pages: list[File]) -> None:
     assert build_site(out) == ""
     page = (out / "site/index.html").read_text()
     assert "<title>Mine</title>" in page
+    assert 'data-md-color-primary="teal"' in page
     assert "assets/xlareport.css" in page
     assert "assets/mine.css" in page
     assert 'href="notes.html"' in page

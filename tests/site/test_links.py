@@ -1,0 +1,82 @@
+"""Addresses that people paste, and the site as MkDocs builds and serves it."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from xlareport.report import BuildOptions, build
+
+pytestmark = pytest.mark.browser
+
+SLOW = 60_000
+"""Milliseconds; the server of MkDocs answers one request at a time."""
+MAIN = "m/module_0002.jit_train_step"
+
+
+def test_addresses_survive_a_rebuild(
+    visitor: Any, real_out: Path, unpacked: Callable[[str], Path]
+) -> None:
+    before = {path.relative_to(real_out) for path in (real_out / "site").rglob("*.html")}
+    build(unpacked("jax-cpu-train"), BuildOptions(out=real_out))
+    site = (real_out / "site").as_uri()
+
+    assert {path.relative_to(real_out) for path in (real_out / "site").rglob("*.html")} == before
+    step = visitor.open(f"{site}/{MAIN}-steps.html#step=0019")
+    expect(step.locator(".xr-step h2")).to_contain_text("after fusion, before fusion-wrapper")
+    asked = visitor.open(f"{site}/{MAIN}.html#i=select_multiply_fusion")
+    expect(asked.locator("dialog.xr-history")).to_contain_text("Made in")
+    table = visitor.open(f"{site}/coverage.html#t=files&q=obj-file&s=4d")
+    expect(table.get_by_placeholder("Filter").last).to_have_value("obj-file")
+    expect(table.locator("th[aria-sort=descending]")).to_contain_text("Size")
+    drawn = visitor.open(f"{site}/{MAIN}.html#node=select_multiply_fusion&radius=1")
+    expect(drawn.locator(".xr-explore g.n").first).to_be_visible()
+    assert visitor.complaints == []
+
+
+@pytest.fixture
+def served(real_out: Path, free_port: int) -> Iterator[str]:
+    """Return the address at which `mkdocs serve` shows the report."""
+    command = (sys.executable, "-m", "mkdocs", "serve", "--dev-addr", f"127.0.0.1:{free_port}")
+    with subprocess.Popen(command, cwd=real_out, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            next(line for line in process.stderr if "Serving on" in line)
+            yield f"http://127.0.0.1:{free_port}"
+        finally:
+            process.terminate()
+
+
+def test_mkdocs_serves_it(browser: Any, served: str) -> None:
+    complaints: list[str] = []
+    page = browser.new_page()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(f"{served}/")
+    page.locator(".xr-answer-name a").click()
+    page.locator(".xr-picture").first.scroll_into_view_if_needed()
+    expect(page.locator(".xr-canvas svg g.n").first).to_be_visible(timeout=SLOW)
+    page.locator(".xr-parts").get_by_text("Steps").click()
+    expect(page.locator(".xr-step .xr-account")).to_be_visible(timeout=SLOW)
+    page.get_by_role("button", name="Find").click(timeout=SLOW)
+    page.get_by_label("Search everything in this report").fill("fusion")
+    expect(page.locator(".xr-search section a").first).to_be_visible(timeout=SLOW)
+    page.close()
+
+    assert set(complaints) == {"Enabled live reload"}
+
+
+def test_a_strict_build_is_silent(real_out: Path, tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir")
+    done = subprocess.run(
+        [*command, str(tmp_path / "site")],
+        cwd=real_out,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
