@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import callees_of, facts_of
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.values import UNKNOWN, Tokens
 from xlareport.hlo.model import Computation, HloModule
@@ -38,11 +38,10 @@ class Contents:
 
     def _derive(self, computation: Computation, depth: int) -> int:
         values: dict[str, int] = {}
-        called = facts_of(computation).calls_of
         for line in computation.instructions:
             names = [operand.partition("#") for operand in line.operands]
             operands = tuple([(values.get(name, UNKNOWN), element) for name, _, element in names])
-            callees = tuple([self.of(callee, depth + 1) for callee in called.get(line, ())])
+            callees = tuple([self.of(callee, depth + 1) for callee in callees_of(line)])
             values[line.name] = self.tokens.of(("line", self.forms.of(line), callees, operands))
         root = computation.root
         return UNKNOWN if root is None else self.tokens.of(("computation", values[root.name]))

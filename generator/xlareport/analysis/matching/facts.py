@@ -1,6 +1,6 @@
 """Facts of one computation that matching asks for again and again, kept as long as it lives."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -43,17 +43,24 @@ class Call:
     callee: str
 
 
+Literal = tuple[str, str]
+"""An opcode and what its parentheses hold; constants of one value have one literal."""
+
+
+def literal_of(line: Instruction) -> Literal:
+    """Return the literal of an instruction without operands."""
+    return (line.opcode, line.argument)
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is derived from a computation alone."""
 
     calls: tuple[Call, ...]
-    calls_of: Mapping[Instruction, tuple[str, ...]]
-    """The names of the computations that an instruction calls."""
     opcodes: tuple[str, ...]
     fusions: int
-    constants: tuple[Instruction, ...]
-    """Instructions without operands that are no parameters."""
+    constants: Mapping[Literal, Sequence[Instruction]]
+    """Instructions without operands that are no parameters, by their literals."""
 
 
 _KEPT: WeakKeyDictionary[Computation, Facts] = WeakKeyDictionary()
@@ -67,19 +74,27 @@ def facts_of(computation: Computation) -> Facts:
     return found
 
 
+def callees_of(line: Instruction) -> tuple[str, ...]:
+    """Return the names of the computations that an instruction calls."""
+    return tuple([callee for _, callee in line.called]) if line.opcode in _CALLING else ()
+
+
 def _derive(computation: Computation) -> Facts:
     lines = computation.instructions
-    calls = _calls(lines)
-    calls_of: dict[Instruction, tuple[str, ...]] = {}
-    for call in calls:
-        calls_of[call.instruction] = (*calls_of.get(call.instruction, ()), call.callee)
     return Facts(
-        calls=tuple(calls),
-        calls_of=calls_of,
+        calls=tuple(_calls(lines)),
         opcodes=tuple(one.opcode for one in lines),
         fusions=sum(one.opcode == "fusion" for one in lines),
-        constants=tuple(one for one in lines if not one.operands and one.opcode != "parameter"),
+        constants=_constants(lines),
     )
+
+
+def _constants(lines: tuple[Instruction, ...]) -> dict[Literal, list[Instruction]]:
+    found: dict[Literal, list[Instruction]] = {}
+    for one in lines:
+        if not one.operands and one.opcode != "parameter":
+            found.setdefault(literal_of(one), []).append(one)
+    return found
 
 
 def _calls(lines: tuple[Instruction, ...]) -> list[Call]:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import is_free, same_form, same_shape
 from xlareport.analysis.matching.search import Search
@@ -38,12 +38,11 @@ def _outline(search: Search, here: int, frame: Frame) -> list[Hashable]:
     """Return what a computation says apart from names, line by line."""
     lines = frame.computation.instructions
     places = {line.name: number for number, line in enumerate(lines)}
-    called = facts_of(frame.computation).calls_of
     outline: list[Hashable] = []
     for line in lines:
         read = [operand.partition("#") for operand in line.operands]
         operands = tuple([(places.get(name), element) for name, _, element in read])
-        callees = tuple([search.contents[here].of(name) for name in called.get(line, ())])
+        callees = tuple([search.contents[here].of(name) for name in callees_of(line)])
         outline.append((search.forms.of(line), operands, callees))
     return outline
 

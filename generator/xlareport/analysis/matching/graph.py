@@ -198,6 +198,9 @@ class _Everything(Collection[Instruction]):
     def __contains__(self, item: object) -> bool:
         return True
 
+    def __bool__(self) -> bool:
+        return True
+
     def __iter__(self) -> Iterator[Instruction]:
         return iter(())
 

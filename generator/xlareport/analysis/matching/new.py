@@ -76,13 +76,18 @@ class New:
         return found[0] if len(found) == 1 else None
 
     def _names(self) -> dict[Hashable, list[Node]]:
-        """Return the instructions before by name, with and without the last number."""
+        """Return the instructions before by name, with and without the last number.
+
+        Only those that may have been copied, which are few.
+        """
+        wanted = {_head(node.instruction.name) for node in self._search.after.open()}
         names: dict[Hashable, list[Node]] = {}
         for frame in self._search.before.homes.values():
             for line in frame.computation.instructions:
-                node = frame.node(line)
                 for name in (line.name, _head(line.name)):
-                    names.setdefault(self._name(node, name), []).append(node)
+                    if name in wanted:
+                        node = frame.node(line)
+                        names.setdefault(self._name(node, name), []).append(node)
         return names
 
     def _name(self, node: Node, name: str) -> Hashable:

@@ -94,6 +94,8 @@ class Search:
     """Linked pairs whose neighbours may still be paired."""
     by_token: dict[int, Link] = field(default_factory=dict)
     """The first link of each value, once the search is finished."""
+    settled: int = -1
+    """The number of links when computing the values anew last changed nothing."""
 
     def link(self, before: Node, after: Node, grade: Grade, reason: str) -> None:
         """Make two nodes partners; from now on they have one value."""
@@ -183,9 +185,10 @@ class Search:
         return _existing(self.before.graph.module, Place(name, place.instruction))
 
     def evaluate(self) -> None:
-        """Compute the values of both sides anew."""
-        self.before.values.evaluate()
-        self.after.values.evaluate()
+        """Compute the values of both sides anew, if there are new links."""
+        if self.settled != len(self.links):
+            changed = [side.values.evaluate() for side in (self.before, self.after)]
+            self.settled = -1 if any(changed) else len(self.links)
 
 
 def _pair_opened(search: Search) -> None:
@@ -234,6 +237,9 @@ def start(before: HloModule, after: HloModule) -> Search:
         graph.build(numbers[here], kept)
         callees = _callees(found, contents, here)
         sides.append(Side(graph, Values(graph, forms, tokens, callees)))
+    literals = dict.fromkeys(literal for side in sides for literal in side.values.literals())
+    for side in sides:
+        side.values.note_kept(literals)
     search = Search(sides[0], sides[1], forms, tokens, found, contents)
     search.unsettled += _kept_pairs(search)
     return search

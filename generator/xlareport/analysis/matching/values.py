@@ -7,7 +7,7 @@ that computes the same as a kept one gets that one's token, which shows merged a
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import Frame, Graph, Node, opened_root
 
@@ -53,6 +53,7 @@ class Values:
         self._callees = callees
         self._kept_with: dict[tuple[int, Frame | None], Node] = {}
         """Kept nodes by value, and by value and frame, the first where there are several."""
+        self._any_kept = any(frame.kept for frame in graph.frames)
         self._equal_constants: dict[_ValueInFrame, list[Node]] = {}
         """Kept constants that equal one before them in their frame."""
         self._equal_uses: Counter[_ValueInFrame] = Counter()
@@ -62,22 +63,35 @@ class Values:
         self._registered_equals: set[tuple[_ValueInFrame, str]] = set()
 
     def prepare(self, nodes: Iterable[Node]) -> None:
-        """Fix the order of evaluation, operands first, and note the constants that were kept."""
-        self.order = operands_first(self.graph, nodes)
-        for frame in self.graph.frames:
-            self._note_constants(frame)
+        """Fix the order of evaluation, operands first."""
+        self.order = operands_first(nodes, self._derive)
+
+    def literals(self) -> Iterator[Literal]:
+        """Yield the literals of the constants among what differs and what that is made of."""
         for node in self.order:
-            self._derive(node)
+            for one in (node, *node.inputs):
+                if not one.instruction.operands:
+                    yield literal_of(one.instruction)
+
+    def note_kept(self, literals: Iterable[Literal]) -> None:
+        """Give values to the kept lines that are read, and to kept constants of some literals."""
+        for frame in self.graph.frames:
+            self._note_constants(frame, literals)
+        for node in self.order:
             for one in node.inputs:
                 self._value_kept(one)
             node.constant = _is_constant(node)
 
-    def evaluate(self) -> None:
-        """Give every node its token; nodes with a partner share one with it."""
+    def evaluate(self) -> bool:
+        """Give every node its token, one with its partner; tell whether any got another one."""
         self._registered.clear()
         self._registered_equals.clear()
+        changed = False
         for node in self.order:
-            node.token = self._token(node)
+            token = self._token(node)
+            changed = changed or token != node.token
+            node.token = token
+        return changed
 
     def kept_twin(self, node: Node) -> Node | None:
         """Return the kept line that computes the same as a node, if there is one."""
@@ -106,24 +120,28 @@ class Values:
             step = step.caller.frame if step.caller is not None else None
         return self._kept_with.get((token, None))
 
-    def _note_constants(self, frame: Frame) -> None:
-        for line in facts_of(frame.computation).constants:
-            if line in frame.kept:
-                self._value_kept(frame.node(line))
+    def _note_constants(self, frame: Frame, literals: Iterable[Literal]) -> None:
+        constants = facts_of(frame.computation).constants
+        for literal in literals:
+            for line in constants.get(literal, ()):
+                if line in frame.kept:
+                    self._value_kept(frame.node(line))
 
-    def _derive(self, node: Node) -> None:
-        """Give what a node does a number, and find what its value is made of; once for each."""
+    def _derive(self, node: Node) -> tuple[Node, ...]:
+        """Give what a node does a number; return what its value is made of. Once for each."""
         line = node.instruction
         if line.opcode == "parameter":
             node.base = self._tokens.of(("parameter", node.frame.number, line.argument))
-            return
+            return ()
         operands = self.graph.operands(node)
         opened = opened_root(node)
-        callees = () if opened else facts_of(node.frame.computation).calls_of.get(line, ())
+        callees = () if opened else callees_of(line)
         called = tuple([self._callees(callee) for callee in callees])
         paths = tuple([path for _, path in operands])
         node.base = self._tokens.of((self.forms.of(line), called, paths, opened is not None))
-        node.inputs = (*(one for one, _ in operands), *((opened,) if opened else ()))
+        inputs = [one for one, _ in operands]
+        node.inputs = tuple([*inputs, opened] if opened else inputs)
+        return node.inputs
 
     def _token(self, node: Node) -> int:
         key = _key(node)
@@ -131,7 +149,7 @@ class Values:
             self._tokens.name(key, node.token)
             self._linked_with.setdefault(node.token, node)
             return node.token
-        if self._kept_with and not self._is_kept_value(self._tokens.find(key)):
+        if self._any_kept and node.inputs and not self._is_kept_value(self._tokens.find(key)):
             self._note_twins(node)
         return self._tokens.of(key)
 
@@ -161,16 +179,17 @@ class Values:
         opcode = node.instruction.opcode
         read = [([one], (UNKNOWN, one.frame)) for one in _passed_on(node)]
         read += [self._equal(one, node.frame) for one in node.inputs]
-        counted = [
-            (sum(map(_use_count, sources)) + self._equal_uses[value], sources, value)
-            for sources, value in read
-        ]
-        fewest = min((count for count, _, _ in counted), default=0)
-        for count, sources, value in counted:
-            if count <= max(fewest, _FEW_USERS):
+        counts = [self._use_counts(*one) for one in read]
+        most = max(_FEW_USERS, min(counts, default=0))
+        for count, (sources, value) in zip(counts, read, strict=True):
+            if count <= most:
                 for source in sources:
                     self._note_users(source, opcode)
                 self._note_users_of_equals(value, opcode)
+
+    def _use_counts(self, sources: list[Node], value: _ValueInFrame) -> int:
+        """Return how many read one of the sources, or a constant that equals them."""
+        return sum(map(_use_count, sources)) + self._equal_uses.get(value, 0)
 
     def _equal(self, operand: Node, frame: Frame) -> tuple[list[Node], _ValueInFrame]:
         """Return nodes that have the value of an operand and may have kept readers.
@@ -236,7 +255,9 @@ def _use_count(node: Node) -> int:
     return len(node.frame.computation.users.get(node.instruction.name, ()))
 
 
-def operands_first(graph: Graph, nodes: Iterable[Node]) -> list[Node]:
+def operands_first(
+    nodes: Iterable[Node], inputs_of: Callable[[Node], tuple[Node, ...]]
+) -> list[Node]:
     """Return the nodes and what they are made of, kept lines left out, operands first."""
     order: list[Node] = []
     state: dict[Node, bool] = {}
@@ -251,11 +272,5 @@ def operands_first(graph: Graph, nodes: Iterable[Node]) -> list[Node]:
                     order.append(node)
                 continue
             state[node] = False
-            stack += [one for one in _made_of(graph, node) if not one.kept and one not in state]
+            stack += [one for one in inputs_of(node) if not one.kept and one not in state]
     return order
-
-
-def _made_of(graph: Graph, node: Node) -> list[Node]:
-    found = [one for one, _ in graph.operands(node)]
-    opened = opened_root(node)
-    return [*found, opened] if opened is not None else found
