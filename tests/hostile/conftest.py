@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.hostile.side_files import beside, side_files
 
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.report import BuildOptions, build
@@ -144,6 +145,13 @@ def hlo_text(attack: str, step: str, opcode: str = "sine") -> str:
     return TEXT.format(name=name, quoted=quoted(attack), step=step, opcode=opcode)
 
 
+def words(attack: str) -> dict[str, str]:
+    """Return an attack in every form in which the files of a dump can hold it."""
+    hlo = hlo_text(attack, "one")
+    named = {"name": as_name(attack), "file": as_file_name(attack, 40)}
+    return {**named, "quoted": quoted(attack), "attack": attack, "hlo": hlo}
+
+
 def module_files(number: int, attack: str) -> Iterator[tuple[str, str]]:
     """Yield a module's files: four snapshots with a change between any two, and what goes along."""
     prefix = f"module_{number:04d}.{as_file_name(attack)}"
@@ -155,13 +163,14 @@ def module_files(number: int, attack: str) -> Iterator[tuple[str, str]]:
     after = f"{prefix}.cpu_after_optimizations"
     yield f"{after}.txt", hlo_text(attack, "three", "cosine")
     yield f"{after}-buffer-assignment.txt", BUFFERS.format(name=as_name(attack))
-    said = {"name": as_name(attack), "quoted": quoted(attack), "attack": attack}
+    said = words(attack)
     yield f"{prefix}.ir-no-opt.ll", LLVM.format(**said)
     yield f"{prefix}.ptx", PTX.format(**said)
     yield f"{prefix}.thunk_sequence.txt", THUNKS.format(**said)
     yield f"{prefix}.mlir", MLIR.format(**said)
     yield f"{prefix}.debug_options", f"xla_dump_to: {quoted(attack)}\n{as_name(attack)}: true\n"
     yield f"{prefix}.{as_file_name(attack, 40)}", attack
+    yield from side_files(prefix, number, said)
 
 
 def proto(attack: str) -> bytes:
@@ -225,6 +234,8 @@ def hostile_dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (folder / name).write_text(text, "utf-8", newline="")
         prefix = folder / f"module_{200 + number:04d}.{as_file_name(attack)}"
         Path(f"{prefix}.before_optimizations.hlo.pb").write_bytes(proto(attack))
+        for name, text in beside(number, words(attack)):
+            (folder / name).write_text(text, "utf-8", newline="")
         drawing = DOT.format(name=as_name(attack))
         Path(f"{prefix}.before_optimizations.dot").write_text(drawing, "utf-8")
     for odd, text in odd_names():

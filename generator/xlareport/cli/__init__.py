@@ -9,7 +9,7 @@ from types import FrameType
 import click
 
 from xlareport import __version__
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import say
 from xlareport.errors import XlareportError
 
 _COMMANDS = {
@@ -65,8 +65,7 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except XlareportError as error:
-        for line in f"Error: {error}".split("\n"):
-            click.echo(printable(line), err=True)
+        say(f"Error: {error}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted; what was written before is unchanged.", err=True)

@@ -10,7 +10,7 @@ from xlareport.analysis.reckoning import Reckoning
 from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import say
 from xlareport.dump.limits import Limits
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.pages.pictures import PictureChoice
@@ -120,11 +120,11 @@ def command(
     took = time.monotonic() - begun
     report = built.report
     if built.warnings:
-        click.echo(built.warnings, err=True)
+        say(built.warnings, err=True)
     tell_problems(report.problems, "the coverage page lists all")
     if not no_html:
         _tell_sizes(out, report.dump.bytes, took)
-    click.echo(_last_line(out, report.main.name if report.main else None, html=not no_html))
+    say(_last_line(out, report.main.name if report.main else None, html=not no_html))
     click.get_current_context().exit(_BREACH if strict and report.problems else 0)
 
 
@@ -146,12 +146,12 @@ def _tell_sizes(out: Path, dump: int, took: float) -> None:
     """Say how large the site is, and what of it is larger than it may be."""
     sizes = site_sizes(out / "site")
     for line in in_words(sizes, dump, took):
-        click.echo(line)
+        say(line)
     for overrun in overruns(sizes, dump):
-        click.echo(f"Larger than planned: {overrun}.")
+        say(f"Larger than planned: {overrun}.")
 
 
 def _last_line(out: Path, main: str | None, *, html: bool) -> str:
     where = out / ("site/index.html" if html else "site_src")
-    program = f"the main program is {printable(main)}" if main else "no module was found"
+    program = f"the main program is {main}" if main else "no module was found"
     return f"Open {where.resolve()} ({program})."

@@ -1,6 +1,5 @@
 """`xlareport compare`: what differs between two compilations, why, and whether it may."""
 
-import json
 import os
 import tomllib
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ import click
 
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import printable, say, say_json
 from xlareport.comparing import compare
 from xlareport.dump.limits import Limits
 from xlareport.errors import UnwritableFileError
@@ -85,10 +84,11 @@ def command(
     if markdown_file:
         _write(markdown_file, markdown(view).encode())
     for one in checked.unchecked:
-        click.echo(f"Not checked, since no module has the figure: {printable(one)}", err=True)
-    lines = [json.dumps(asdict(view), indent=2)] if as_json else _told(view, out)
-    for line in lines:
-        click.echo(line if as_json else printable(line))
+        say(f"Not checked, since no module has the figure: {one}", err=True)
+    if as_json:
+        say_json(asdict(view))
+    else:
+        say("\n".join(map(printable, _told(view, out))))
     ctx.exit(_BREACH if view.breaches else 0)
 
 

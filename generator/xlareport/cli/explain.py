@@ -1,6 +1,5 @@
 """`xlareport explain`: names taken apart, part by part, for people and for scripts."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from xlareport.cli.explanation import Explanation, explain
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import printable, say_json
 from xlareport.dump.tokens import Token
 
 _FIELDS = (
@@ -37,7 +36,7 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     """Explain what NAME means: a file of a dump, a module, a pass, an opcode or a flag."""
     explained = [explain(name) for name in names]
     if as_json:
-        click.echo(json.dumps([_record(one) for one in explained], indent=2))
+        say_json([_record(one) for one in explained])
         return
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     for one in explained:

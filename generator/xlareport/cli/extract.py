@@ -10,7 +10,7 @@ from xlareport import units
 from xlareport.analysis.cut import cut_computation, cut_instruction
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import printable, say
 from xlareport.dump.limits import Limits
 from xlareport.errors import UnknownNameError, UnwritableFileError
 from xlareport.hlo.model import HloModule
@@ -76,8 +76,8 @@ def _texts(source: str, out: Path | None, limits: Limits) -> None:
         raise click.UsageError("Name a folder with --out, or a piece with --computation.")
     written, problems = extract_texts(source, out, limits)
     for one in problems:
-        click.echo(printable(str(one)), err=True)
-    click.echo(f"{units.plural(written, 'file')} written to {out}.")
+        say(printable(str(one)), err=True)
+    say(f"{units.plural(written, 'file')} written to {out}.")
 
 
 def _snapshot(module: Module, wanted: str | None) -> Snapshot:

@@ -1,6 +1,5 @@
 """`xlareport history`: where an instruction came from and where it went, or a framework op."""
 
-import json
 import os
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from xlareport.analysis.subjects import Subject, find_subjects, near_names
 from xlareport.analysis.trace import Standing, Trace, trace
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import printable, say, say_json
 from xlareport.dump.limits import Limits
 from xlareport.dump.modules import Stage
 from xlareport.errors import UnknownNameError
@@ -54,13 +53,13 @@ def command(
     keys = [one.stage.key for one in read.snapshots]
     subject, *others = _subjects(snapshots, op, _stage(keys, stage), read)
     if others:
-        click.echo(_also(others, keys), err=True)
+        say(_also(others, keys), err=True)
     found = trace(snapshots, subject)
     if as_json:
-        click.echo(json.dumps([_record(one, found, keys) for one in _events(found)], indent=2))
+        say_json([_record(one, found, keys) for one in _events(found)])
         return
     for line in _account(found, [one.stage for one in read.snapshots], read.files.key):
-        click.echo(printable(line))
+        say(line)
 
 
 def _stage(keys: Sequence[str], wanted: str | None) -> int | None:

@@ -1,6 +1,5 @@
 """`xlareport main`: which module is the program, for people and for scripts."""
 
-import json
 import os
 from dataclasses import asdict
 
@@ -9,6 +8,7 @@ import click
 from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress
+from xlareport.cli.terminal import say, say_json
 from xlareport.dump.limits import Limits
 from xlareport.errors import UnreadableInputError
 from xlareport.pages.words import sureness
@@ -29,16 +29,16 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
     if report.main is None:
         raise UnreadableInputError(f"{report.dump.path} holds no module that could be read.")
     if as_json:
-        click.echo(json.dumps(asdict(report.main), indent=2))
+        say_json(asdict(report.main))
         return
-    click.echo(f"{report.main.module}  ({sureness(report.main.sureness)})")
+    say(f"{report.main.module}  ({sureness(report.main.sureness)})")
     for reason in report.main.reasons:
-        click.echo(f"  - {reason}")
-    click.echo(f"  {report.main.meaning}")
+        say(f"  - {reason}")
+    say(f"  {report.main.meaning}")
     programs = [one.module for one in report.main.programs]
     for module in programs:
         if module != report.main.module:
-            click.echo(f"  and {module}")
+            say(f"  and {module}")
     for other in report.main.runners_up:
         if other.module not in programs:
-            click.echo(f"  or {other.module}")
+            say(f"  or {other.module}")

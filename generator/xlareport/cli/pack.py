@@ -7,7 +7,7 @@ import click
 
 from xlareport import units
 from xlareport.cli.progress import progress
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import printable, say
 from xlareport.report import BuildOptions
 from xlareport.sharing import Parcel, Shared, share, share_redacted
 from xlareport.site.fitting import LIMIT
@@ -66,13 +66,13 @@ def command(
     else:
         done = share(report, parcel)
     packed = done.packed
-    click.echo(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
+    say(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
     if packed.left_out:
         said = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
-        click.echo(f"Not in it, as it says itself: {', '.join(said)}.", err=True)
+        say(f"Not in it, as it says itself: {', '.join(said)}.", err=True)
 
 
 def _tell_redacted(done: Shared) -> None:
-    click.echo(f"Taken out: {units.plural(len(done.replaced), 'different text')}.", err=True)
+    say(f"Taken out: {units.plural(len(done.replaced), 'different text')}.", err=True)
     for found, instead in done.replaced.items():
-        click.echo(f"  {printable(found)} -> {instead}", err=True)
+        say(f"  {printable(found)} -> {instead}", err=True)

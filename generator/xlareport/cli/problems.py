@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-import click
-
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import printable, say
 from xlareport.pages.views import ProblemView
 
 _SHOWN = 10
@@ -14,7 +12,7 @@ def tell_problems(problems: Sequence[ProblemView], where_all: str) -> None:
     """Print the first problems, and where all of them are to be found."""
     for problem in problems[:_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
-        message = "\n  ".join(printable(line) for line in problem.message.splitlines())
-        click.echo(f"Could not read {printable(place)}: {message}", err=True)
+        message = "\n  ".join(problem.message.splitlines())
+        say(f"Could not read {printable(place)}: {message}", err=True)
     if len(problems) > _SHOWN:
-        click.echo(f"... and {len(problems) - _SHOWN} more; {where_all}.", err=True)
+        say(f"... and {len(problems) - _SHOWN} more; {where_all}.", err=True)

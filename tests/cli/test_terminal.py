@@ -1,0 +1,56 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.hostile.conftest import ATTACKS, as_file_name
+
+from xlareport.cli import xlareport
+from xlareport.cli.terminal import printable, say_json
+
+TEXT = "HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("plain, with \N{GREEK SMALL LETTER ALPHA}", "plain, with \N{GREEK SMALL LETTER ALPHA}"),
+        ("\x1b[2J\a", "\\x1b[2J\\x07"),
+        ("::error::x", "\\x3a:error::x"),
+        ("  ::add-mask::x", "  \\x3a:add-mask::x"),
+        ("std::vector", "std::vector"),
+        ("a ##[warning]b", "a ##\\x5bwarning]b"),
+    ],
+)
+def test_what_would_act_is_spelled_out(text: str, written: str) -> None:
+    assert printable(text) == written
+    assert printable(written) == written
+
+
+def test_json_gives_no_orders_and_stays_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    say_json({"a": "##[group]\n::error::\x1b"})
+    said = capsys.readouterr().out
+    assert "##[" not in said
+    assert "\x1b" not in said
+    assert json.loads(said) == {"a": "##[group]\n::error::\x1b"}
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS.values(), "::error::x", "##[error]x"])
+@pytest.mark.parametrize("command", ["main", "build", "history"])
+def test_no_command_steers_a_terminal_or_a_job(tmp_path: Path, command: str, attack: str) -> None:
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    name = f"module_0001.{as_file_name(attack)}.before_optimizations.txt"
+    (dump / name).write_text(f"{TEXT}{attack}\n", "utf-8", newline="")
+    (dump / as_file_name(attack)).symlink_to("nothing")
+    arguments = {
+        "main": [],
+        "build": ["--no-html", "--out", str(tmp_path / "out")],
+        "history": ["%a"],
+    }
+    asked = [command, str(dump), *arguments[command], "--jobs", "1"]
+    said = CliRunner().invoke(xlareport, asked, color=True).output
+    assert said
+    assert all(one.isprintable() or one == "\n" for one in said)
+    assert "##[" not in said
+    assert not [line for line in said.splitlines() if line.lstrip().startswith("::")]

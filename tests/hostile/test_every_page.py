@@ -1,0 +1,118 @@
+"""Pages of a hostile report, opened and used in a browser: nothing runs, nothing leaves.
+
+With XLAREPORT_EVERY_PAGE in the environment every page is visited, which takes a quarter of an
+hour; else one of some twenty, of all kinds.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.hostile.conftest import ATTACKS
+from tests.hostile.test_report import FOUND
+
+from xlareport.report import BuildOptions, build
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+STEP = 23
+"""A prime: pages lie in an order of modules with a handful each, so all kinds are met."""
+TRAP = """Object.defineProperty(window, 'hacked', {
+  get: () => 0, set: () => console.error('A script of the dump ran.'),
+})"""
+USE = """async () => {
+  const rest = (ms) => new Promise((done) => setTimeout(done, ms));
+  const things = 'summary, button, [tabindex], .xr-item, [data-word], [data-meaning], [data-node],'
+    + ' input, select';
+  const seen = new Set();
+  for (let round = 0; round < 3; round++) {
+    const fresh = [...document.querySelectorAll(things)].filter((one) => !seen.has(one));
+    for (const one of fresh.slice(0, 40)) {
+      seen.add(one);
+      for (const name of ['mouseover', 'mouseenter', 'focusin'])
+        one.dispatchEvent(new Event(name, {bubbles: true}));
+      if (one.localName === 'input') {
+        one.value = '<';
+        one.dispatchEvent(new Event('input', {bubbles: true}));
+      } else if (!one.closest('a:not([href^="#"])'))
+        one.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));
+    }
+    await rest(20);
+  }
+}"""
+"""Points at, focuses and clicks what leads to no other page, and what appears then."""
+POLICY = "document.querySelector('meta[http-equiv=Content-Security-Policy]')?.content ?? ''"
+
+
+@pytest.fixture(scope="module")
+def reported(hostile_dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a report of the hostile dump that has nights, and a hostile title."""
+    root = tmp_path_factory.mktemp("<xss-tag>nightly")
+    for _ in range(2):
+        options = BuildOptions(
+            out=root / "out", jobs=2, history=root / "nights", name=ATTACKS["script"]
+        )
+        build(hostile_dump, options)
+    return root / "out"
+
+
+@pytest.fixture
+def watched(visitor: Any) -> Iterator[Any]:
+    """Return a visitor that hears of every script of the dump that runs, and of every request."""
+    visitor.context.add_init_script(TRAP)
+    yield visitor
+    assert visitor.complaints == []
+    assert visitor.outside() == []
+
+
+def walked(visitor: Any, path: Path) -> list[str]:
+    """Open and use a page; return what is wrong with it. What runs, the visitor hears."""
+    page: Page = visitor.open(path.as_uri())
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    wrong = [*page.evaluate(FOUND)]
+    if not page.evaluate(POLICY).startswith("default-src 'none'"):
+        wrong.append("no policy")
+    if page.title().startswith("xss-title"):
+        wrong.append("a title of the dump")
+    page.evaluate(USE)
+    wrong += page.evaluate(FOUND)
+    page.close()
+    return [f"{path.name}: {one}" for one in (*wrong, *dialogs)]
+
+
+@pytest.mark.browser
+def test_no_page_of_a_hostile_report_acts(reported: Path, watched: Any) -> None:
+    pages = sorted((reported / "site").rglob("*.html"))
+    assert len(pages) > 400
+    step = 1 if "XLAREPORT_EVERY_PAGE" in os.environ else STEP
+    assert [wrong for path in pages[::step] for wrong in walked(watched, path)] == []
+
+
+@pytest.mark.browser
+def test_a_script_that_runs_would_be_heard(tmp_path: Path, visitor: Any) -> None:
+    visitor.context.add_init_script(TRAP)
+    (tmp_path / "x.html").write_text("<p><script>hacked++</script>")
+    visitor.open((tmp_path / "x.html").as_uri())
+    assert visitor.complaints == ["A script of the dump ran."]
+
+
+@pytest.mark.browser
+def test_names_that_are_searched_for_do_not_act(reported: Path, watched: Any) -> None:
+    page: Page = watched.open((reported / "site/modules.html").as_uri())
+    for attack in ATTACKS.values():
+        page.locator("[data-md-component=search-query]").evaluate(
+            "(field, text) => { field.value = text; field.dispatchEvent(new Event('keyup')); }",
+            attack,
+        )
+        assert page.evaluate(FOUND) == []
+
+
+def test_titles_are_those_of_the_settings(reported: Path) -> None:
+    report = json.loads((reported / "site/report.json").read_text("utf-8"))
+    assert report["dump"]["path"] == ATTACKS["script"]
+    assert "script" not in (reported / "mkdocs.yml").read_text()
