@@ -1,5 +1,6 @@
 """Makes the static site: MkDocs builds aside, then the result takes the former site's place."""
 
+import os
 import re
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def build_site(out: Path, *, strict: bool = True, crew: Crew | None = None) -> s
             return build_site(out, strict=strict, crew=alone)
     folder = Folder(out)
     folder.prepare()
-    fresh = folder.aside / "site"
+    fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
         said = _run_mkdocs(folder, fresh, crew, strict=strict)
