@@ -1,16 +1,22 @@
 """Files beside the modules that tell of all of them: graphs and logs of the framework, traces."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from xlareport.dump.limits import LIMITS, Limits, too_large
 from xlareport.dump.modules import Artifact
+from xlareport.dump.source import Entry
 from xlareport.errors import Problem
-from xlareport.readers.run_profile import Runs, read_run_profile
+from xlareport.readers.op_events import OpEvent
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
 from xlareport.readers.tf_log import read_tf_log
+from xlareport.readers.trace_events import trace_events
+from xlareport.readers.xplane import xplane_events
 
-TRACES = (".trace.json.gz", ".trace.json")
-"""How the names of traces end."""
+_XPLANE = ".xplane.pb"
+PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
+"""How the names of what profilers write end."""
 
 
 def read_graphs(
@@ -39,19 +45,55 @@ def read_reasons(
     return reasons, tuple(problems)
 
 
-def read_runs(
-    artifacts: Sequence[Artifact], limits: Limits = LIMITS
-) -> tuple[Mapping[str, Runs], tuple[Problem, ...]]:
-    """Read how often modules ran, by their names, off the traces that lie beside them."""
-    runs: dict[str, Runs] = {}
-    problems: list[Problem] = []
-    listed = (one for one in artifacts if one.path.endswith(TRACES))
-    for one, content in _beside(listed, limits, problems):
-        found, wrong = read_run_profile(content, one.path, limits.beside_bytes)
-        for name, some in found.items():
-            runs[name] = some + runs[name] if name in runs else some
-        problems += wrong
-    return runs, tuple(problems)
+def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
+    """Return folders of profiles that lie beside a dump: `plugins/profile`, or one folder down."""
+    if dump is None or not dump.is_dir():
+        return ()
+    above = dump.resolve().parent
+    found = [*above.glob("plugins/profile"), *above.glob("*/plugins/profile")]
+    return tuple(sorted(one for one in found if not one.is_relative_to(dump.resolve())))
+
+
+@dataclass(slots=True)
+class ProfileReading:
+    """What was read of profiles while their events were taken."""
+
+    read: list[str] = field(default_factory=list)
+    """Paths of the files that held events."""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def profile_events(
+    entries: Iterable[Entry], reading: ProfileReading, limits: Limits = LIMITS
+) -> Iterator[OpEvent]:
+    """Yield the events of the profiles among files; of several forms of one, those of the best."""
+    folders: dict[str, list[Entry]] = {}
+    for one in entries:
+        if one.path.endswith(PROFILES):
+            folders.setdefault(one.path.rpartition("/")[0], []).append(one)
+    for number, forms in enumerate(folders.values()):
+        for one in sorted(forms, key=lambda form: not form.path.endswith(_XPLANE)):
+            before = len(reading.read)
+            yield from _of_file(number, one, reading, limits)
+            if len(reading.read) > before:
+                break
+
+
+def _of_file(number: int, one: Entry, reading: ProfileReading, limits: Limits) -> Iterator[OpEvent]:
+    """Yield the events of a profile, which has been read where there is any."""
+    if one.size > limits.file_bytes:
+        why = too_large(limits.file_bytes, "--max-file-size")
+        reading.problems.append(Problem(one.path, None, f"Not read: {why}."))
+        return
+    found = xplane_events if one.path.endswith(_XPLANE) else trace_events
+    try:
+        for event in found(one.location, one.path, reading.problems):
+            if one.path not in reading.read[-1:]:
+                reading.read.append(one.path)
+            event.thread = (number, *event.thread)
+            yield event
+    except OSError as error:
+        reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
 
 
 def _beside(

@@ -18,7 +18,10 @@ from pathlib import Path, PurePosixPath
 
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
-from xlareport.beside import TRACES, read_graphs, read_reasons, read_runs
+from xlareport.beside import (
+    read_graphs,
+    read_reasons,
+)
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.limits import LIMITS, Limits
@@ -35,7 +38,7 @@ from xlareport.errors import (
     UnwritableOutputError,
 )
 from xlareport.pages.assembly import site_files
-from xlareport.pages.facts import Analysed, Dump, report_view, with_runs
+from xlareport.pages.facts import Analysed, Dump, report_view, with_clocks, with_runs
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
 from xlareport.pages.pictures import PictureChoice, left_out
 from xlareport.pages.program_picture import program_picture
@@ -48,6 +51,7 @@ from xlareport.site.folder import Folder
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
+from xlareport.watching import Watched, watch
 from xlareport.workers import Crew, Errand, as_they_come
 
 Tell = Callable[[str, int, int], None]
@@ -78,6 +82,8 @@ class BuildOptions:
     """How many nights are kept there; None keeps all."""
     limits: Limits = LIMITS
     """How much of the dump is taken."""
+    profiles: tuple[str, ...] = ()
+    """Folders, archives or files with what profilers wrote, beside those in the dump."""
     html: bool = True
     """Run mkdocs; without it only its sources and report.json are written."""
 
@@ -108,6 +114,8 @@ class Reading:
     """The largest modules first."""
     again: Mapping[str, tuple[ModuleFiles, Errand[ModuleFiles, Payloads] | None]]
     """By their keys, modules that repeat others: which these are, and the copies of the texts."""
+    watched: Watched
+    """What profilers saw."""
     tell: Tell
     done: dict[str, ModuleResult] = field(default_factory=dict)
     """By the module's key."""
@@ -318,6 +326,7 @@ def begin_reading(
     """Have every module read and analysed; `pages` makes payloads and drawings as well."""
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
+    watched = watch(source, options.profiles, options.limits)
     work = partial(
         work_on,
         marker=compile_marker(options.marker) if options.marker else None,
@@ -329,14 +338,17 @@ def begin_reading(
     own = [one for one in grouped.modules if one.key not in same]
     tell(_READING, 0, len(own))
     own.sort(key=_bytes, reverse=True)
-    errands = [crew.submit(work, one, _process_died) for one in own]
+    errands = [
+        crew.submit(partial(work, times=watched.modules.get(one.name)), one, _process_died)
+        for one in own
+    ]
     again = {
         one.key: (same[one.key], crew.submit(twin_texts, one, twin_texts) if pages else None)
         for one in grouped.modules
         if one.key in same
     }
     name = options.name or source.name
-    return Reading(source, name, artifacts, grouped, errands, again, tell)
+    return Reading(source, name, artifacts, grouped, errands, again, watched, tell)
 
 
 def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
@@ -344,14 +356,14 @@ def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
     results = reading.in_order()
     others = reading.grouped.others
     graphs, problems = read_graphs(others, limits)
-    runs, unread = read_runs(others, limits)
+    watched = reading.watched
     reasons, untold = read_reasons(others, limits) if graphs else ({}, ())
-    found = (*reading.source.problems, *problems, *unread, *untold)
+    found = (*reading.source.problems, *problems, *watched.problems, *untold)
     dump = Dump(reading.name, tuple(reading.artifacts), reading.grouped, found)
     beside = {one.path: "read: clusters and links come from it" for one in graphs}
-    traced = [one.path for one in others if one.path.endswith(TRACES)] if runs else []
-    beside |= dict.fromkeys(traced, "read: how often modules ran comes from it")
-    return Analysed(dump, tuple(with_runs(results, runs)), graphs, reasons, beside)
+    beside |= dict.fromkeys(watched.read, "read: measured times come from it")
+    timed = with_clocks(list(with_runs(results, watched.modules)))
+    return Analysed(dump, tuple(timed), graphs, reasons, beside)
 
 
 def draw(

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.clock.runs import ModuleRuns
 from xlareport.analysis.origin import Origin
 from xlareport.analysis.ranking import main_guess, rank
 from xlareport.analysis.signature import Argument, Result, Signature
 from xlareport.analysis.summary import Figures, ModuleSummary
 from xlareport.dump.modules import ModuleFiles
-from xlareport.readers.run_profile import Runs
 from xlareport.report import BuildOptions, read_report
 
 MEGABYTE = 1 << 20
@@ -97,8 +97,8 @@ def test_a_loop_of_unknown_length_that_would_decide_makes_a_tie() -> None:
 
 
 def test_what_a_trace_measured_takes_the_place_of_estimates() -> None:
-    small = replace(summary("b"), runs=Runs(400, 9000.0))
-    guess = main_guess(rank([replace(trainer("a"), runs=Runs(1, 100.0)), small]))
+    small = replace(summary("b"), runs=ModuleRuns(400, 9000.0))
+    guess = main_guess(rank([replace(trainer("a"), runs=ModuleRuns(1, 100.0)), small]))
     assert guess is not None
     assert guess.best.summary.display_name == "b"
     assert "ran 400 times" in guess.best.evidence[0].words

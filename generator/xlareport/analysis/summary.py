@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from xlareport.analysis.clock.runs import ModuleRuns
 from xlareport.analysis.origin import Origin
 from xlareport.analysis.settings import Choice
 from xlareport.analysis.signature import Signature
 from xlareport.analysis.traits import NO_TRAITS, Traits
 from xlareport.dump.modules import ModuleFiles, Stage
 from xlareport.errors import Problem
-from xlareport.readers.run_profile import Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ModuleSummary:
     """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
     traits: Traits = NO_TRAITS
     """What its contents tell of the part it plays."""
-    runs: Runs | None = None
+    runs: ModuleRuns | None = None
     """How often it ran while a profiler watched; None where no trace tells."""
 
     @property

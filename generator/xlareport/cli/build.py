@@ -68,6 +68,14 @@ _BREACH = 1
     "machine. The report then holds parts of them.",
 )
 @click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="DIR",
+    help="What a profiler of JAX, TensorFlow or PyTorch/XLA wrote (*.xplane.pb, *.trace.json.gz); "
+    "can be given several times. plugins/profile inside or beside DUMP is found without it.",
+)
+@click.option(
     "--history",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
@@ -89,6 +97,7 @@ def command(
     keep: int | None,
     devices: Path | None,
     device: str | None,
+    profiles: tuple[str, ...],
     with_source: bool,
     strict: bool,
     no_html: bool,
@@ -112,6 +121,7 @@ def command(
         history=history,
         keep=keep,
         limits=limits,
+        profiles=profiles,
         html=not no_html,
     )
     begun = time.monotonic()

@@ -25,7 +25,7 @@ NAMELESS_CODE = ("mosaic",)
 
 _DRAWN_KINDS = ("hlo-html", "hlo-url", "hlo-riegeli")
 _LAST = 1 << 60
-_OTHER_PAGES = ("-steps", "-cost", "-code")
+_OTHER_PAGES = ("-steps", "-cost", "-code", "-time")
 """How addresses of further pages of a module end: an address of a module does not end so."""
 _RENAMED = "renamed-hlo"
 """The stage of HLO files under names of other people's making."""

@@ -76,6 +76,8 @@ class Source:
     """As the user gave it."""
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...] = ()
+    location: Path | None = None
+    """Where it lies on this machine; None for a URL or standard input."""
 
 
 @contextmanager
@@ -98,7 +100,7 @@ def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
             raise UnreadableInputError(f"{name} holds no readable file; {_why(problems)}")
         entries.sort(key=lambda entry: entry.path)
         entries = [replace(one, most=limits.file_bytes) for one in _told_apart(entries, problems)]
-        yield Source(name, tuple(entries), tuple(problems))
+        yield Source(name, tuple(entries), tuple(problems), local_path(place))
 
 
 def local_path(place: str | Path) -> Path | None:

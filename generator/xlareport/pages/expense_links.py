@@ -7,7 +7,7 @@ from xlareport.pages.views import ModuleView
 
 
 def expense_sources(view: ModuleView) -> Iterator[tuple[str, str]]:
-    """Yield label and source of each: cost always, memory and source where anything is known."""
+    """Yield label and source of each: cost always, others where anything is known."""
     found = view.expense
     if found is None:
         return
@@ -17,6 +17,8 @@ def expense_sources(view: ModuleView) -> Iterator[tuple[str, str]]:
         yield "Memory", navigation.memory_page(view.slug)
     if found.lines:
         yield "Source", navigation.source_page(view.slug)
+    if view.measured is not None:
+        yield "Time", navigation.measured_page(view.slug)
 
 
 def expense_addresses(view: ModuleView, page: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from xlareport.analysis.clock.measured import Measured
 from xlareport.analysis.expense import Expense
 from xlareport.pages import navigation
 from xlareport.pages.expense import expense_page
@@ -13,6 +14,7 @@ from xlareport.pages.expense_memory_tables import memory_tables
 from xlareport.pages.expense_source import source_page, source_tables
 from xlareport.pages.expense_tables import expense_tables
 from xlareport.pages.findings import FindingsView
+from xlareport.pages.measured import measured_page, measured_tables
 from xlareport.pages.tables import Table
 from xlareport.pages.views import ModuleView
 
@@ -29,8 +31,10 @@ class MadePage:
     tables: Mapping[str, Table]
 
 
-def expense_pages(view: ModuleView, cost: Expense, found: FindingsView) -> Iterator[MadePage]:
-    """Yield the pages of one module; those on memory and source only where there is any."""
+def expense_pages(
+    view: ModuleView, cost: Expense, found: FindingsView, clock: Measured | None = None
+) -> Iterator[MadePage]:
+    """Yield the pages of one module; those beside that on its work only where there is any."""
     name, slug = view.name, view.slug
     there = dict(expense_sources(view))
     others = {one: [pair for pair in there.items() if pair[0] != one] for one in there}
@@ -56,4 +60,12 @@ def expense_pages(view: ModuleView, cost: Expense, found: FindingsView) -> Itera
             f"Source of {name}",
             source_page(view, cost.source, cost.seconds, others["Source"]),
             source_tables(view, cost.source, cost.seconds),
+        )
+    if "Time" in there and clock is not None:
+        yield MadePage(
+            navigation.measured_page(slug),
+            "measured",
+            f"Time of {name}",
+            measured_page(view, clock, others["Time"]),
+            measured_tables(view, clock),
         )

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from xlareport import __version__, units
+from xlareport.analysis.clock.measured import Measured
+from xlareport.analysis.clock.runs import module_runs
+from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.eager import eager_functions
 from xlareport.analysis.evidence import Evidence
 from xlareport.analysis.glance import Glance
@@ -22,6 +25,7 @@ from xlareport.pages import relations, words
 from xlareport.pages.expense_facts import with_expense
 from xlareport.pages.finding_facts import with_findings
 from xlareport.pages.glance_facts import with_glance
+from xlareport.pages.measured import with_measured
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.views import (
     DumpView,
@@ -35,7 +39,6 @@ from xlareport.pages.views import (
     RunnerUpView,
     StageView,
 )
-from xlareport.readers.run_profile import Runs
 from xlareport.readers.tf_graph import FrameworkGraph
 
 _SCHEMA = 1
@@ -84,11 +87,35 @@ class Analysed:
         return stated.get(key or "", next(iter(stated.values()), ()))
 
 
-def with_runs(results: Iterable[ModuleResult], runs: Mapping[str, Runs]) -> Iterator[ModuleResult]:
-    """Add what a trace tells; of several modules of one name it cannot tell which one ran."""
+def with_runs(
+    results: Iterable[ModuleResult], watched: Mapping[str, ModuleTimes]
+) -> Iterator[ModuleResult]:
+    """Add how often modules ran; of several of one name it is not known which one it was."""
     for one in results:
-        found = runs.get(one.summary.display_name)
+        times = watched.get(one.summary.files.name)
+        found = module_runs(times) if times else None
         yield replace(one, summary=replace(one.summary, runs=found)) if found else one
+
+
+def with_clocks(results: Sequence[ModuleResult]) -> Iterator[ModuleResult]:
+    """Keep what a profiler saw with that module of a name whose instructions it names most of."""
+    by_name: dict[str, list[ModuleResult]] = {}
+    for one in results:
+        if one.clock is not None:
+            by_name.setdefault(one.summary.files.name, []).append(one)
+    for one in results:
+        yield replace(one, clock=_own_clock(one, by_name.get(one.summary.files.name, ())))
+
+
+def _own_clock(result: ModuleResult, alike: Sequence[ModuleResult]) -> Measured | None:
+    if result.clock is None:
+        return None
+    joined = {one.summary.files.key: one.clock.joined for one in alike if one.clock}
+    key = result.summary.files.key
+    if joined[key] < max(joined.values()):
+        return None
+    twins = [one for one, count in joined.items() if count == joined[key] and one != key]
+    return replace(result.clock, twins=tuple(twins))
 
 
 def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
@@ -114,6 +141,8 @@ def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
     )
     costs = (one.expense for one in analysed.results)
     modules = tuple(with_expense(*pair) for pair in zip(modules, costs, strict=True))
+    clocks = (one.clock for one in analysed.results)
+    modules = tuple(with_measured(*pair) for pair in zip(modules, clocks, strict=True))
     modules = tuple(replace(one, process=apart[one.key]) for one in modules)
     pairs = zip(modules, analysed.results, strict=True)
     modules = tuple(with_findings(*pair, retraced) for pair in pairs)

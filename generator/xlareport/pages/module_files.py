@@ -85,7 +85,7 @@ def _own_files(asked: ModuleToShow) -> Iterator[File]:
 def _expense_files(result: ModuleResult, cost: Expense, view: ModuleView) -> Iterator[File]:
     source = navigation.expense_page(view.slug)
     found = module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
-    for one in expense_pages(view, cost, found):
+    for one in expense_pages(view, cost, found, result.clock):
         yield one.source, render(one.template, one.page, one.title, search=False)
         for key, table in one.tables.items():
             yield table_file(key, table)

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.between import between, identical
 from xlareport.analysis.boundaries import Boundary
+from xlareport.analysis.clock.measured import Measured, least_times, measured
+from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
 from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.code.units import module_code
+from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import InstructionShares, shares
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.expense import Expense, expense
@@ -82,6 +85,8 @@ class ModuleResult:
     """What has to be drawn for the module's page and for its steps."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one repeats, byte for byte; it has all but texts and files."""
+    clock: Measured | None = None
+    """What a profiler saw; None where none saw the module run, or no pages were asked for."""
 
 
 def work_on(
@@ -91,15 +96,18 @@ def work_on(
     pages: bool,
     pictures: PictureChoice = "changed",
     reckoning: Reckoning | None = None,
+    times: ModuleTimes | None = None,
 ) -> ModuleResult:
     """Read and analyse a module; `pages` makes its payloads and drawings as well.
 
+    `times` is what a profiler saw of the modules of its name.
     A fault of ours costs a part of its pages, or this module, and no other; it is listed with its
     place.
     """
     gc.set_threshold(*_GC_THRESHOLDS)
     try:
-        return _work_on(files, marker, pictures if pages else None, reckoning or Reckoning())
+        choice = pictures if pages else None
+        return _work_on(files, marker, choice, reckoning or Reckoning(), times)
     except Exception as error:  # noqa: BLE001 - see above
         return given_up(files, fault(error))
 
@@ -116,6 +124,7 @@ def _work_on(
     marker: re.Pattern[str] | None,
     pictures: PictureChoice | None,
     reckoning: Reckoning,
+    times: ModuleTimes | None,
 ) -> ModuleResult:
     """Read and analyse a module; without a choice of pictures nothing is made for pages."""
     parts = Parts(files)
@@ -152,7 +161,16 @@ def _work_on(
         pictures=drawn.views,
         glance=seen,
         requests=(*drawn.requests, *(one.request for one in steps if one.request)),
+        clock=parts.make("Its measured time", lambda: _clock(module, times, counted), None),
     )
+
+
+def _clock(module: Module, times: ModuleTimes | None, counted: "_Counted") -> Measured | None:
+    """Join what a profiler saw; None where it saw nothing of a module of this name."""
+    if times is None or module.final is None:
+        return None
+    found = measured(times, module.final.hlo, least_times(counted.shares, counted.seconds))
+    return found if found.joined else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +179,16 @@ class _Counted:
 
     cost: ModuleCost | None
     shares: InstructionShares
+    seconds: float | None
+    """The least time of one run."""
 
 
 def _counted(
     module: Module, summary: ModuleSummary, cost: ModuleCost | None, reckoning: Reckoning
 ) -> _Counted:
     device, _ = device_of(module.device_words, summary.origin.backend, reckoning)
-    return _Counted(cost, shares(cost, device) if cost else {})
+    seconds = least_seconds(cost, device) if cost else None
+    return _Counted(cost, shares(cost, device) if cost else {}, seconds)
 
 
 def _expense(

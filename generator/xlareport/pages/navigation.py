@@ -50,6 +50,11 @@ def source_page(slug: str) -> str:
     return f"m/{slug}-source.md"
 
 
+def measured_page(slug: str) -> str:
+    """Return the source of the page on what a profiler measured."""
+    return f"m/{slug}-time.md"
+
+
 def module_pages(slug: str) -> tuple[str, ...]:
     """Return the sources of every page that a module can have."""
     of_module = (
@@ -60,6 +65,7 @@ def module_pages(slug: str) -> tuple[str, ...]:
         source_page,
         code_page,
         texts_page,
+        measured_page,
     )
     return tuple(page(slug) for page in of_module)
 

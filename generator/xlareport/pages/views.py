@@ -7,6 +7,7 @@ that they cannot disagree. A figure that is not known is None, never 0.
 from dataclasses import dataclass
 
 from xlareport.pages.expense_views import ExpenseView
+from xlareport.pages.measured_views import MeasuredView
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,8 @@ class ModuleView:
     process: int | None = None
     """Which of several processes compiled it, from 1; None where that cannot be told."""
     expense: ExpenseView | None = None
+    measured: MeasuredView | None = None
+    """What a profiler saw; None where none saw the module run."""
     """What it costs; None where no snapshot could be counted."""
     findings: tuple[FindingRecord, ...] = ()
     """What stands out, what weighs most first."""

@@ -1,0 +1,1 @@
+"""Measured time: what a profiler saw, per instruction, run and module."""

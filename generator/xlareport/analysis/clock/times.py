@@ -1,0 +1,195 @@
+"""How long each instruction took: events summed up as they come, in the memory of their sums.
+
+Events of one thread nest (a loop holds its body) and those of several overlap. So an instruction
+has its own time, without what ran inside of it, and a run of a module is busy for the union of the
+times. All times are picoseconds.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+
+from xlareport.readers.op_events import OpEvent
+
+MOST_INTERVALS = 4_000_000
+"""Of events that are kept for the unions; runs that come later have none."""
+MOST_NAMES = 2_000_000
+"""Instructions, runs and threads that are told apart; events of others are left out."""
+
+
+@dataclass(slots=True)
+class OpTime:
+    """All times of one instruction, by its name."""
+
+    name: str
+    count: int = 0
+    total: int = 0
+    """What ran inside of it included."""
+    own: int = 0
+    """Without what ran inside of it in the same thread."""
+    squares: float = 0.0
+    least: int = 0
+    most: int = 0
+    first: int = 0
+    """When it began first."""
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of its times."""
+        return self.total / self.count
+
+    @property
+    def spread(self) -> float:
+        """Return the standard deviation of its times."""
+        return sqrt(max(0.0, self.squares / self.count - self.mean**2))
+
+    def add(self, event: OpEvent) -> None:
+        """Count an event, and all of it as its own until something inside of it is seen."""
+        length = event.duration
+        self.least = min(self.least, length) if self.count else length
+        self.first = min(self.first, event.start) if self.count else event.start
+        self.most = max(self.most, length)
+        self.count += 1
+        self.total += length
+        self.own += length
+        self.squares += float(length) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """One run of a module: a step, if the module is one."""
+
+    name: str
+    """As the profiler calls it; empty where it does not tell runs apart."""
+    start: int
+    length: int
+    """From the beginning of its first event to the end of its last."""
+    busy: int | None
+    """How long at least one instruction ran; None where there were too many events to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleTimes:
+    """What a profiler saw of the modules of one name."""
+
+    module: str
+    instructions: Mapping[str, OpTime]
+    runs: tuple[RunTime, ...]
+    """By their beginning."""
+    events: int
+
+    @property
+    def length(self) -> int:
+        """Return the time of all runs."""
+        return sum(one.length for one in self.runs)
+
+    @property
+    def busy(self) -> int | None:
+        """Return how long instructions ran in all runs; None where it is not known of one."""
+        known = [one.busy for one in self.runs]
+        return None if None in known else sum(one for one in known if one is not None)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An event of a thread that may hold others."""
+
+    start: int
+    end: int
+    time: OpTime
+
+
+@dataclass(slots=True)
+class _Run:
+    start: int
+    end: int
+    intervals: "array[int]" = field(default_factory=lambda: array("q"))
+    """start, end, start, end, ..."""
+    is_whole: bool = True
+    """Whether every event is among the intervals."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    instructions: dict[str, OpTime] = field(default_factory=dict)
+    runs: dict[str, _Run] = field(default_factory=dict)
+    events: int = 0
+
+
+def times_of(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
+    """Sum up events, each thread in the order of time, by the name of the module."""
+    watch = _Watch()
+    for event in events:
+        watch.see(event)
+    return {name: _module(name, one) for name, one in watch.modules.items()}
+
+
+class _Watch:
+    """What was seen so far."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, _Seen] = {}
+        self._threads: dict[tuple[int, ...], list[_Open]] = {}
+        self._kept = 0
+        self._names = 0
+
+    def see(self, event: OpEvent) -> None:
+        """Count an event, unless it brings a name too many."""
+        module = self.modules.get(event.module) or _Seen()
+        thread = self._threads.get(event.thread)
+        fresh = (
+            (event.instruction not in module.instructions)
+            + (event.run not in module.runs)
+            + (thread is None)
+        )
+        if self._names + fresh > MOST_NAMES:
+            return
+        self._names += fresh
+        self.modules[event.module] = module
+        time = module.instructions.setdefault(event.instruction, OpTime(event.instruction))
+        time.add(event)
+        _nest(self._threads.setdefault(event.thread, []), event, time)
+        self._kept += _note_run(module, event, keep=self._kept < MOST_INTERVALS)
+        module.events += 1
+
+
+def _nest(around: list[_Open], event: OpEvent, time: OpTime) -> None:
+    """Take an event's time from that of the innermost one that holds it whole."""
+    while around and (around[-1].end < event.end or event.start < around[-1].start):
+        around.pop()
+    if around and around[-1].time is not time:
+        around[-1].time.own -= event.duration
+    around.append(_Open(event.start, event.end, time))
+
+
+def _note_run(module: _Seen, event: OpEvent, *, keep: bool) -> int:
+    """Add an event to its run; return how many intervals were kept."""
+    run = module.runs.setdefault(event.run, _Run(event.start, event.end))
+    run.start, run.end = min(run.start, event.start), max(run.end, event.end)
+    module_keeps = keep and run.is_whole
+    run.is_whole = module_keeps
+    if module_keeps:
+        run.intervals.extend((event.start, event.end))
+    return int(module_keeps)
+
+
+def _module(name: str, seen: _Seen) -> ModuleTimes:
+    runs = [_run(key, one) for key, one in seen.runs.items()]
+    ordered = tuple(sorted(runs, key=lambda one: one.start))
+    return ModuleTimes(name, seen.instructions, ordered, seen.events)
+
+
+def _run(name: str, run: _Run) -> RunTime:
+    busy = union(run.intervals) if run.is_whole else None
+    return RunTime(name, run.start, run.end - run.start, busy)
+
+
+def union(intervals: "array[int]") -> int:
+    """Return how long at least one of the intervals lasts: start, end, start, end, ..."""
+    ends = zip(intervals[::2], intervals[1::2], strict=True)
+    covered, until = 0, 0
+    for start, end in sorted(ends):
+        covered += max(0, end - max(start, until))
+        until = max(until, end)
+    return covered

@@ -1,0 +1,258 @@
+"""The page on what a profiler measured: slowest instructions, scopes, lines, runs, what is left."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xlareport import units
+from xlareport.analysis.clock.measured import Measured, MeasuredRow, Sum
+from xlareport.analysis.clock.times import OpTime
+from xlareport.pages import navigation, words
+from xlareport.pages.measured_views import MeasuredOpView, MeasuredView
+from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.views import ModuleView
+
+_MICROSECOND = 1e6
+"""Picoseconds."""
+_SECOND = 1e12
+_MOST = 20
+_MOST_RUNS = 10_000
+_MOST_UNKNOWN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure with a few words."""
+
+    label: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPage:
+    """Everything on the page beside its tables."""
+
+    name: str
+    module_address: str
+    siblings: tuple[tuple[str, str], ...]
+    lead: str
+    doubt: str
+    figures: tuple[Figure, ...]
+    ops_key: str
+    left_out: int
+    scopes_key: str
+    lines_key: str
+    runs_key: str
+    unknown: str
+    unknown_key: str | None
+
+
+def with_measured(view: ModuleView, found: Measured | None) -> ModuleView:
+    """Return the record with what was measured; as it is where nothing was."""
+    if found is None:
+        return view
+    made = MeasuredView(
+        runs=len(found.runs),
+        length=found.length / _MICROSECOND,
+        busy=None if found.busy is None else found.busy / _MICROSECOND,
+        events=found.events,
+        joined=found.joined,
+        twins=found.twins,
+        slowest=tuple(_op(row, found) for row in found.rows[:_MOST]),
+    )
+    return replace(view, measured=made)
+
+
+def _op(row: MeasuredRow, found: Measured) -> MeasuredOpView:
+    time = row.time
+    return MeasuredOpView(
+        computation=row.computation,
+        instruction=time.name,
+        count=time.count,
+        total=time.total / _MICROSECOND,
+        own=time.own / _MICROSECOND,
+        mean=time.mean / _MICROSECOND,
+        spread=time.spread / _MICROSECOND,
+        share=_share(time.own, found),
+        least=None if row.least is None else row.least * 1e6,
+    )
+
+
+def measured_page(
+    view: ModuleView, found: Measured, siblings: Sequence[tuple[str, str]] = ()
+) -> MeasuredPage:
+    """Make the page of one module; `siblings` are labels and sources of the pages beside it."""
+    source = navigation.measured_page(view.slug)
+    key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
+    return MeasuredPage(
+        name=words.short_name(view.name),
+        module_address=navigation.address(navigation.module_page(view.slug), source),
+        siblings=tuple((label, navigation.address(page, source)) for label, page in siblings),
+        lead=_lead(found),
+        doubt=_doubt(found),
+        figures=tuple(_figures(found)),
+        ops_key=key["times"],
+        left_out=found.left_out,
+        scopes_key=key["time-scopes"],
+        lines_key=key["time-lines"],
+        runs_key=key["time-runs"],
+        unknown=_unknown(found),
+        unknown_key=key["time-unknown"] if found.unknown else None,
+    )
+
+
+_TABLES = ("times", "time-scopes", "time-lines", "time-runs", "time-unknown")
+
+
+def measured_tables(view: ModuleView, found: Measured) -> Mapping[str, Table]:
+    """Return the tables of the page as payloads by their key."""
+    tables = {
+        "times": _ops(found),
+        "time-scopes": _sums("Scope", found.scopes, found),
+        "time-lines": _sums("Line", found.lines, found),
+        "time-runs": _runs(found),
+    }
+    if found.unknown:
+        tables["time-unknown"] = _unknown_ops(found.unknown)
+    return {navigation.table_key(view.slug, name): table for name, table in tables.items()}
+
+
+def _lead(found: Measured) -> str:
+    runs = units.plural(len(found.runs), "run")
+    mean = units.seconds(found.length / len(found.runs) / _SECOND) if found.runs else "no time"
+    slowest = [f"%{row.time.name}" for row in found.rows[:3]]
+    share = units.share(sum(_share(row.time.own, found) for row in found.rows[:3]))
+    return (
+        f"A profiler saw {runs} of this module, {mean} each on average. Most time went to "
+        f"{', '.join(slowest)}: {share} of it."
+    )
+
+
+def _doubt(found: Measured) -> str:
+    if not found.twins:
+        return ""
+    others = units.plural(len(found.twins), "other module")
+    return (
+        f"{others} of this name has these instructions as well: which of them ran, the profile "
+        "does not tell."
+    )
+
+
+def _figures(found: Measured) -> list[Figure]:
+    shown = [
+        Figure("Runs", units.count(len(found.runs)), "that the profiler saw"),
+        Figure("All runs", _time(found.length), "from the first event of each to its last"),
+    ]
+    if found.busy is not None:
+        idle = found.length - found.busy
+        part = units.share(idle / found.length) if found.length else "0%"
+        shown.append(Figure("Instructions ran", _time(found.busy), "at least one of them"))
+        shown.append(Figure("Unexplained", _time(idle), f"{part}: no instruction ran then"))
+    joined = f"{units.count(found.joined)} of {units.count(found.events)}"
+    shown.append(Figure("Events joined", joined, "to instructions of the final snapshot, by name"))
+    return shown
+
+
+def _unknown(found: Measured) -> str:
+    if not found.unknown:
+        return "Every event is that of an instruction of the final snapshot."
+    events = units.plural(sum(one.count for one in found.unknown), "event")
+    names = units.plural(len(found.unknown), "name")
+    return f"{events} of {names} that the final snapshot does not have."
+
+
+def _ops(found: Measured) -> Table:
+    columns = (
+        Column("Instruction", "code", of="instruction"),
+        Column("Own ms", "float", "all runs, without what ran inside of it"),
+        Column("Share", "percent", "of the time of all runs; threads overlap"),
+        Column("Mean µs", "float", "of one time that it ran"),
+        Column("Spread µs", "float", "standard deviation"),
+        Column("Count", "int", "how often it ran"),
+        Column("Total ms", "float", "what ran inside of it included"),
+        Column("Least µs", "float", "in one run of the module, by estimate"),
+        Column("Times least", "float", "own time in one run, in parts of the least"),
+        Column("Opcode", "code", of="opcode"),
+        Column("Scope"),
+        Column("Source"),
+        Column("First seen µs", "float", "the time stamp in the profile"),
+    )
+    return Table(columns, [_op_row(row, found) for row in found.rows], (1, "desc"))
+
+
+def _op_row(row: MeasuredRow, found: Measured) -> list[Cell]:
+    time = row.time
+    each = time.own / max(1, len(found.runs)) / _SECOND
+    return [
+        time.name,
+        time.own / 1e9,
+        _share(time.own, found),
+        time.mean / _MICROSECOND,
+        time.spread / _MICROSECOND,
+        time.count,
+        time.total / 1e9,
+        row.least * 1e6 if row.least else None,
+        each / row.least if row.least else None,
+        row.instruction.opcode,
+        row.op_name,
+        row.line,
+        time.first / _MICROSECOND,
+    ]
+
+
+def _sums(title: str, sums: Sequence[Sum], found: Measured) -> Table:
+    columns = (
+        Column(title),
+        Column("Own ms", "float", "of all its instructions in all runs"),
+        Column("Share", "percent", "of the time of all runs"),
+        Column("Instructions", "int"),
+    )
+    rows: list[list[Cell]] = [
+        [one.name, one.own / 1e9, _share(one.own, found), one.instructions] for one in sums
+    ]
+    return Table(columns, rows, (1, "desc"))
+
+
+def _runs(found: Measured) -> Table:
+    columns = (
+        Column("Run", "int", "in the order of time"),
+        Column("Its name", "code", "as the profiler has it"),
+        Column("Began µs", "float", "the time stamp in the profile"),
+        Column("Took ms", "float", "from its first event to its last"),
+        Column("Instructions ran ms", "float", "at least one of them"),
+        Column("Unexplained ms", "float"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            number,
+            one.name or None,
+            one.start / _MICROSECOND,
+            one.length / 1e9,
+            None if one.busy is None else one.busy / 1e9,
+            None if one.busy is None else (one.length - one.busy) / 1e9,
+        ]
+        for number, one in enumerate(found.runs[:_MOST_RUNS], 1)
+    ]
+    return Table(columns, rows)
+
+
+def _unknown_ops(found: Sequence[OpTime]) -> Table:
+    columns = (
+        Column("Name", "code"),
+        Column("Own ms", "float"),
+        Column("Count", "int"),
+        Column("First seen µs", "float"),
+    )
+    rows: list[list[Cell]] = [
+        [one.name, one.own / 1e9, one.count, one.first / _MICROSECOND]
+        for one in found[:_MOST_UNKNOWN]
+    ]
+    return Table(columns, rows, (1, "desc"))
+
+
+def _share(own: int, found: Measured) -> float:
+    return own / found.length if found.length else 0.0
+
+
+def _time(picoseconds: int) -> str:
+    return units.seconds(picoseconds / _SECOND)

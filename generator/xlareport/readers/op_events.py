@@ -1,0 +1,40 @@
+"""What a profiler saw: one event for each time that an instruction ran."""
+
+import re
+from dataclasses import dataclass
+
+_HASHED = re.compile(r"\(\d++\)\Z")
+_LONGEST = 1 << 62
+"""Picoseconds: 53 days, longer than any profile."""
+
+
+@dataclass(slots=True)  # there are millions, so it is not frozen
+class OpEvent:
+    """An instruction that ran, as a profiler of JAX, TensorFlow or PyTorch/XLA tells it."""
+
+    module: str
+    """The module's name, without the number that some profilers put behind it."""
+    instruction: str
+    run: str
+    """Which run of the module; empty where the profiler does not say."""
+    thread: tuple[int, ...]
+    """What tells threads apart: (file, process or plane, thread or line)."""
+    start: int
+    """Picoseconds since the profiler began, or since 1970."""
+    duration: int
+    """Picoseconds."""
+
+    @property
+    def end(self) -> int:
+        """Picoseconds, as `start`."""
+        return self.start + self.duration
+
+
+def module_name(written: str) -> str:
+    """Return the name of a module without a program id: `jit_f(1234)` is `jit_f`."""
+    return _HASHED.sub("", written)
+
+
+def is_time(start: int, duration: int) -> bool:
+    """Say whether these are picoseconds that a clock could give."""
+    return 0 <= start < _LONGEST and 0 <= duration < _LONGEST

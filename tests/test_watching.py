@@ -1,0 +1,105 @@
+"""Profiles in a dump, beside it and elsewhere, and what a report makes of them."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.dump.source import open_source
+from xlareport.errors import UnreadableInputError
+from xlareport.report import BuildOptions, build, read_report
+from xlareport.watching import watch
+
+HLO = """HloModule jit_f, is_scheduled=true
+
+ENTRY main {
+  a = f32[1024,1024]{1,0} parameter(0)
+  ROOT dot.1 = f32[1024,1024]{1,0} dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+
+def profile(folder: Path, *ops: str) -> Path:
+    """Write a trace in which each instruction of jit_f ran for a microsecond."""
+    folder.mkdir(parents=True)
+    events = [
+        {"ts": at, "dur": 1, "args": {"hlo_module": "jit_f", "hlo_op": op, "run_id": "1"}}
+        for at, op in enumerate(ops)
+    ]
+    text = json.dumps({"traceEvents": events})
+    (folder / "vm.trace.json.gz").write_bytes(gzip.compress(text.encode()))
+    return folder
+
+
+def dump(folder: Path, *numbers: int, text: str = HLO) -> Path:
+    folder.mkdir()
+    for number in numbers:
+        name = f"module_{number:04d}.jit_f.cpu_after_optimizations.txt"
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_a_profile_is_found_inside_and_beside_a_dump(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    with open_source(place) as source:
+        assert not watch(source, ()).modules
+    profile(tmp_path / "run/plugins/profile/today", "dot.1")
+    with open_source(place) as source:
+        assert set(watch(source, ()).modules) == {"jit_f"}
+    profile(place / "plugins/profile/today", "dot.1", "dot.1")
+    with open_source(place) as source:
+        found = watch(source, ())
+    assert found.modules["jit_f"].events == 3
+    assert len(found.read) == 2
+
+
+def test_a_profile_that_is_named_and_is_not_there(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    with open_source(place) as source, pytest.raises(UnreadableInputError):
+        watch(source, [str(tmp_path / "nothing")])
+
+
+def test_what_was_measured_is_in_the_report(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    profile(tmp_path / "p", "dot.1", "dot.1", "gone.7")
+    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    (module,) = build(str(place), options).report.modules
+    assert module.measured is not None
+    assert (module.measured.events, module.measured.joined) == (3, 2)
+    (slowest,) = module.measured.slowest
+    assert (slowest.instruction, slowest.own, slowest.count) == ("dot.1", 2.0, 2)
+    assert slowest.least is not None
+    page = (tmp_path / "out/site/m/module_0001.jit_f-time.html").read_text()
+    assert "1 event of 1 name that the final snapshot does not have" in page
+
+
+def test_of_several_modules_the_one_with_the_instructions_has_the_times(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    other = HLO.replace("dot.1", "dot.9")
+    (place / "module_0002.jit_f.cpu_after_optimizations.txt").write_text(other)
+    profile(tmp_path / "p", "dot.9")
+    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    first, second = build(str(place), options).report.modules
+    assert first.measured is None
+    assert second.measured is not None
+    assert second.measured.twins == ()
+
+
+def test_modules_that_cannot_be_told_apart_say_so(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1, 2)
+    profile(tmp_path / "p", "dot.1")
+    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    first, second = build(str(place), options).report.modules
+    assert first.measured is not None
+    assert second.measured is not None
+    assert first.measured.twins == (second.key,)
+    page = (tmp_path / "out/site/m/module_0001.jit_f-time.html").read_text()
+    assert "1 other module of this name has these instructions as well" in page
+
+
+def test_the_program_that_ran_most_is_the_main_one(unpacked: Callable[[str], Path]) -> None:
+    report = read_report(unpacked("traced"), BuildOptions())
+    runs = {one.name: one.runs for one in report.modules if one.runs}
+    assert runs == {"jit_advance": 400, "jit_overview": 1}
