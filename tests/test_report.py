@@ -12,8 +12,9 @@ import jsonschema
 import pytest
 
 from xlareport.dump import twins
+from xlareport.extracting import extract_texts
 from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, build, extract_texts, read_report
+from xlareport.report import BuildOptions, build, read_report
 from xlareport.resources import PACKAGE
 
 DUMPS = (

@@ -1,8 +1,11 @@
 """The other files of a dump that are read: one reader each, chosen by the first byte."""
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
+from xlareport.analysis.clock.times import times_of
+from xlareport.errors import Problem
 from xlareport.payload import read_payload
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
@@ -12,15 +15,27 @@ from xlareport.readers.memory_report import read_memory_report
 from xlareport.readers.memory_report_proto import read_memory_report_proto
 from xlareport.readers.objects import object_kernels
 from xlareport.readers.pass_metadata import read_pass_metadata
-from xlareport.readers.run_profile import read_run_profile
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.tf_graph import read_tf_graph
 from xlareport.readers.tf_log import read_tf_log
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
+from xlareport.readers.trace_events import trace_events
+from xlareport.readers.xplane import xplane_events
+
+
+def _trace(data: bytes, path: str) -> tuple[Any, list[Problem]]:
+    problems: list[Problem] = []
+    return times_of(trace_events(BytesIO(data), path, problems)), problems
+
+
+def _space(data: bytes, path: str) -> tuple[Any, list[Problem]]:
+    problems: list[Problem] = []
+    return times_of(xplane_events(BytesIO(data), path, problems)), problems
+
 
 READERS: tuple[Callable[[bytes, str], tuple[Any, Any]], ...] = (
     *(read_debug_options, read_flagfile, read_device_words, read_fusion_decisions),
-    *(read_memory_report, read_memory_report_proto, read_pass_metadata, read_run_profile),
+    *(read_memory_report, read_memory_report_proto, read_pass_metadata, _trace, _space),
     *(read_stablehlo, read_tf_graph, read_thunk_metadata, read_thunk_sequence),
 )
 PLAIN: tuple[Callable[[bytes], Any], ...] = (llvm_kernels, ptx_kernels, object_kernels, read_tf_log)

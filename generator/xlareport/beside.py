@@ -87,11 +87,12 @@ def _of_file(number: int, one: Entry, reading: ProfileReading, limits: Limits) -
         return
     found = xplane_events if one.path.endswith(_XPLANE) else trace_events
     try:
-        for event in found(one.location, one.path, reading.problems):
-            if one.path not in reading.read[-1:]:
-                reading.read.append(one.path)
-            event.thread = (number, *event.thread)
-            yield event
+        with one.location.open("rb") as file:
+            for event in found(file, one.path, reading.problems):
+                if one.path not in reading.read[-1:]:
+                    reading.read.append(one.path)
+                event.thread = (number, *event.thread)
+                yield event
     except OSError as error:
         reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
 

@@ -6,15 +6,12 @@ Each arrow is one function below. Reading and analysis run one module to a proce
 a process returns is a value; one writer writes.
 """
 
-import errno
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
@@ -31,10 +28,8 @@ from xlareport.dump.twins import twins
 from xlareport.errors import (
     InputInsideOutputError,
     OutputInsideInputError,
-    Problem,
     UnknownNameError,
     UnreadableInputError,
-    UnwritableFileError,
     UnwritableOutputError,
 )
 from xlareport.pages.assembly import site_files
@@ -245,51 +240,6 @@ def read_one(
     if not module.snapshots:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
     return module
-
-
-_UNFIT = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EILSEQ)
-"""A name that this file system does not allow, or that another file of the dump stands in for."""
-
-
-def extract_texts(
-    source: str | Path, out: Path, limits: Limits = LIMITS
-) -> tuple[int, tuple[Problem, ...]]:
-    """Write every file that a dump or a site holds below a new or empty folder.
-
-    Return how many, and what could not be read or has no possible name there.
-    """
-    check_apart(source, out)
-    try:
-        if out.exists() and any(out.iterdir()):
-            raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
-        with open_source(source, limits) as opened:
-            folders = {str(above) for one in opened.entries for above in _above(one.path)}
-            left = [problem for one in opened.entries if (problem := _extract(one, out, folders))]
-            return len(opened.entries) - len(left), (*opened.problems, *left)
-    except OSError as error:
-        raise UnwritableFileError(out, error) from error
-
-
-def _above(path: str) -> Iterable[PurePosixPath]:
-    return PurePosixPath(path).parents if "/" in path else ()
-
-
-def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | None:
-    """Write one file; return why not where it is the name that does not allow it.
-
-    A captured log lends its name to the folder of what it holds, and is written beside it.
-    """
-    if ".." in entry.path.split("/") or "\0" in entry.path:
-        return Problem(entry.path, None, "Not written: its name is no path below the folder.")
-    target = out / (f"{entry.path}.whole" if entry.path in folders else entry.path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(entry.location, target)
-    except OSError as error:
-        if error.errno not in _UNFIT:
-            raise
-        return Problem(entry.path, None, f"Not written: {error.strerror}.")
-    return None
 
 
 def _report(source: Source, options: BuildOptions, tell: Tell) -> ReportView:

@@ -24,8 +24,9 @@ from xlareport.errors import (
     UnwritableOutputError,
     XlareportError,
 )
+from xlareport.extracting import extract_texts
 from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, build, extract_texts
+from xlareport.report import BuildOptions, build
 from xlareport.site.folder import Folder, FolderInUseError
 
 GOOD = "HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"

@@ -4,6 +4,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def event(op: str, start: object, length: object, **told: str) -> dict[str, obje
 def read(path: Path, data: bytes) -> tuple[list[OpEvent], list[Problem]]:
     path.write_bytes(data)
     problems: list[Problem] = []
-    return list(trace_events(path, path.name, problems)), problems
+    with path.open("rb") as file:
+        return list(trace_events(file, path.name, problems)), problems
 
 
 def test_events_of_instructions_are_taken_to_the_picosecond(tmp_path: Path) -> None:
@@ -74,14 +76,13 @@ def space(*events: tuple[str, int, int]) -> bytes:
     return bytes(made.SerializeToString())
 
 
-def read_space(path: Path, data: bytes) -> tuple[list[OpEvent], list[Problem]]:
-    path.write_bytes(data)
+def read_space(data: bytes) -> tuple[list[OpEvent], list[Problem]]:
     problems: list[Problem] = []
-    return list(xplane_events(path, path.name, problems)), problems
+    return list(xplane_events(BytesIO(data), "x.xplane.pb", problems)), problems
 
 
-def test_events_of_a_space_have_what_is_told_once_of_all(tmp_path: Path) -> None:
-    found, problems = read_space(tmp_path / "x.xplane.pb", space(("a", 5, 7), ("b", 20, 1)))
+def test_events_of_a_space_have_what_is_told_once_of_all() -> None:
+    found, problems = read_space(space(("a", 5, 7), ("b", 20, 1)))
     assert found == [
         OpEvent("jit_g", "a", "9", (0, 0), 2_005, 7),
         OpEvent("jit_g", "b", "9", (0, 0), 2_020, 1),
@@ -89,10 +90,10 @@ def test_events_of_a_space_have_what_is_told_once_of_all(tmp_path: Path) -> None
     assert not problems
 
 
-def test_a_space_that_is_cut_off_is_told(tmp_path: Path) -> None:
+def test_a_space_that_is_cut_off_is_told() -> None:
     whole = space(("a", 5, 7))
     for length in range(len(whole)):
-        found, problems = read_space(tmp_path / "x", whole[:length])
+        found, problems = read_space(whole[:length])
         assert len(found) <= 1
         assert length == 0 or problems or found == []
 
@@ -108,15 +109,17 @@ def test_both_forms_of_a_real_profile_say_the_same(dumps: Path) -> None:
     (trace,) = (dumps / "trace-jax-cpu").rglob("*.trace.json.gz")
     (plane,) = (dumps / "trace-jax-cpu").rglob("*.xplane.pb")
     problems: list[Problem] = []
-    first = list(trace_events(trace, "t", problems))
-    assert len(first) == 1_500
-    assert sums(first) == sums(xplane_events(plane, "x", problems))
+    with trace.open("rb") as one, plane.open("rb") as other:
+        first = list(trace_events(one, "t", problems))
+        assert len(first) == 1_500
+        assert sums(first) == sums(xplane_events(other, "x", problems))
     assert not problems
 
 
 def test_a_small_real_trace(unpacked: Callable[[str], Path]) -> None:
     (path,) = unpacked("traced").rglob("*.trace.json.gz")
     problems: list[Problem] = []
-    found = list(trace_events(path, path.name, problems))
+    with path.open("rb") as file:
+        found = list(trace_events(file, path.name, problems))
     assert {one.module for one in found} == {"jit_advance", "jit_overview"}
     assert not problems

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from xlareport.errors import UnreadableInputError
-from xlareport.report import BuildOptions, build, extract_texts, read_report
+from xlareport.extracting import extract_texts
+from xlareport.report import BuildOptions, build, read_report
 from xlareport.site.fitting import LIMIT
 from xlareport.site.pack import pack
 from xlareport.site.single import pack_single

@@ -13,9 +13,10 @@ from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say
 from xlareport.dump.limits import Limits
 from xlareport.errors import UnknownNameError, UnwritableFileError
+from xlareport.extracting import extract_texts
 from xlareport.hlo.model import HloModule
 from xlareport.program import Module, Snapshot
-from xlareport.report import BuildOptions, extract_texts, read_one
+from xlareport.report import BuildOptions, read_one
 
 
 @click.command(name="extract")

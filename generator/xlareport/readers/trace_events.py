@@ -7,7 +7,6 @@
 import gzip
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
 import ijson
@@ -21,15 +20,14 @@ _PICOSECONDS = 1e6
 _BROKEN = (ijson.JSONError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError)
 
 
-def trace_events(place: Path, path: str, problems: list[Problem]) -> Iterator[OpEvent]:
+def trace_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterator[OpEvent]:
     """Yield the events of a trace, packed or not; where it breaks off is added to `problems`."""
-    with place.open("rb") as file:
-        packed = file.read(2) == _GZIP
-        file.seek(0)
-        try:
-            yield from _events(gzip.GzipFile(fileobj=file) if packed else file)
-        except _BROKEN as error:
-            problems.append(Problem(path, None, f"Not read to its end as a trace: {error}."))
+    packed = file.read(2) == _GZIP
+    file.seek(0)
+    try:
+        yield from _events(gzip.GzipFile(fileobj=file) if packed else file)
+    except _BROKEN as error:
+        problems.append(Problem(path, None, f"Not read to its end as a trace: {error}."))
 
 
 def _events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:

@@ -7,8 +7,7 @@ of its kind, has `hlo_module` and `hlo_op`. One line at a time is taken apart.
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from google.protobuf.message import DecodeError
 
@@ -21,10 +20,10 @@ _PICOSECONDS = 1_000
 _TOLD = ("hlo_module", "hlo_op", "run_id")
 
 
-def xplane_events(place: Path, path: str, problems: list[Problem]) -> Iterator[OpEvent]:
+def xplane_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterator[OpEvent]:
     """Yield the events of a profile; where it cannot be read is added to `problems`."""
     try:
-        space = _parsed("XSpace", unpacked(place.read_bytes()))
+        space = _parsed("XSpace", unpacked(file.read()))
         for number, written in enumerate(space.planes):
             yield from _of_plane(number, _parsed("XPlane", written))
     except (DecodeError, zlib.error) as error:

@@ -89,7 +89,8 @@ def test_the_union_of_intervals() -> None:
 
 def test_sums_are_those_of_a_real_trace_exactly(dumps: Path) -> None:
     (path,) = (dumps / "trace-jax-cpu").rglob("*.trace.json.gz")
-    found = times_of(trace_events(path, path.name, []))["jit_train_step"]
+    with path.open("rb") as file:
+        found = times_of(trace_events(file, path.name, []))["jit_train_step"]
     written: Counter[str] = Counter()
     for one in json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]:
         if "hlo_op" in one.get("args", {}):
@@ -104,6 +105,7 @@ def test_how_often_the_programs_of_a_small_real_trace_ran(
     unpacked: Callable[[str], Path],
 ) -> None:
     (path,) = unpacked("traced").rglob("*.trace.json.gz")
-    found = times_of(trace_events(path, path.name, []))
+    with path.open("rb") as file:
+        found = times_of(trace_events(file, path.name, []))
     counts = {name: module_runs(one).count for name, one in found.items()}
     assert counts == {"jit_advance": 400, "jit_overview": 1}
