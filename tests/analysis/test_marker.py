@@ -1,11 +1,23 @@
 """Markers: a text of one program is found wherever it stands."""
 
 import re
+import signal
+from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.marker import BadMarkerError, compile_marker, find_marker
+from xlareport.analysis import marker
+from xlareport.analysis.marker import (
+    BadMarkerError,
+    SlowMarkerError,
+    compile_marker,
+    find_marker,
+)
+from xlareport.dump.modules import Artifact, group
+from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
+from xlareport.pages import module_work
+from xlareport.report import name_files
 
 TEXT = """HloModule jit_f
 
@@ -60,3 +72,35 @@ def test_what_is_nowhere_is_not_found() -> None:
 def test_a_broken_expression_is_named_with_its_reason() -> None:
     with pytest.raises(BadMarkerError, match="not a regular expression"):
         compile_marker("(")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system cannot end a search")
+def test_a_search_that_takes_ages_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marker, "SECONDS", 0.05)
+    long = TEXT.replace("bitwise.7", "a" * 60).encode()
+    former = signal.getsignal(signal.SIGVTALRM)
+    with pytest.raises(SlowMarkerError, match="--marker"):
+        find_marker([TextReader().read(long, "a.txt")], re.compile("(a+)+!"))  # type: ignore[list-item]
+    assert signal.getsignal(signal.SIGVTALRM) is former
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+def test_a_marker_given_up_costs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ages(*_: object) -> None:
+        raise SlowMarkerError
+
+    monkeypatch.setattr(module_work, "find_marker", ages)
+    path = tmp_path / "module_0001.x.before_optimizations.txt"
+    path.write_text(TEXT)
+    (files,) = group(name_files_of(tmp_path)).modules
+    result = module_work.work_on(files, re.compile("x"), pages=False)
+    assert result.marker is None
+    assert result.summary.stages[0].instructions == 2
+    assert [one.message for one in result.summary.problems if "--marker" in one.message]
+
+
+def name_files_of(folder: Path) -> list[Artifact]:
+    with open_source(folder) as source:
+        return name_files(source)

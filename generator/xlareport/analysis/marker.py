@@ -1,7 +1,10 @@
 """The marker: a text that only one program contains, and that therefore decides which it is."""
 
 import re
-from collections.abc import Iterable
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xlareport.errors import XlareportError
@@ -13,6 +16,17 @@ class BadMarkerError(XlareportError):
 
     def __init__(self, marker: str, reason: str) -> None:
         super().__init__(f"--marker {marker!r} is not a regular expression: {reason}.")
+
+
+SECONDS = 20
+"""Of computing that the search for a marker may take in one module; good ones take fractions."""
+
+
+class SlowMarkerError(Exception):
+    """The search was given up: some expressions take ages on some texts."""
+
+    def __init__(self) -> None:
+        super().__init__(f"--marker was given up here after {SECONDS} s: write it more simply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +48,38 @@ def compile_marker(marker: str) -> re.Pattern[str]:
 
 
 def find_marker(snapshots: Iterable[HloModule], marker: re.Pattern[str]) -> MarkerHit | None:
-    """Look for the marker in every instruction of every snapshot; each shared one is read once."""
-    found = [one for one in _distinct(snapshots) if marker.search(one.text)]
-    if found:
-        return MarkerHit(len(found), found[0].name)
-    return _in_sources(snapshots, marker)
+    """Look for the marker in every instruction of every snapshot; each shared one is read once.
+
+    Raises SlowMarkerError where that takes too long.
+    """
+    with _limited():
+        found = [one for one in _distinct(snapshots) if marker.search(one.text)]
+        if found:
+            return MarkerHit(len(found), found[0].name)
+        return _in_sources(snapshots, marker)
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """End what computes too long; only a main thread can be told, as those of all workers are.
+
+    Python's `re` has no limit of its own, but looks at signals while it searches.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "setitimer"):  # Windows has none
+        yield
+        return
+    former = signal.signal(signal.SIGVTALRM, _give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, former)
+
+
+def _give_up(*_: object) -> None:
+    raise SlowMarkerError
 
 
 def _distinct(snapshots: Iterable[HloModule]) -> Iterable[Instruction]:

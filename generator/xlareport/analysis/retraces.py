@@ -10,7 +10,8 @@ from xlareport.analysis.processes import Process, processes
 from xlareport.analysis.signature import Argument
 from xlareport.analysis.summary import ModuleSummary
 
-_NUMBERED = re.compile(r"(?:[._]\d++)++\Z")
+_NUMBERED = re.compile(r"(?:\d++[._])++")
+"""Numbers at the end, of a name read backwards: from its end there is one place to begin."""
 _ALIKE = 0.8
 _ROWS = 40
 
@@ -70,7 +71,8 @@ def retraced(
 def function_name(module: str) -> str:
     """Return the name of a module without what frameworks append for each compilation."""
     plain = module.partition("__Xla")[0]
-    return _NUMBERED.sub("", plain) or plain
+    found = _NUMBERED.match(plain[::-1])
+    return plain[: len(plain) - found.end()] or plain if found else plain
 
 
 def _same_function(one: ModuleSummary, other: ModuleSummary) -> bool:

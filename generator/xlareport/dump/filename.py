@@ -27,7 +27,7 @@ LONGEST = 4096
 _SUBFOLDER = re.compile(
     r"(?:(?P<folder>.+)/)?(?P<subfolder_name>[^/]+)/(?P<host>[^/]+)_(?P<process>\d+)", re.ASCII
 )
-_PACKED = re.compile(r"(?P<path>.+?)(?P<endings>(?:\.(?:gz|xz|zst|bz2))+)", re.DOTALL)
+_PACKED = re.compile(r"(?P<path>.+?)(?P<endings>(?:\.(?:gz|xz|zst|bz2)){1,4})", re.DOTALL)
 _NOT_IN_NAMES = re.compile(rb"[^A-Za-z0-9_.-]")
 
 

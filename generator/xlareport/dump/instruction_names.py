@@ -23,7 +23,7 @@ _NAME = re.compile(
     r"(?P<later>(?:\.[^.#]*)*)(?P<elements>(?:#\d+)*)",
     re.ASCII,
 )
-_LATER = re.compile(r"(?P<word>.*?)(?P<number>\d*)", re.ASCII)
+_LATER = re.compile(r"(?P<word>(?:.*\D)?)(?P<number>\d*+)", re.ASCII)
 _NUMBERED = re.compile(r"(?P<number>\d+)_(?P<word>[A-Za-z]\w*)", re.ASCII)
 
 

@@ -17,7 +17,7 @@ LONGEST = 4096
 """Longer names are not taken apart."""
 
 _ATTRIBUTE = re.compile(
-    r"(?P<sign>[_\[,]*?)_?(?P<attribute>Xla[A-Z][A-Za-z]*|config_proto|executor_type)(?P<equals>[_=])"
+    r"(?P<sign>[_\[,]{0,9}?)_?(?P<attribute>Xla[A-Z][A-Za-z]*|config_proto|executor_type)(?P<equals>[_=])"
 )
 _RANDOM = re.compile(
     r"_?(?:threefry\w*|uniform|normal|truncated_normal|randint|shuffle|bernoulli|gumbel|categorical)"

@@ -18,7 +18,7 @@ from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.expense import Expense, expense
 from xlareport.analysis.glance import Glance, glance
 from xlareport.analysis.history import Snapshots
-from xlareport.analysis.marker import MarkerHit, find_marker
+from xlareport.analysis.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.numbers_changed import NumbersChanged, numbers_changed
 from xlareport.analysis.reckoning import Reckoning, device_of
@@ -137,10 +137,10 @@ def _work_on(
     counter = Costs()
     cost = counter.module(module.final.hlo) if module.final else None
     summary = summarise(module, [one.summary for one in steps], cost, reckoning)
-    texts = [one.hlo for one in module.snapshots]
-    result = ModuleResult(summary, find_marker(texts, marker) if marker else None, module.read)
+    result = ModuleResult(summary, _marked(module, marker, parts), module.read)
     if pictures is None:
-        return result
+        problems = (*summary.problems, *parts.problems)
+        return replace(result, summary=replace(summary, problems=problems))
     seen = _glance(module, found, steps, counter)
     code = parts.make("The page of its code", lambda: _code(module), _Code(None))
     counted = _counted(module, summary, cost, reckoning)
@@ -171,6 +171,17 @@ def _clock(module: Module, times: ModuleTimes | None, counted: "_Counted") -> Me
         return None
     found = measured(times, module.final.hlo, least_times(counted.shares, counted.seconds))
     return found if found.joined else None
+
+
+def _marked(module: Module, marker: re.Pattern[str] | None, parts: Parts) -> MarkerHit | None:
+    """Look for the user's marker; one that takes too long is no fault of ours, but is said."""
+    if marker is None:
+        return None
+    try:
+        return find_marker([one.hlo for one in module.snapshots], marker)
+    except SlowMarkerError as error:
+        parts.problems.append(Problem(place_of(parts.files), None, f"{error}."))
+        return None
 
 
 @dataclass(frozen=True, slots=True)

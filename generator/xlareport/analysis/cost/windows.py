@@ -8,7 +8,7 @@ from xlareport.analysis.cost.site import Site, integers
 from xlareport.analysis.cost.sizes import UncountableError, element_count
 from xlareport.hlo.shape import Shape
 
-_FIELD = re.compile(r"([a-z_]+)=([0-9x_-]+)")
+_FIELD = re.compile(r"(?<![a-z_])([a-z_]++)=([0-9x_-]++)")
 _MOST_POSITIONS = 1_000_000
 FMA_FLOPS = 2
 
