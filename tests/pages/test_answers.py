@@ -61,6 +61,12 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     assert "live at once at the peak. The largest value there is %" in said["Memory"]
 
 
+def test_what_is_not_the_end_of_a_compilation_says_so(told: Teller) -> None:
+    _, said = told("ipu-dot-only")
+
+    assert said["Cost"].startswith("As of its last snapshot: ")
+
+
 def test_passes_that_changed_most_are_named_where_there_are_many(told: Teller) -> None:
     _, said = told("jax-cpu-train")
 

@@ -119,7 +119,12 @@ def _cost(view: ModuleView, cost: Expense) -> str:
     needs = "needs" if len(rows) == 1 else "need"
     said = f"By estimate {names} {needs} {share} of the least time{_work(cost, rows)}."
     whose = f" Figures are those of one device of {devices_of(view):,}." * (devices_of(view) > 1)
-    return f"{_whole(cost)}{said}{_uncounted(cost)}{whose}"
+    told = f"{_whole(cost)}{said}{_uncounted(cost)}{whose}"
+    return (
+        f"{told[0].upper()}{told[1:]}"
+        if words.is_whole(view)
+        else f"As of its last snapshot: {told}"
+    )
 
 
 def _whole(cost: Expense) -> str:
@@ -130,8 +135,9 @@ def _whole(cost: Expense) -> str:
     if cost.totals.bytes_accessed:
         done.append(f"{units.byte_size(cost.totals.bytes_accessed)} of memory traffic")
     if cost.seconds and cost.device_grade != "guessed":
-        done.append(f"{units.seconds(cost.seconds)} or more on {cost.device.name}")
-    least = "At least " if cost.totals.is_partial else ""
+        like = "a device like " if cost.device_grade == "matched" else ""
+        done.append(f"{units.seconds(cost.seconds)} or more on {like}{cost.device.name}")
+    least = "at least " if cost.totals.is_partial else ""
     return f"{least}{', '.join(done)} in one run. " if done else ""
 
 

@@ -135,7 +135,7 @@ def journey(module: ModuleView) -> str:
     if len(known) == 1:
         return f"One snapshot was read, {known[0].label}: {first}."
     begins = _has(module, "before optimizations")
-    ends = _has(module, "after optimizations")
+    ends = is_whole(module)
     counted = module.final.instructions if ends else known[-1].instructions
     last = units.count(counted or 0)
     came = f"It came in with {first}" if begins else f"The first of its snapshots has {first}"
@@ -163,6 +163,11 @@ def _all_end(module: ModuleView, endings: tuple[str, ...]) -> bool:
 
 _DRAWN = (".html", ".url")
 _FOLDED = "Instructions are counted in drawings, which leave out constants and what XLA folds away."
+
+
+def is_whole(module: ModuleView) -> bool:
+    """Say whether a snapshot shows the module after all passes."""
+    return _has(module, "after optimizations")
 
 
 def _has(module: ModuleView, label: str) -> bool:
