@@ -47,7 +47,7 @@ from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
 from xlareport.watching import Watched, watch
-from xlareport.workers import Crew, Errand, as_they_come
+from xlareport.workers import Crew, Errand, as_they_come, rare_collections
 
 Tell = Callable[[str, int, int], None]
 """Is told what is being done, how many are done, how many there are."""
@@ -144,7 +144,7 @@ def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built
     folder = Folder(options.out)
     check_apart(dump, folder.out, folder.replaced())
     try:
-        with Crew(options.jobs) as crew, folder.locked():
+        with rare_collections(), Crew(options.jobs) as crew, folder.locked():
             folder.prepare()
             return _build(dump, options, crew, tell)
     except OSError as error:

@@ -1,6 +1,5 @@
 """All the work on one module, in one process: read, analyse, make its payloads and drawings."""
 
-import gc
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -57,9 +56,6 @@ from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_code, read_module, read_nameless, unread
 
-_GC_THRESHOLDS = (200_000, 50, 1_000)
-"""Millions of small objects live as long as the module; looking at all of them again is a waste."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModuleResult:
@@ -104,7 +100,6 @@ def work_on(
     A fault of ours costs a part of its pages, or this module, and no other; it is listed with its
     place.
     """
-    gc.set_threshold(*_GC_THRESHOLDS)
     try:
         choice = pictures if pages else None
         return _work_on(files, marker, choice, reckoning or Reckoning(), times)
