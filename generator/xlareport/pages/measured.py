@@ -7,6 +7,7 @@ from xlareport import units
 from xlareport.analysis.clock.measured import Measured, MeasuredRow, Sum
 from xlareport.analysis.clock.times import OpTime
 from xlareport.pages import navigation, words
+from xlareport.pages.figures import Figure
 from xlareport.pages.measured_views import MeasuredOpView, MeasuredView
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.pages.views import ModuleView
@@ -17,15 +18,6 @@ _SECOND = 1e12
 _MOST = 20
 _MOST_RUNS = 10_000
 _MOST_UNKNOWN = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure with a few words."""
-
-    label: str
-    value: str
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,9 +86,8 @@ class ModulePage:
     heaviest: tuple[HeavyInstruction, ...]
     heaviest_words: str
     no_heaviest: str
-    cost_address: str | None
-    memory_address: str | None
-    source_address: str | None
+    costs: Mapping[str, str]
+    """Addresses of the pages on cost, memory, source and time, by label, as far as there are any."""
     findings: FindingsView | None
     """None where nothing could be counted."""
     code_words: str
@@ -112,7 +111,6 @@ def module_page(
     """Make the page of one module; `neighbours` are the slugs of the modules before and after."""
     page = navigation.module_page(view.slug)
     many = len(summary.signature.arguments) > _STATIC_ROWS
-    costs = expense_addresses(view, page)
     has_steps = view.steps > 0
     steps_page = navigation.address(navigation.steps_page(view.slug), page)
     return ModulePage(
@@ -149,9 +147,7 @@ def module_page(
         heaviest=summary.heaviest,
         heaviest_words=_HEAVIEST,
         no_heaviest=_no_heaviest(view),
-        cost_address=costs.get("Cost"),
-        memory_address=costs.get("Memory"),
-        source_address=costs.get("Source"),
+        costs=expense_addresses(view, page),
         findings=found,
         code_words=code_words(code) if code else _NO_CODE,
         code_address=navigation.address(navigation.code_page(view.slug), page) if code else None,
