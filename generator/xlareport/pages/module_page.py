@@ -87,7 +87,7 @@ class ModulePage:
     heaviest_words: str
     no_heaviest: str
     costs: Mapping[str, str]
-    """Addresses of the pages on cost, memory, source and time, by label, as far as there are any."""
+    """Addresses of the pages on cost, memory, source and time, by label, where there are any."""
     findings: FindingsView | None
     """None where nothing could be counted."""
     code_words: str
