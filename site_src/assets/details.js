@@ -86,7 +86,7 @@ const xlareportDetails = (() => {
     return element(
       "p.xr-onward",
       null,
-      around && element("a.xr-around", { href: around }, "What is around it at the end"),
+      around && element("a.xr-around", { href: around }, page(picture.host) ? "What is around it at the end" : "What is around it"),
       document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "Where it came from, where it went"),
       filmed(picture.host, box, name),
       inText(picture.host, name),
@@ -100,11 +100,10 @@ const xlareportDetails = (() => {
    * @param {string} name
    */
   function filmed(host, box, name) {
-    const page = /** @type {HTMLElement | null} */ (host.closest("[data-explore]"))?.dataset.explore;
     const [computation, rest] = (box.getAttribute("data-node") ?? "").split("/%");
-    if (!page || rest === undefined) return null;
+    if (!page(host) || rest === undefined) return null;
     const asked = new URLSearchParams({ film: computation, frame: xlareport.state.get("step") ?? "", watch: name });
-    return element("a", { href: `${page}#${asked}` }, "What is around it in every step");
+    return element("a", { href: `${page(host)}#${asked}` }, "What is around it in every step");
   }
 
   /**
@@ -122,9 +121,18 @@ const xlareportDetails = (() => {
    * @returns {string | null} the address of what is around an instruction
    */
   function exploring(host, name) {
-    const page = /** @type {HTMLElement | null} */ (host.closest("[data-explore]"))?.dataset.explore;
-    const here = document.querySelector("[data-xr-graph]");
-    return here || page ? `${here ? "" : page}#node=${encodeURIComponent(name)}` : null;
+    const here = /** @type {HTMLElement | null} */ (document.querySelector("[data-xr-graph]"));
+    const graph = /** @type {HTMLElement | null} */ (host.closest("[data-graph]"))?.dataset.graph;
+    const at = graph && graph === here?.dataset.first ? "&at=first" : "";
+    return here || page(host) ? `${here ? "" : page(host)}#node=${encodeURIComponent(name)}${at}` : null;
+  }
+
+  /**
+   * @param {HTMLElement} host
+   * @returns {string | undefined} the page that draws what is around an instruction, where it is another one
+   */
+  function page(host) {
+    return /** @type {HTMLElement | null} */ (host.closest("[data-explore]"))?.dataset.explore;
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
  * What is around an instruction: its neighbourhood, what it is made from, what is made of it, the way
- * to another one. Laid out here, for any instruction: `#node=dot.3&radius=2` is the address.
+ * to another one. Laid out here, for any instruction: `#node=dot.3&radius=2` is the address, and with
+ * `&at=first` it is of the module as it came in.
  */
 "use strict";
 
@@ -20,13 +21,13 @@
   /** @typedef {import("./nearby.js").View} View */
   /** @typedef {import("./nearby.js").Arrow} Arrow */
   /** @typedef {import("./sketch.js").Drawing} Drawing */
-  /** @typedef {{node: string, show: string, radius: number, to: string}} Wanted */
+  /** @typedef {{node: string, show: string, radius: number, to: string, at: string}} Wanted `at` is `first` for the module as it came in */
 
   /** @returns {Wanted} what the address asks for */
   function wanted() {
     const show = state.get("show") ?? "around";
     const radius = Number(state.get("radius"));
-    return { node: state.get("node") ?? "", show: show in SHOWS ? show : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "" };
+    return { node: state.get("node") ?? "", show: show in SHOWS ? show : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "", at: state.get("at") === "first" ? "first" : "" };
   }
 
   /**
@@ -108,9 +109,12 @@
       this.to = this.field("To", "to");
       this.show = this.choice("Show", Object.entries(SHOWS));
       this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
+      this.first = host.dataset.first ?? "";
+      this.at = this.choice("Snapshot", [["", "as it was left"], ["first", "as it came in"]]);
+      this.at.part.hidden = !this.first;
       this.status = element("p.xr-muted", { role: "status" });
-      this.figure = element("figure.xr-picture", { hidden: true, "data-graph": key });
-      this.form = element("form.xr-explore-form", null, this.node.part, this.show.part, this.radius.part, this.to.part, element("button.xr-button", { type: "submit" }, "Draw"));
+      this.figure = element("figure.xr-picture", { hidden: true });
+      this.form = element("form.xr-explore-form", null, this.node.part, this.at.part, this.show.part, this.radius.part, this.to.part, element("button.xr-button", { type: "submit" }, "Draw"));
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.ask();
@@ -122,9 +126,14 @@
       this.answer(false);
     }
 
-    /** @returns {Promise<Graph>} */
-    graph() {
-      return xlareportGraph.load(this.key);
+    /**
+     * @param {string} at
+     * @returns {Promise<Graph>} that of a snapshot
+     */
+    graph(at) {
+      const key = at && this.first ? this.first : this.key;
+      this.host.dataset.graph = key;
+      return xlareportGraph.load(key);
     }
 
     /**
@@ -154,14 +163,14 @@
      * @param {HTMLElement} list
      */
     async suggest(input, list) {
-      const graph = await this.graph();
+      const graph = await this.graph(this.at.input.value);
       const found = graph.search(input.value, SUGGESTED);
       list.replaceChildren(...found.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
     }
 
     /** Puts what the form says into the address, and answers it. */
     ask() {
-      state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null });
+      state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null, at: this.at.input.value });
       this.answer(false);
     }
 
@@ -170,7 +179,9 @@
       const link = event.target instanceof Element ? event.target.closest("a.xr-around") : null;
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      state.set({ node: new URLSearchParams((link.getAttribute("href") ?? "").slice(1)).get("node"), show: null, to: null });
+      const around = /** @type {HTMLElement | null} */ (link.closest("[data-graph]"));
+      const at = this.first && around?.dataset.graph === this.first ? "first" : null;
+      state.set({ node: new URLSearchParams((link.getAttribute("href") ?? "").slice(1)).get("node"), show: null, to: null, at });
       this.answer(true);
     }
 
@@ -181,13 +192,14 @@
       this.to.input.value = asked.to;
       this.show.input.value = asked.show;
       this.radius.input.value = String(asked.radius);
+      this.at.input.value = asked.at;
       this.to.part.hidden = asked.show !== "path";
       this.radius.part.hidden = asked.show === "path";
-      if (!asked.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201cWhat is around it at the end\u201d.");
+      if (!asked.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201cWhat is around it\u201d.");
       if (JSON.stringify(asked) === this.drawn) return;
       this.drawn = JSON.stringify(asked);
       try {
-        await this.draw(await this.graph(), asked);
+        await this.draw(await this.graph(asked.at), asked);
         if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
         this.begun = true;
       } catch (error) {
@@ -220,7 +232,7 @@
       this.figure.replaceChildren();
       this.figure.dataset.alt = answer.drawing.title;
       const picture = new xlareportPicture.Picture(this.figure, `graph-of-${graph.name(from)}`, xlareportSketch.svg(answer.drawing, layout, look));
-      const before = document.querySelector("[data-xr-film]") ? " How it stood in earlier snapshots, the film below shows: watch it there by its name." : "";
+      const before = document.querySelector("[data-xr-film]") ? " How it stood between the first and the last snapshot, the film below shows: watch it there by its name." : "";
       this.status.textContent = `${answer.said} From ${graph.index.label}.${before}`;
       requestAnimationFrame(() => picture.showFocus());
     }

@@ -23,7 +23,7 @@ Unpack = Callable[[str], Path]
 PAGE = """# {title}
 
 <p><a class="xr-around" href="#node=while.6">the loop</a></p>
-<div class="xr-explore" data-xr-graph="m/{slug}/graph"></div>
+<div class="xr-explore" data-xr-graph="m/{slug}/graph" data-first="m/{slug}/graph-first"></div>
 """
 
 
@@ -60,6 +60,7 @@ def site(
         front = front_matter(title=slug, search=False)
         files.append((f"m/{slug}.md", f"{front}{PAGE.format(title=slug, slug=slug)}"))
         files += graph_payloads(f"m/{slug}/graph", module.final, None)
+        files += graph_payloads(f"m/{slug}/graph-first", module.snapshots[0], None)
     files.append((payload_path("pictures/look"), payload("pictures/look", picture_look())))
     write_sources(out, files)
     build_site(out)
@@ -293,3 +294,24 @@ def test_it_fits_a_narrow_screen(opened: Open) -> None:
     expect(page.locator(".xr-details dl")).to_be_visible()
 
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_the_module_as_it_came_in_can_be_asked_too(opened: Callable[[str], Page]) -> None:
+    page = opened("x.html#node=while.6")
+    expect(page.locator(".xr-explore")).to_contain_text("From after optimizations")
+    page.get_by_label("Snapshot").select_option("first")
+    page.get_by_label("Instruction").fill("tuple")
+    page.get_by_role("button", name="Draw").click()
+    expect(page.locator(".xr-explore")).to_contain_text("before optimizations has no instruction")
+
+    page.locator("a.xr-around").nth(1).click()
+    expect(page.locator(".xr-explore")).to_contain_text("From before optimizations")
+    assert "at=first" in page.url
+
+
+def test_colours_can_stand_for_scopes_and_memory(opened: Callable[[str], Page]) -> None:
+    page = opened("x.html#node=while.6&radius=4")
+    page.get_by_label("Colours by").select_option("memory")
+
+    expect(page.locator(".legend.of-memory")).to_contain_text("results under 4 KiB")
+    expect(page.locator("svg.by-memory .mark.of-memory").first).to_be_visible()

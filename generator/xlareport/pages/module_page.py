@@ -81,6 +81,8 @@ class ModulePage:
     no_pictures: Markup
     film_key: str
     graph_key: str | None
+    first_graph_key: str | None
+    """Of the first snapshot, where that is another one and is drawn."""
     """None where no snapshot could be read."""
     instructions_key: str
     heaviest: tuple[HeavyInstruction, ...]
@@ -143,6 +145,7 @@ def module_page(
         no_pictures=prose(_no_pictures(view)),
         film_key=navigation.film_key(view.slug),
         graph_key=_graph_key(view),
+        first_graph_key=_first_graph_key(view, pictures),
         instructions_key=navigation.instructions_key(view.slug),
         heaviest=summary.heaviest,
         heaviest_words=_HEAVIEST,
@@ -180,6 +183,11 @@ def _no_pictures(view: ModuleView) -> str:
         "No picture, because the report was built with `--pictures none`; "
         "`xlareport build DUMP --pictures changed` draws them."
     )
+
+
+def _first_graph_key(view: ModuleView, pictures: Sequence[PictureView]) -> str | None:
+    first = navigation.first_graph_key(view.slug)
+    return first if any(one.graph == first for one in pictures) else None
 
 
 def _graph_key(view: ModuleView) -> str | None:
