@@ -11,7 +11,8 @@ from xlareport.dump.source import open_source
 from xlareport.pages.answers import Told, tell
 from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.home import home_page
-from xlareport.report import BuildOptions, analyse, silent
+from xlareport.report import BuildOptions, analyse, begin_reading, silent
+from xlareport.workers import Crew
 
 Unpack = Callable[[str], Path]
 Teller = Callable[[str], tuple[Told, dict[str, str]]]
@@ -21,8 +22,9 @@ Teller = Callable[[str], tuple[Told, dict[str, str]]]
 def read(unpacked: Unpack) -> Callable[[str], Analysed]:
     @cache
     def read_dump(name: str) -> Analysed:
-        with open_source(unpacked(name)) as source:
-            return analyse(source, BuildOptions(pictures="none"), silent, pages=True)
+        options = BuildOptions(pictures="none")
+        with open_source(unpacked(name)) as source, Crew(1) as crew:
+            return analyse(begin_reading(source, options, crew, silent, pages=True))
 
     return read_dump
 
