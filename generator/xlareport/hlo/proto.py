@@ -16,6 +16,7 @@ import zlib
 from google.protobuf.message import DecodeError
 
 from xlareport.errors import Problem
+from xlareport.gzipped import unpacked
 from xlareport.hlo.header import ComputationPool
 from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -25,10 +26,6 @@ from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
 from xlareport.hlo.reading import Reading, SnapshotReader, limited
 from xlareport.hlo.trouble import trouble
-
-_GZIP = b"\x1f\x8b"
-_LARGEST = 1 << 31
-"""Protobuf refuses messages of more bytes."""
 
 
 class ProtoReader(SnapshotReader):
@@ -41,7 +38,7 @@ class ProtoReader(SnapshotReader):
 
     def _read(self, data: bytes) -> Reading:
         try:
-            module = _module(_unpacked(data))
+            module = _module(unpacked(data))
         except (DecodeError, zlib.error) as error:
             return Reading(None, (Problem("", None, f"cut off, or no HLO module: {error}"),))
         if module is None:
@@ -71,13 +68,6 @@ class ProtoReader(SnapshotReader):
 def _unreadable(line: str, error: LineError) -> Problem:
     found = trouble(1, line, error.place, error.message)
     return Problem("", None, found.message)
-
-
-def _unpacked(data: bytes) -> bytes:
-    if not data.startswith(_GZIP):
-        return data
-    # A bounded size: a small file can hold very many zeros.
-    return zlib.decompressobj(wbits=31).decompress(data, _LARGEST)
 
 
 def _module(data: bytes) -> Message | None:

@@ -11,8 +11,9 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from xlareport.errors import Problem
+from xlareport.gzipped import unpacked
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
-from xlareport.readers.table_protos import message_class, unpacked
+from xlareport.readers.table_protos import message_class
 
 
 def read_buffer_assignment_proto(

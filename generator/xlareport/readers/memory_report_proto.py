@@ -9,8 +9,9 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from xlareport.errors import Problem
+from xlareport.gzipped import unpacked
 from xlareport.readers.memory_report import ReportTable, SpaceUsage, report_tables
-from xlareport.readers.table_protos import message_class, unpacked
+from xlareport.readers.table_protos import message_class
 
 
 def read_memory_report_proto(

@@ -1,16 +1,12 @@
 """Message classes made from a TOML table beside the readers: a message, its fields by name."""
 
 import tomllib
-import zlib
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-_GZIP = b"\x1f\x8b"
-_LARGEST = 1 << 31
-"""Protobuf refuses messages of more bytes."""
 _KINDS = descriptor_pb2.FieldDescriptorProto
 
 
@@ -32,13 +28,6 @@ def message_class(table: str, name: str) -> Any:
     pool = descriptor_pool.DescriptorPool()
     pool.Add(described)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
-
-
-def unpacked(data: bytes) -> bytes:
-    """Return the bytes of a proto, packed by gzip or not. Raises zlib.error where cut off."""
-    if not data.startswith(_GZIP):
-        return data
-    return zlib.decompressobj(wbits=31).decompress(data, _LARGEST)
 
 
 def _field(package: str, name: str, number: int, kind: str) -> descriptor_pb2.FieldDescriptorProto:

@@ -12,8 +12,9 @@ from typing import IO, Any
 from google.protobuf.message import DecodeError
 
 from xlareport.errors import Problem
+from xlareport.gzipped import unpacked
 from xlareport.readers.op_events import OpEvent, is_time, module_name
-from xlareport.readers.table_protos import message_class, unpacked
+from xlareport.readers.table_protos import message_class
 
 _PICOSECONDS = 1_000
 """In a nanosecond."""
