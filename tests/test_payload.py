@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.payload import INLINE_LIMIT, payload, payload_path, read_payload
+from xlareport.payload import INLINE_LIMIT, enclosed, payload, payload_path, read_payload, released
 
 json_values = st.recursive(
     st.none()
@@ -69,3 +69,11 @@ def test_the_file_of_a_key() -> None:
 def test_other_scripts_are_no_payloads() -> None:
     with pytest.raises(ValueError, match="not a payload"):
         read_payload(f"alert({json.dumps('x')})")
+
+
+@given(json_values)
+def test_a_payload_in_a_page_is_no_markup_and_comes_out_again(value: Any) -> None:
+    script = payload("m/x/steps", value)
+
+    assert "<" not in enclosed(script)
+    assert released(enclosed(script)) == script
