@@ -86,7 +86,7 @@ def small_modules(paths: Sequence[Path], most_files: int) -> Iterator[Original]:
 
 
 def _original(module: ModuleFiles, most_files: int) -> Original | None:
-    chosen = sorted(module.artifacts, key=_is_pass)[:most_files]
+    chosen = sorted(module.artifacts, key=_place)[:most_files]
     if len(chosen) < LEAST or sum(one.entry.size for one in chosen) > LARGEST:
         return None
     files = ((_NUMBER.split(Path(one.path).name, maxsplit=1), one.entry.read()) for one in chosen)
@@ -94,9 +94,9 @@ def _original(module: ModuleFiles, most_files: int) -> Original | None:
     return Original(module.name, tuple(named)) if len(named) == len(chosen) else None
 
 
-def _is_pass(one: Artifact) -> bool:
-    """Put snapshots between passes behind what every dump has."""
-    return one.name.sequence is not None
+def _place(one: Artifact) -> tuple[bool, bool]:
+    """Put snapshots between passes last, and the others first: those are in every dump."""
+    return one.name.sequence is not None, one.name.kind != "hlo-text"
 
 
 def make(dump: Path, originals: Sequence[Original], modules: int) -> int:
