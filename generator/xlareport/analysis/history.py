@@ -10,6 +10,7 @@ from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.told import Told
 from xlareport.hlo.model import HloModule, Instruction
 
 
@@ -56,6 +57,7 @@ class Snapshots:
         """Keep the modules; `matchings` are those already made, by the index of the one after."""
         self.modules = modules
         self._matchings = matchings if matchings is not None else {}
+        self._told: Told | None = None
 
     def into(self, stage: int) -> Matching | None:
         """Return the matching that leads to a snapshot; None where nothing changed."""
@@ -65,6 +67,14 @@ class Snapshots:
         if stage not in self._matchings:
             self._matchings[stage] = match(before, after)
         return self._matchings[stage]
+
+    @property
+    def told(self) -> Told:
+        """At which steps something can have happened to a place."""
+        if self._told is None:
+            every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
+            self._told = Told((stage, one) for stage, one in every if one is not None)
+        return self._told
 
 
 def history(snapshots: Snapshots, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
@@ -126,10 +136,9 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
 
 def _back(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events that led to a place, the latest first."""
-    for number in range(stage, 0, -1):
-        matching = snapshots.into(number)
-        if matching is None:
-            continue
+    told = snapshots.told
+    number = told.step_to(place, stage)
+    while number > 0 and (matching := snapshots.into(number)) is not None:
         pairing = matching.said_of_after(place)
         origin = matching.partner_before(place)
         if origin is None:
@@ -137,16 +146,16 @@ def _back(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEve
             return
         yield from _event(matching, number, pairing, (origin, place))
         place = origin
+        number = told.step_to(place, number - 1)
     yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, "stands in the first snapshot")
 
 
 def _forward(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield what became of a place."""
     last = len(snapshots.modules) - 1
-    for number in range(stage + 1, last + 1):
-        matching = snapshots.into(number)
-        if matching is None:
-            continue
+    told = snapshots.told
+    number = told.step_from(place, stage)
+    while number is not None and (matching := snapshots.into(number)) is not None:
         pairing = matching.said_of_before(place)
         partner = matching.partner_after(place)
         if partner is None:
@@ -154,6 +163,7 @@ def _forward(snapshots: Snapshots, stage: int, place: Place) -> Iterator[History
             return
         yield from _event(matching, number, pairing, (place, partner))
         place = partner
+        number = told.step_from(place, number)
     yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "stands in the last snapshot")
 
 

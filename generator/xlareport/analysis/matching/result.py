@@ -1,6 +1,6 @@
 """What a matching says: the pairings that are not plain identity, and the partner of any place."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from xlareport.analysis.pairing import Pairing, Place, Relation
@@ -38,6 +38,16 @@ class Matching:
     def said_of_after(self, place: Place) -> Pairing | None:
         """Return what is known of a place after; None where it is unchanged."""
         return self._before.get(place)
+
+    @property
+    def spoken_of_before(self) -> Collection[Place]:
+        """Places before of which a pairing speaks."""
+        return self._after.keys()
+
+    @property
+    def spoken_of_after(self) -> Collection[Place]:
+        """Places after of which a pairing speaks."""
+        return self._before.keys()
 
     def partner_after(self, place: Place) -> Place | None:
         """Return the primary partner of a place before, None where it is gone."""
