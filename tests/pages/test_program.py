@@ -11,15 +11,16 @@ from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.program import ProgramPage, links_table, program_page
 from xlareport.pages.program_picture import program_picture
 from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, analyse, silent
+from xlareport.report import BuildOptions, analyse, begin_reading, silent
+from xlareport.workers import Crew
 
 Unpack = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
 def clusters(unpacked: Unpack) -> tuple[Analysed, ReportView]:
-    with open_source(unpacked("tf-clusters")) as source:
-        analysed = analyse(source, BuildOptions(), silent, pages=False)
+    with open_source(unpacked("tf-clusters")) as source, Crew(1) as crew:
+        analysed = analyse(begin_reading(source, BuildOptions(), crew, silent, pages=False))
     return analysed, report_view(analysed)
 
 
@@ -58,8 +59,8 @@ def test_the_page_counts_the_modules_by_their_part(clusters: tuple[Analysed, Rep
 
 
 def made(unpacked: Unpack, name: str) -> tuple[Analysed, ReportView]:
-    with open_source(unpacked(name)) as source:
-        analysed = analyse(source, BuildOptions(), silent, pages=False)
+    with open_source(unpacked(name)) as source, Crew(1) as crew:
+        analysed = analyse(begin_reading(source, BuildOptions(), crew, silent, pages=False))
     return analysed, report_view(analysed)
 
 
