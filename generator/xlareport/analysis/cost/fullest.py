@@ -31,7 +31,7 @@ def fullest_moment(
 ) -> Fullest | None:
     """Return the fullest moment; None where the file's mark will do, or the memory has no room."""
     most = max(curve, default=0)
-    if live.peak_bytes is None or most < _MORE * live.peak_bytes:
+    if not most or live.peak_bytes is None or most < _MORE * live.peak_bytes:
         return None
     if reserved is None or reserved < _ROOM * most:
         return None

@@ -18,7 +18,7 @@ MAX_DEPTH = 100
 _NODE = re.compile(r"(\w++) \[label=<")
 _EDGE = re.compile(r"(\w++) -> (\w++) \[")
 _CLUSTER = re.compile(r"subgraph (\w++)")
-_BETWEEN = re.compile(r'tooltip="(\S++) -> ([^"\s]++)"')
+_BETWEEN = re.compile(r'tooltip="([^"\s]++) -> ([^"\s]++)"')
 _HEAD = re.compile(r'headlabel="(\d{1,9})"')
 _TAIL = re.compile(r'ltail="(\w++)"')
 _FUSED = re.compile(r"Fused expression for <b>([^<]++)</b>(?:<br/>)?+(.*)", re.DOTALL)
