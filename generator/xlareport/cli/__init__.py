@@ -17,6 +17,7 @@ _COMMANDS = {
     "capture": "xlareport.cli.capture",
     "compare": "xlareport.cli.compare",
     "explain": "xlareport.cli.explain",
+    "export": "xlareport.cli.export",
     "extract": "xlareport.cli.extract",
     "flags": "xlareport.cli.flags",
     "history": "xlareport.cli.history",

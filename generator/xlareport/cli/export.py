@@ -1,0 +1,90 @@
+"""`xlareport export`: one module for another tool."""
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from xlareport.analysis.origin import origin
+from xlareport.analysis.reckoning import Reckoning, device_of
+from xlareport.cli.options import limited
+from xlareport.cli.progress import progress
+from xlareport.cli.terminal import say
+from xlareport.dump.limits import Limits
+from xlareport.dump.source import open_source
+from xlareport.errors import UnreadableInputError, UnwritableFileError
+from xlareport.exporting import Exported, export_module
+from xlareport.program import Module
+from xlareport.report import BuildOptions, read_one
+from xlareport.watching import watch
+
+
+@click.command(name="export")
+@click.argument("dump")
+@click.option(
+    "--model-explorer",
+    "module_name",
+    required=True,
+    metavar="MODULE",
+    help="Write a graph for Model Explorer: a module by key or name, `main` for the main program.",
+)
+@click.option("--stage", metavar="STAGE", help="The snapshot, by its key; the final one if none.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file; MODULE.json if none. Node data goes into files beside it.",
+)
+@click.option("--profile", "profiles", multiple=True, metavar="DIR", help="As for build.")
+@limited
+def command(
+    dump: str,
+    *,
+    module_name: str,
+    stage: str | None,
+    out: Path | None,
+    profiles: tuple[str, ...],
+    limits: Limits,
+) -> None:
+    """Write MODULE of DUMP as a file that Model Explorer opens.
+
+    Scopes of the framework are its layers. Beside it lie files of node data: the least time by
+    estimate, how sure the cost is (1 exact, 2 matched, 3 guessed) and, with a profile, the time
+    that was measured.
+    """
+    wanted = None if module_name == "main" else module_name
+    options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
+    with progress() as tell:
+        module = read_one(dump, wanted, options, tell)
+    exported = _exported(module, stage, dump, profiles, limits)
+    place = out or Path(f"{module.files.slug}.json")
+    for written in _write(exported, place):
+        say(str(written))
+
+
+def _exported(
+    module: Module, stage: str | None, dump: str, profiles: tuple[str, ...], limits: Limits
+) -> Exported:
+    found = [one for one in module.snapshots if stage in (None, one.stage.key)]
+    snapshot = module.final if stage is None else (found[0] if found else None)
+    if snapshot is None:
+        known = ", ".join(one.stage.key for one in module.snapshots)
+        raise UnreadableInputError(f"There is no stage {stage!r}; there are {known}.")
+    found_in = origin(module.files, [one.hlo for one in module.snapshots], module.device_words)
+    device, _ = device_of(module.device_words, found_in.backend, Reckoning())
+    with open_source(dump, limits) as source:
+        times = watch(source, profiles, limits).modules.get(module.files.name)
+    return export_module(snapshot.hlo, device, times)
+
+
+def _write(exported: Exported, place: Path) -> list[Path]:
+    files = {place: exported.graphs}
+    for name, data in exported.node_data.items():
+        files[place.with_name(f"{place.stem}.{name}.json")] = data
+    try:
+        for path, content in files.items():
+            path.write_text(json.dumps(content), "utf-8")
+    except OSError as error:
+        raise UnwritableFileError(place, error) from error
+    return list(files)
