@@ -41,8 +41,9 @@ ZOOM = """async ([key, place, graph, seconds]) => {
   figure.scrollIntoView();
   const frame = () => new Promise(requestAnimationFrame);
   for (let warm = 0; warm < 5; warm += 1) await frame();
-  const place = canvas.getBoundingClientRect();
-  const middle = { clientX: place.x + place.width / 2, clientY: place.y + place.height / 2 };
+  const around = canvas.getBoundingClientRect();
+  const [x, y] = [around.x + around.width / 2, around.y + around.height / 2];
+  const middle = { clientX: x, clientY: y };
   const times = [await frame()];
   while (times.at(-1) - times[0] < seconds * 1000) {
     const deltaY = times.length % 80 < 40 ? -20 : 20;

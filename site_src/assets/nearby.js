@@ -42,7 +42,7 @@ const xlareportNearby = (() => {
     words(place) {
       const behind = this.graph.constantBehind(place);
       if (behind === null || this.kept.has(place) || this.kept.has(behind)) return null;
-      return `constant ${this.graph.argument(behind) || this.graph.shape(behind)}`;
+      return `constant ${this.graph.argument(behind) || this.graph.shape(behind).replace(/\{.*$/, "")}`;
     }
 
     /** @param {number} place */
