@@ -90,3 +90,10 @@ def test_whatever_the_files_of_a_module_say_its_memory_is_told(
     found = memory_of(read, MODULE, module_cost(MODULE))
     assert len(found.at_peak) <= found.at_peak_count
     assert found.figures.live_peak_bytes is None or found.figures.live_peak_bytes >= 0
+
+
+def test_a_line_of_blanks_is_read_in_linear_time() -> None:
+    """What takes quadratic time does not end in an hour."""
+    start = b"HloLiveRange (max 4):\n  Stack trace breakdown for peak usage: 8 bytes\n"
+    _, problems = read_live_range(start + b"    " + b" " * 1_000_000 + b"!\n", "file.txt")
+    assert problems

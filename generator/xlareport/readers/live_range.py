@@ -21,7 +21,7 @@ _LIVE = re.compile(
 )
 _BREAKDOWN = re.compile(r" {2}Stack trace breakdown for peak usage: ([\d ]{1,24}) bytes")
 _NODE = re.compile(
-    r" {4}(?P<branches>[ │├└─]*)(?P<name>.*) \((?P<percent>\d{1,3}\.\d)%, "
+    r" {4}(?P<branches>[ │├└─]*+)(?P<name>.*) \((?P<percent>\d{1,3}\.\d)%, "
     r"total: (?P<total>[\d ]{1,24}) bytes, current: (?P<current>[\d ]{1,24}) bytes, "
     r"remaining: (?P<remaining>[\d ]{1,24}) bytes\)"
 )
