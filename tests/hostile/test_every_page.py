@@ -1,7 +1,7 @@
 """Pages of a hostile report, opened and used in a browser: nothing runs, nothing leaves.
 
 With XLAREPORT_EVERY_PAGE in the environment every page is visited, which takes a quarter of an
-hour; else one of some twenty, of all kinds.
+hour; else one of some forty, of all kinds.
 """
 
 import json
@@ -19,7 +19,7 @@ from xlareport.report import BuildOptions, build
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-STEP = 23
+STEP = 41
 """A prime: pages lie in an order of modules with a handful each, so all kinds are met."""
 TRAP = """Object.defineProperty(window, 'hacked', {
   get: () => 0, set: () => console.error('A script of the dump ran.'),
@@ -52,9 +52,9 @@ POLICY = "document.querySelector('meta[http-equiv=Content-Security-Policy]')?.co
 def reported(hostile_dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a report of the hostile dump that has nights, and a hostile title."""
     root = tmp_path_factory.mktemp("<xss-tag>nightly")
-    for _ in range(2):
+    for html in (False, True):
         options = BuildOptions(
-            out=root / "out", jobs=2, history=root / "nights", name=ATTACKS["script"]
+            out=root / "out", jobs=2, history=root / "nights", name=ATTACKS["script"], html=html
         )
         build(hostile_dump, options)
     return root / "out"
