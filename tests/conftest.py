@@ -26,6 +26,8 @@ DATA = TESTS / "data"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Python 3.11 has filters since 3.11.4, and Debian 12 has 3.11.2.
 FILTER = getattr(tarfile, "data_filter", lambda member, _path: member)
+PATIENCE = 30_000
+"""Milliseconds that a page may take to come to what is expected: a busy machine is slow, not wrong."""
 ON_CI = os.environ.get("CI") == "true"
 
 # No test looks at a clock: under load an example may take any time.
@@ -101,8 +103,9 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator["Browser"]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield launched
