@@ -27,7 +27,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 # Python 3.11 has filters since 3.11.4, and Debian 12 has 3.11.2.
 FILTER = getattr(tarfile, "data_filter", lambda member, _path: member)
 PATIENCE = 30_000
-"""Milliseconds that a page may take to come to what is expected: a busy machine is slow, not wrong."""
+"""Milliseconds until what is expected has to be there: a busy machine is slow, not wrong."""
 ON_CI = os.environ.get("CI") == "true"
 
 # No test looks at a clock: under load an example may take any time.
