@@ -7,6 +7,7 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport import units
+from xlareport.analysis.chains import chains
 from xlareport.pages import navigation, words
 from xlareport.pages.clusters import ClusteredGraph, clustered
 from xlareport.pages.prose import prose
@@ -57,6 +58,8 @@ class ProgramPage:
     alt: str
     notes: tuple[str, ...]
     links: str
+    chain: Markup
+    """Which modules follow one another; empty where no two are linked."""
     has_links: bool
     retraced: tuple[DifferenceTable, ...]
     repeated: str
@@ -82,6 +85,7 @@ def program_page(
         alt=f"Graph of {units.plural(len(drawing.nodes), 'module')}" if drawing else "",
         notes=drawing.notes if drawing else (),
         links=_links_words(report.links),
+        chain=prose(_chain_words(report)),
         has_links=bool(report.links),
         retraced=_retraced(report),
         repeated=_repeated(report),
@@ -146,6 +150,26 @@ def _links_words(links: Sequence[LinkView]) -> str:
         f"{units.plural(len(links), 'link')}, guessed from shapes and from the order of "
         "compilation: XLA does not write down what the framework does between modules."
     )
+
+
+_LONGEST_CHAIN = 12
+
+
+def _chain_words(report: ReportView) -> str:
+    """Say in which groups modules hang together, and which of them stand in a row."""
+    between = [(one.source, one.target) for one in report.links if one.source != one.target]
+    if not between:
+        return ""
+    found, named = chains(between), _named(report)
+    shown = [f"`{named[one].name}`" for one in found.longest[:_LONGEST_CHAIN]]
+    more = len(found.longest) - len(shown)
+    row = f"{', then '.join(shown)}{f', and {more} more' if more else ''}"
+    if len(found.groups) == 1:
+        said = f"They join {units.plural(len(found.groups[0]), 'module')}."
+    else:
+        most = units.count(len(found.groups[0]))
+        said = f"They join modules in {len(found.groups):,} groups, the largest of {most}."
+    return f"{said} The longest row, each taking results of the one before: {row}."
 
 
 def _retraced(report: ReportView) -> tuple[DifferenceTable, ...]:
