@@ -129,7 +129,11 @@ const xlareportPicture = (() => {
       new ResizeObserver(() => this.resized()).observe(this.canvas);
     }
 
-    /** Nothing has a place while the picture is out of the page or folded away: its canvas has no width. */
+    /** Nothing has a place while the picture is out of the page or folded away: its canvas has no size. */
+    get placed() {
+      return this.canvas.clientWidth > 0 && this.canvas.clientHeight > 0;
+    }
+
     resized() {
       if (!this.canvas.clientWidth) return;
       if (this.begun) this.show();
@@ -176,8 +180,10 @@ const xlareportPicture = (() => {
       else for (const one of this.svg.querySelectorAll("g.focus")) this.reveal(one);
     }
 
-    /** Shows the whole picture, never larger than its natural size. */
+    /** Shows the whole picture, never larger than its natural size; as soon as it has a place. */
     fit() {
+      this.begun &&= this.placed;
+      if (!this.placed) return;
       const { clientWidth, clientHeight } = this.canvas;
       const scale = Math.min(1, clientWidth / this.whole.width, clientHeight / this.whole.height);
       const width = clientWidth / scale;
@@ -186,7 +192,8 @@ const xlareportPicture = (() => {
     }
 
     show() {
-      const ratio = this.canvas.clientHeight / (this.canvas.clientWidth || 1);
+      if (!this.placed) return;
+      const ratio = this.canvas.clientHeight / this.canvas.clientWidth;
       this.view.height = this.view.width * ratio;
       this.level.textContent = `${Math.round(this.scale() * 100)}%`;
       if (this.gliding && this.glides()) return;
@@ -206,7 +213,7 @@ const xlareportPicture = (() => {
       change();
       this.gliding = false;
       clearTimeout(this.rest);
-      this.rest = setTimeout(() => this.canvas.clientWidth && this.show(), REST);
+      this.rest = setTimeout(() => this.show(), REST);
     }
 
     /** Moves the picture as it is drawn; says whether that is near enough. */
@@ -238,6 +245,7 @@ const xlareportPicture = (() => {
      * @param {number} [atY]
      */
     zoom(factor, atX = 0.5, atY = 0.5) {
+      if (!this.placed) return;
       const scale = Math.min(8, Math.max(0.02, this.scale() * factor));
       const width = this.canvas.clientWidth / scale;
       const height = this.canvas.clientHeight / scale;
@@ -252,6 +260,7 @@ const xlareportPicture = (() => {
      * @param {number} y pixels
      */
     move(x, y) {
+      if (!this.placed) return;
       this.view.x += x / this.scale();
       this.view.y += y / this.scale();
       this.show();

@@ -1,5 +1,7 @@
 """Pictures that the page lays out itself, in a real browser from file:// with the network off."""
 
+import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -187,6 +189,23 @@ class TestAround:
         )
 
         assert (overlapping, rising) == (0, 0)
+
+    def test_controls_wait_for_a_picture_that_has_no_size(self, opened: Open) -> None:
+        page = opened("x.html#node=while.6&radius=1")
+        names(page)
+        canvas = page.locator(".xr-explore .xr-canvas")
+        canvas.evaluate("one => { one.style.display = 'none'; }")
+        page.locator(".xr-explore .xr-toolbar button").evaluate_all(
+            """all => all.filter((one) => one.title !== "Save the picture as .svg")
+              .flatMap((one) => [one, one]).forEach((one) => one.click())"""
+        )
+        canvas.evaluate("one => { one.style.display = ''; }")
+
+        level = page.locator(".xr-explore .xr-toolbar:visible .xr-zoom-level").last
+        expect(level).to_have_text(re.compile(r"^[1-9]\d*%$"))
+        numbers = page.locator(".xr-explore svg").first.get_attribute("viewBox")
+        assert numbers is not None
+        assert all(math.isfinite(float(one)) for one in numbers.split())
 
 
 class TestDetails:
