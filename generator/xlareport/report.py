@@ -33,7 +33,15 @@ from xlareport.errors import (
     UnwritableOutputError,
 )
 from xlareport.pages.assembly import site_files
-from xlareport.pages.facts import Analysed, Dump, report_view, with_clocks, with_runs
+from xlareport.pages.facts import (
+    Analysed,
+    Dump,
+    report_view,
+    with_clocks,
+    with_problems,
+    with_runs,
+)
+from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
 from xlareport.pages.pictures import PictureChoice, left_out
 from xlareport.pages.program_picture import program_picture
@@ -165,7 +173,8 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
         rest = (draw(missing, options, tell), left_out(others, options.pictures))
         results = chain(drawn, *rest)
         nightly = nights_of(report, options.history, options.out) if options.history else None
-        files = site_files(analysed, report, results, picture, crew, nightly=nightly)
+        parts = Parts(analysed.dump.name)
+        files = site_files(analysed, report, results, picture, crew, parts=parts, nightly=nightly)
         write_sources(options.out, files)
     said = ""
     if options.html:
@@ -174,7 +183,7 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
         tell(_BUILDING, 1, 1)
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
-    return Built(report, said)
+    return Built(with_problems(report, parts.problems), said)
 
 
 def _early(reading: Reading, choice: PictureChoice) -> Iterator[PictureRequest]:

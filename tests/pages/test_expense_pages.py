@@ -61,12 +61,13 @@ def worked_out(
 
 def test_a_module_has_three_pages_that_name_one_another(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    made = list(expense_pages(view, cost, NOTHING))
+    made = list(expense_pages(view, cost, lambda: NOTHING))
     assert [one.template for one in made] == ["expense", "expense_memory", "expense_source"]
     for one in made:
-        assert len(one.page.siblings) == 2
-        assert all(address.endswith(".html") for _, address in one.page.siblings)
-        for key, table in one.tables.items():
+        siblings = one.page().siblings
+        assert len(siblings) == 2
+        assert all(address.endswith(".html") for _, address in siblings)
+        for key, table in one.tables().items():
             assert key.startswith("m/")
             width = len(table.columns)
             assert all(len(row) == width for row in table.rows), key

@@ -1,18 +1,21 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 
 from xlareport.analysis.glance import Glance
 from xlareport.pages import coverage, lexicon, modules_page, navigation
 from xlareport.pages.answers import tell
-from xlareport.pages.facts import Analysed
+from xlareport.pages.facts import Analysed, with_problems
 from xlareport.pages.findings import home_findings
 from xlareport.pages.glossary import glossary_page, pass_names
 from xlareport.pages.home import home_page
-from xlareport.pages.module_files import ModuleToShow, module_files
+from xlareport.pages.module_files import ModulesShown, ModuleToShow, module_files
+from xlareport.pages.module_parts import Parts, Payload
 from xlareport.pages.names import instruction_names, names_page
+from xlareport.pages.page_parts import page_files
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.pictures import picture_files
 from xlareport.pages.program import LINKS_TABLE, links_table, program_page
@@ -39,30 +42,38 @@ def site_files(
     picture: PictureRequest | None,
     crew: Crew,
     *,
+    parts: Parts,
     nightly: Nightly | None = None,
 ) -> Iterator[File]:
     """Yield every generated file of the site; `picture` is that of the whole program.
 
-    Half of it are pages of modules, which the crew makes meanwhile.
+    Half of it are pages of modules, which the crew makes meanwhile. `parts` takes note of the pages
+    that could not be made; the coverage page and report.json come last, and tell of these.
     """
     errands = _begun(analysed, report, crew)
-    yield from _front(analysed, report, nightly=nightly is not None)
-    yield from _trends(nightly) if nightly else ()
-    program = program_page(report, analysed.graphs, analysed.reasons, picture)
-    yield navigation.PROGRAM, render("program", program, "Program")
-    yield table_file(LINKS_TABLE, links_table(report))
+    yield from _front(analysed, report, picture, parts, nightly=nightly)
     for result in analysed.results:
         yield from result.payloads
     plain = {one.key for result in analysed.results for one in result.pictures}
     plain |= {picture.key} if picture else set()
     yield from picture_files(drawn, frozenset(plain))
     for errand in errands:
-        yield from errand.result()
-    front = search_front(report, analysed.summaries, [one.scopes for one in analysed.results])
-    yield payload_path(navigation.SEARCH), payload(navigation.SEARCH, front)
+        shown = errand.result()
+        parts.problems.extend(shown.problems)
+        yield from shown.files
+    yield from parts.payloads("The search", partial(_search, analysed, report))
     look = navigation.PICTURE_LOOK
     yield payload_path(look), payload(look, picture_look())
-    yield "report.json", json.dumps(asdict(report), indent=1) + "\n"
+    covered = partial(_coverage, analysed, with_problems(report, parts.problems))
+    yield from page_files(parts, navigation.COVERAGE, "Coverage", covered)
+    whole = with_problems(report, parts.problems)
+    yield "report.json", json.dumps(asdict(whole), indent=1) + "\n"
+
+
+def _search(analysed: Analysed, report: ReportView) -> Iterator[Payload]:
+    scopes = [one.scopes for one in analysed.results]
+    front = search_front(report, analysed.summaries, scopes)
+    yield payload_path(navigation.SEARCH), payload(navigation.SEARCH, front)
 
 
 def _trends(nightly: Nightly) -> Iterator[File]:
@@ -73,7 +84,7 @@ def _trends(nightly: Nightly) -> Iterator[File]:
 
 def _begun(
     analysed: Analysed, report: ReportView, crew: Crew
-) -> list[Errand[Sequence[ModuleToShow], list[tuple[str, str]]]]:
+) -> list[Errand[Sequence[ModuleToShow], ModulesShown]]:
     """Have the pages of modules made, some at a time."""
     slugs = [None, *(view.slug for view in report.modules), None]
     asked = [
@@ -87,32 +98,76 @@ def _begun(
     return [crew.submit(module_files, chunk, module_files) for chunk in chunks]
 
 
-def _front(analysed: Analysed, report: ReportView, *, nightly: bool) -> Iterator[File]:
-    """Yield the pages about the dump as a whole."""
-    artifacts = analysed.dump.artifacts
-    modules = analysed.dump.grouped.modules
-    uses = {**coverage.file_uses(modules, _read_paths(analysed)), **analysed.beside}
+def _front(
+    analysed: Analysed,
+    report: ReportView,
+    picture: PictureRequest | None,
+    parts: Parts,
+    *,
+    nightly: Nightly | None,
+) -> Iterator[File]:
+    """Yield the pages about the dump as a whole, but that of what could not be read."""
+    home = partial(_home, analysed, report, nightly=nightly is not None)
+    program = partial(_program, analysed, report, picture)
+    pages: list[tuple[str, str, Callable[[], Iterator[File]]]] = [
+        (navigation.HOME, "Home", home),
+        (navigation.MODULES, "Modules", partial(_modules, analysed, report)),
+        (navigation.NAMES, "Names", partial(_names, analysed)),
+        (navigation.GLOSSARY, "Glossary", partial(_glossary, analysed)),
+        (navigation.PROGRAM, "Program", program),
+    ]
+    if nightly:
+        pages.append((navigation.TRENDS, "Over the nights", partial(_trends, nightly)))
+    for source, title, make in pages:
+        yield from page_files(parts, source, title, make)
+
+
+def _home(analysed: Analysed, report: ReportView, *, nightly: bool) -> Iterator[File]:
     main = report.main.module if report.main else None
     found = home_findings(analysed, report)
     told = tell(report, analysed)
     home = home_page(report, analysed.settings_of(main), found, told, nightly=nightly)
     yield navigation.HOME, render("home", home, "Home", wide=True)
+
+
+def _modules(analysed: Analysed, report: ReportView) -> Iterator[File]:
     table = modules_page.modules_table(report, analysed.sizes)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report), "Modules")
     yield table_file("modules", table)
-    names = names_page(artifacts, modules, instruction_names(analysed.summaries))
+
+
+def _names(analysed: Analysed) -> Iterator[File]:
+    dump = analysed.dump
+    used = instruction_names(analysed.summaries)
+    names = names_page(dump.artifacts, dump.grouped.modules, used)
     yield navigation.NAMES, render("names", names, "Names")
-    covered = coverage.coverage_page(
-        report, artifacts, uses, coverage.passes_words(analysed.summaries)
-    )
-    yield navigation.COVERAGE, render("coverage", covered, "Coverage", wide=True)
-    yield table_file(coverage.FILES_TABLE, coverage.files_table(artifacts, report, uses))
-    yield table_file(coverage.PROBLEMS_TABLE, coverage.problems_table(report.problems))
+
+
+def _glossary(analysed: Analysed) -> Iterator[File]:
     named = pass_names(analysed.summaries)
     used = {opcode for one in analysed.summaries for opcode, _ in one.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
     timed = {one.name for glance in _glances(analysed) for one in glance.passes}
     yield payload_path(lexicon.KEY), payload(lexicon.KEY, lexicon.lexicon({*named, *timed}))
+
+
+def _program(
+    analysed: Analysed, report: ReportView, picture: PictureRequest | None
+) -> Iterator[File]:
+    program = program_page(report, analysed.graphs, analysed.reasons, picture)
+    yield navigation.PROGRAM, render("program", program, "Program")
+    yield table_file(LINKS_TABLE, links_table(report))
+
+
+def _coverage(analysed: Analysed, report: ReportView) -> Iterator[File]:
+    artifacts = analysed.dump.artifacts
+    read = coverage.file_uses(analysed.dump.grouped.modules, _read_paths(analysed))
+    uses = {**read, **analysed.beside}
+    passes = coverage.passes_words(analysed.summaries)
+    covered = coverage.coverage_page(report, artifacts, uses, passes)
+    yield navigation.COVERAGE, render("coverage", covered, "Coverage", wide=True)
+    yield table_file(coverage.FILES_TABLE, coverage.files_table(artifacts, report, uses))
+    yield table_file(coverage.PROBLEMS_TABLE, coverage.problems_table(report.problems))
 
 
 def _glances(analysed: Analysed) -> Iterator[Glance]:

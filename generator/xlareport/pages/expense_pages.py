@@ -1,6 +1,6 @@
 """The pages on what a module costs: which there are, with their templates and tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,52 +20,55 @@ from xlareport.pages.views import ModuleView
 
 
 @dataclass(frozen=True, slots=True)
-class MadePage:
-    """One page before it is rendered."""
+class ExpensePage:
+    """One page that is not made yet, so that a fault of one costs no other."""
 
     source: str
     """Relative to site_src/."""
     template: str
     title: str
-    page: Any
-    tables: Mapping[str, Table]
+    page: Callable[[], Any]
+    tables: Callable[[], Mapping[str, Table]]
 
 
 def expense_pages(
-    view: ModuleView, cost: Expense, found: FindingsView, clock: Measured | None = None
-) -> Iterator[MadePage]:
+    view: ModuleView,
+    cost: Expense,
+    found: Callable[[], FindingsView],
+    clock: Measured | None = None,
+) -> Iterator[ExpensePage]:
     """Yield the pages of one module; those beside that on its work only where there is any."""
     name, slug = view.name, view.slug
     there = dict(expense_sources(view))
     others = {one: [pair for pair in there.items() if pair[0] != one] for one in there}
-    yield MadePage(
+    yield ExpensePage(
         navigation.expense_page(slug),
         "expense",
         f"Cost of {name}",
-        expense_page(view, cost, found, others["Cost"]),
-        expense_tables(view, cost),
+        lambda: expense_page(view, cost, found(), others["Cost"]),
+        lambda: expense_tables(view, cost),
     )
     if "Memory" in there:
-        yield MadePage(
+        yield ExpensePage(
             navigation.memory_page(slug),
             "expense_memory",
             f"Memory of {name}",
-            memory_page(view, cost.memory, cost.totals.devices, others["Memory"]),
-            memory_tables(view, cost.memory),
+            lambda: memory_page(view, cost.memory, cost.totals.devices, others["Memory"]),
+            lambda: memory_tables(view, cost.memory),
         )
     if "Source" in there:
-        yield MadePage(
+        yield ExpensePage(
             navigation.source_page(slug),
             "expense_source",
             f"Source of {name}",
-            source_page(view, cost.source, cost.seconds, others["Source"]),
-            source_tables(view, cost.source, cost.seconds),
+            lambda: source_page(view, cost.source, cost.seconds, others["Source"]),
+            lambda: source_tables(view, cost.source, cost.seconds),
         )
     if "Time" in there and clock is not None:
-        yield MadePage(
+        yield ExpensePage(
             navigation.measured_page(slug),
             "measured",
             f"Time of {name}",
-            measured_page(view, clock, others["Time"]),
-            measured_tables(view, clock),
+            lambda: measured_page(view, clock, others["Time"]),
+            lambda: measured_tables(view, clock),
         )

@@ -155,13 +155,22 @@ def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
         main=_main(guess, hits, marker, modules),
         modules=modules,
         files=_files(analysed.dump),
-        problems=tuple(ProblemView(one.path, one.line, one.message) for one in _problems(analysed)),
+        problems=_problem_views(_problems(analysed)),
         links=relations.link_views(linked),
         retrace_groups=relations.retrace_views(retraced),
         eager_functions=relations.eager_views(eager_functions(summaries, played)),
         rank_groups=relations.rank_views(ranks(summaries)),
         processes=None if None in apart.values() else len(set(apart.values())),
     )
+
+
+def with_problems(report: ReportView, problems: Iterable[Problem]) -> ReportView:
+    """Return the report with what else went wrong since, at the end of its list."""
+    return replace(report, problems=(*report.problems, *_problem_views(problems)))
+
+
+def _problem_views(problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
+    return tuple(ProblemView(one.path, one.line, one.message) for one in problems)
 
 
 def _glances(analysed: Analysed) -> Sequence[Glance | None]:

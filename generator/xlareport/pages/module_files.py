@@ -1,19 +1,25 @@
 """The pages of modules with their tables: every file that needs the module's part in the whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from xlareport.analysis.expense import Expense
+from xlareport.dump.modules import ModuleFiles
+from xlareport.errors import Problem
 from xlareport.pages import navigation
 from xlareport.pages.code import code_page
-from xlareport.pages.expense_pages import expense_pages
-from xlareport.pages.findings import MOST_ON_ITS_OWN_PAGE, module_findings
+from xlareport.pages.expense_pages import ExpensePage, expense_pages
+from xlareport.pages.findings import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
 from xlareport.pages.glance import glance_tables
 from xlareport.pages.module_page import module_page, module_tables
+from xlareport.pages.module_parts import Parts, place_of
 from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.page_parts import page_files
 from xlareport.pages.rendering import render
 from xlareport.pages.steps import steps_page
-from xlareport.pages.tables import table_file
+from xlareport.pages.tables import Table, table_file
 from xlareport.pages.texts import texts_page
 from xlareport.pages.texts_payload import has_texts
 from xlareport.pages.twins import twin_page
@@ -32,24 +38,72 @@ class ModuleToShow:
     following: str | None
 
 
-def module_files(asked: Sequence[ModuleToShow]) -> list[File]:
-    """Return the files of the pages of some modules, but not the payloads that are made before."""
-    return [file for one in asked for file in _files(one)]
+@dataclass(frozen=True, slots=True)
+class ModulesShown:
+    """The files of the pages of some modules, and which of these pages could not be made."""
+
+    files: list[File]
+    problems: list[Problem]
 
 
-def _files(asked: ModuleToShow) -> Iterator[File]:
-    if asked.result.same_as is None:
-        yield from _own_files(asked)
-        return
-    view, neighbours = asked.view, (asked.previous, asked.following)
-    page = twin_page(view, asked.result.same_as, neighbours)
-    yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
-    for key, table in module_tables(view, asked.result.summary).items():
-        yield table_file(key, table)
+def module_files(asked: Sequence[ModuleToShow]) -> ModulesShown:
+    """Return the files of the pages of some modules, but not the payloads that are made before.
+
+    A fault of ours in one of these pages costs that page.
+    """
+    shown = ModulesShown([], [])
+    for one in asked:
+        parts = Parts(place_of(one.result.summary.files))
+        shown.files.extend(_files(one, parts))
+        shown.problems.extend(parts.problems)
+    return shown
 
 
-def _own_files(asked: ModuleToShow) -> Iterator[File]:
+def _files(asked: ModuleToShow, parts: Parts) -> Iterator[File]:
     result, view = asked.result, asked.view
+    source = navigation.module_page(view.slug)
+    if result.same_as is not None:
+        twin = partial(_twin_page, asked, result.same_as)
+        yield from page_files(parts, source, view.name, twin)
+        return
+    yield from page_files(parts, source, view.name, partial(_first_page, asked))
+    if result.expense:
+        yield from _expense_files(result, result.expense, view, parts)
+    for template, source, title, record in _wide_pages(result, view):
+        wide = partial(_wide_page, template, source, title, record)
+        yield from page_files(parts, source, title, wide)
+
+
+def _wide_pages(
+    result: ModuleResult, view: ModuleView
+) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
+    """Yield template, source, title and the record's maker of pages without tables."""
+    slug, name = view.slug, view.name
+    if view.steps:
+        steps = partial(steps_page, view)
+        yield "steps", navigation.steps_page(slug), f"Steps of {name}", steps
+    if has_texts(result.summary.files):
+        texts = partial(texts_page, view)
+        yield "texts", navigation.texts_page(slug), f"Texts of {name}", texts
+    if result.code:
+        code = partial(code_page, view, result.code)
+        yield "code", navigation.code_page(slug), f"Code of {name}", code
+
+
+def _wide_page(template: str, source: str, title: str, record: Callable[[], Any]) -> Iterator[File]:
+    yield source, render(template, record(), title, search=False, wide=True)
+
+
+def _twin_page(asked: ModuleToShow, original: ModuleFiles) -> Iterator[File]:
+    view = asked.view
+    page = twin_page(view, original, (asked.previous, asked.following))
+    yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
+    yield from _tables(module_tables(view, asked.result.summary))
+
+
+def _first_page(asked: ModuleToShow) -> Iterator[File]:
+    result, view = asked.result, asked.view
+    source = navigation.module_page(view.slug)
     page = module_page(
         view,
         result.summary,
@@ -57,35 +111,31 @@ def _own_files(asked: ModuleToShow) -> Iterator[File]:
         (asked.previous, asked.following),
         glance=result.glance,
         code=result.code,
-        found=module_findings(result, view, navigation.module_page(view.slug)),
+        found=module_findings(result, view, source),
     )
-    source = navigation.module_page(view.slug)
     yield source, render("module", page, view.name, search=False)
-    for key, table in module_tables(view, result.summary).items():
-        yield table_file(key, table)
-    if view.steps:
-        steps = steps_page(view)
-        source = navigation.steps_page(view.slug)
-        yield source, render("steps", steps, f"Steps of {view.name}", search=False, wide=True)
-    if has_texts(result.summary.files):
-        texts = texts_page(view)
-        source = navigation.texts_page(view.slug)
-        yield source, render("texts", texts, f"Texts of {view.name}", search=False, wide=True)
+    yield from _tables(module_tables(view, result.summary))
     if page.glance and result.glance:
-        for key, table in glance_tables(page.glance, result.glance):
-            yield table_file(key, table)
-    if result.expense:
-        yield from _expense_files(result, result.expense, view)
-    if result.code:
-        source = navigation.code_page(view.slug)
-        code = code_page(view, result.code)
-        yield source, render("code", code, f"Code of {view.name}", search=False, wide=True)
+        yield from _tables(dict(glance_tables(page.glance, result.glance)))
 
 
-def _expense_files(result: ModuleResult, cost: Expense, view: ModuleView) -> Iterator[File]:
+def _expense_files(
+    result: ModuleResult, cost: Expense, view: ModuleView, parts: Parts
+) -> Iterator[File]:
+    for one in expense_pages(view, cost, partial(_all_findings, result, view), result.clock):
+        yield from page_files(parts, one.source, one.title, partial(_expense_page, one))
+
+
+def _all_findings(result: ModuleResult, view: ModuleView) -> FindingsView:
     source = navigation.expense_page(view.slug)
-    found = module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
-    for one in expense_pages(view, cost, found, result.clock):
-        yield one.source, render(one.template, one.page, one.title, search=False)
-        for key, table in one.tables.items():
-            yield table_file(key, table)
+    return module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
+
+
+def _expense_page(one: ExpensePage) -> Iterator[File]:
+    yield one.source, render(one.template, one.page(), one.title, search=False)
+    yield from _tables(one.tables())
+
+
+def _tables(tables: Mapping[str, Table]) -> Iterator[File]:
+    for key, table in tables.items():
+        yield table_file(key, table)

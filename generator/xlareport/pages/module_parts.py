@@ -1,4 +1,4 @@
-"""The parts of a module's pages: a fault of ours in one of them costs that part alone."""
+"""The parts of the site: a fault of ours in one of them costs that part alone."""
 
 import traceback
 from collections.abc import Callable, Iterable
@@ -16,9 +16,10 @@ Payload = tuple[str, str]
 
 @dataclass(slots=True)
 class Parts:
-    """Makes the parts of one module one by one, and notes those that could not be made."""
+    """Makes the parts of one module or report one by one, and notes those that failed."""
 
-    files: ModuleFiles
+    place: str
+    """The path that stands for the whole of them in a problem."""
     problems: list[Problem] = field(default_factory=list)
 
     def make(self, what: str, part: Callable[[], T], instead: T) -> T:
@@ -27,7 +28,7 @@ class Parts:
             return part()
         except Exception as error:  # noqa: BLE001 - see the docstring of the module
             self.problems.append(
-                Problem(place_of(self.files), None, f"{what} could not be made: {fault(error)}.")
+                Problem(self.place, None, f"{what} could not be made: {fault(error)}.")
             )
             return instead
 

@@ -122,7 +122,7 @@ def _work_on(
     times: ModuleTimes | None,
 ) -> ModuleResult:
     """Read and analyse a module; without a choice of pictures nothing is made for pages."""
-    parts = Parts(files)
+    parts = Parts(place_of(files))
     kept = KeptTexts()
     if pictures:
         kept = parts.make("The page of texts", lambda: kept_texts(files), kept)
@@ -175,7 +175,7 @@ def _marked(module: Module, marker: re.Pattern[str] | None, parts: Parts) -> Mar
     try:
         return find_marker([one.hlo for one in module.snapshots], marker)
     except SlowMarkerError as error:
-        parts.problems.append(Problem(place_of(parts.files), None, f"{error}."))
+        parts.problems.append(Problem(parts.place, None, f"{error}."))
         return None
 
 

@@ -1,0 +1,101 @@
+"""A fault while a page is made costs that page, and is told; the build ends well."""
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from xlareport.cli.build import command
+from xlareport.pages import assembly, coverage
+from xlareport.pages.module_parts import Parts
+from xlareport.pages.page_parts import page_files
+from xlareport.pages.tables import table_file
+
+NO_PROBLEMS = coverage.problems_table(())
+PLAIN = "This page could not be made"
+
+
+def fail(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("on <purpose>")
+
+
+@pytest.fixture
+def dump(unpacked: Callable[[str], Path], tmp_path: Path) -> Path:
+    """Two modules, of which one has steps."""
+    made = tmp_path / "dump"
+    made.mkdir()
+    for path in unpacked("jax-cpu-train").glob("module_000[24]*.txt"):
+        (made / path.name).write_bytes(path.read_bytes())
+    return made
+
+
+def run(dump: Path, out: Path, *options: str) -> Result:
+    asked = [str(dump), "--out", str(out), "--quiet", "--jobs", "1", "--pictures", "none"]
+    return CliRunner().invoke(command, [*asked, *options])
+
+
+def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
+    pages = {one.relative_to(out / "site_src").as_posix(): one for one in out.rglob("*.md")}
+    return set(pages), {name for name, one in pages.items() if PLAIN in one.read_text()}
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("module_files.module_page", r"m/[^/]+\.md"),
+        ("module_files.texts_page", r"m/[^/]+-texts\.md"),
+        ("module_files.module_findings", r"m/[^/]+\.md"),
+        ("assembly.tell", r"index\.md"),
+        ("assembly.names_page", r"names\.md"),
+        ("assembly.program_page", r"program\.md"),
+        ("assembly.search_front", None),
+        ("coverage.coverage_page", r"coverage\.md"),
+    ],
+)
+def test_a_fault_costs_a_page(
+    function: str,
+    expected: str | None,
+    dump: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run(dump, tmp_path / "well", "--no-html").exit_code == 0
+    monkeypatch.setattr(f"xlareport.pages.{function}", fail)
+    done = run(dump, tmp_path / "out", "--no-html")
+
+    assert done.exit_code == 0, done.output
+    assert "Traceback" not in done.output
+    assert "a fault of xlareport (ZeroDivisionError in test_page_parts.py" in done.output
+    pages, plain = pages_and_plain(tmp_path / "out")
+    assert pages == pages_and_plain(tmp_path / "well")[0]
+    assert all(expected and re.fullmatch(expected, one) for one in plain)
+    assert bool(plain) == bool(expected)
+    report = json.loads((tmp_path / "out/site_src/report.json").read_text())
+    assert all("could not be made" in one["message"] for one in report["problems"])
+    assert len(report["problems"]) >= max(1, len(plain))
+
+
+def test_a_whole_site_with_a_page_that_failed(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assembly, "names_page", fail)
+    done = run(dump, tmp_path, "--strict")
+    assert done.exit_code == 1
+    assert PLAIN in (tmp_path / "site/names.html").read_text()
+    problems = tmp_path / "site" / table_file(coverage.PROBLEMS_TABLE, NO_PROBLEMS)[0]
+    assert "ZeroDivisionError" in problems.read_text()
+    assert PLAIN not in (tmp_path / "site/index.html").read_text()
+
+
+def test_the_plain_page_is_told_and_escaped() -> None:
+    parts = Parts("dump")
+    files = page_files(parts, "m/x.md", "<b>x", fail)
+    assert [path for path, _ in files] == ["m/x.md"]
+    assert "&#60;purpose&#62;" in files[0][1]
+    assert "<b>" not in files[0][1]
+    assert 'href="../coverage.html#problems"' in html.unescape(files[0][1])
+    assert [one.path for one in parts.problems] == ["dump"]
