@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 
 from xlareport.analysis.retraces import function_name
 from xlareport.analysis.summary import ModuleSummary
-from xlareport.beside import read_runs
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.pages.facts import Analysed, Dump, with_runs
 from xlareport.pages.module_work import work_on
 from xlareport.report import name_files
+from xlareport.watching import watch
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LABELS = _ROOT / "tests/labels"
@@ -82,9 +82,9 @@ def analysed(source: Source) -> Analysed:
     artifacts = name_files(source)
     grouped = group(artifacts)
     results = tuple(work_on(one, None, pages=False) for one in grouped.modules)
-    runs, _ = read_runs(grouped.others)
+    watched = watch(source, ())
     dump = Dump(source.name, tuple(artifacts), grouped, source.problems)
-    return Analysed(dump, tuple(with_runs(results, runs)))
+    return Analysed(dump, tuple(with_runs(results, watched.modules)))
 
 
 def in_order_of(plain: Analysed, hidden: Analysed) -> list[ModuleSummary]:

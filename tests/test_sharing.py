@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from xlareport.errors import UnreadableInputError
-from xlareport.report import BuildOptions, build, extract_texts, read_report, silent
+from xlareport.extracting import extract_texts
+from xlareport.report import BuildOptions, build, read_report, silent
 from xlareport.sharing import NOTE, Parcel, share, share_redacted
 
 MANY = 25_000_000

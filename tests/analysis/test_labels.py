@@ -10,12 +10,13 @@ from xlareport.analysis.links import Link, links
 from xlareport.analysis.ranking import main_guess, rank
 from xlareport.analysis.roles import roles
 from xlareport.analysis.summary import ModuleSummary
-from xlareport.beside import read_graphs, read_runs
+from xlareport.beside import read_graphs
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.pages.facts import with_runs
 from xlareport.pages.module_work import work_on
 from xlareport.report import name_files
+from xlareport.watching import watch
 
 LABELS = Path(__file__).parents[1] / "labels"
 DATA = Path(__file__).parents[1] / "data"
@@ -43,9 +44,9 @@ MAINS = [(dump, answers.split("|")) for dump, answers in rows("mains.tsv") if du
 def summaries_of(folder: Path) -> list[ModuleSummary]:
     with open_source(folder) as source:
         grouped = group(name_files(source))
-        runs, _ = read_runs(grouped.others)
+        watched = watch(source, ())
         results = [work_on(one, None, pages=False) for one in grouped.modules]
-        return [one.summary for one in with_runs(results, runs)]
+        return [one.summary for one in with_runs(results, watched.modules)]
 
 
 @pytest.mark.parametrize(("dump", "answers"), MAINS)

@@ -116,8 +116,8 @@ def test_limits_hold_for_other_machines() -> None:
     with open_source("memory://dump", Limits(file_bytes=12)) as source:
         assert set(contents(source)) == {*FILES} - {NAME}
         assert "--max-file-size" in source.problems[0].message
-    with open_source("memory://dump", Limits(total_bytes=20)) as source:
-        assert "--max-total-size" in source.problems[0].message
+    with pytest.raises(UnreadableInputError, match="--max-total-size"):
+        open_source("memory://dump", Limits(total_bytes=0)).__enter__()
     with pytest.raises(UnreadableInputError, match="--max-files"):
         open_source("memory://dump", Limits(files=2)).__enter__()
 

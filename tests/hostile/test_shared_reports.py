@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from xlareport.cli.extract import command
 from xlareport.dump import texts
 from xlareport.dump.source import open_source
+from xlareport.extracting import extract_texts
 from xlareport.payload import packed, payload, read_payload
-from xlareport.report import extract_texts
 
 KEY = "m/x/texts"
 GOOD = {"texts": [["a.txt", 3, None, 0, [0, 1]]], "chunks": [0]}

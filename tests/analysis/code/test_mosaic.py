@@ -35,7 +35,7 @@ def shapes(links: list[CodeLink], module: HloModule) -> dict[str, set[str]]:
 
 
 def test_each_file_finds_the_call_of_its_grid(unpacked: Callable[[str], Path]) -> None:
-    texts, module = pallas(unpacked("tpu-v5e-pallas"))
+    texts, module = pallas(unpacked("tpu-v5e-kernels"))
     links = list(mosaic_links(texts, module, alone=True))
     assert len(links) == len(texts) == 50
     assert {place.grade for link in links for place in link.places} == {"matched"}
@@ -45,13 +45,13 @@ def test_each_file_finds_the_call_of_its_grid(unpacked: Callable[[str], Path]) -
 
 
 def test_beside_another_module_it_is_a_guess(unpacked: Callable[[str], Path]) -> None:
-    texts, module = pallas(unpacked("tpu-v5e-pallas"))
+    texts, module = pallas(unpacked("tpu-v5e-kernels"))
     links = list(mosaic_links(texts, module, alone=False))
     assert {place.grade for link in links for place in link.places} == {"guessed"}
 
 
 def test_kernels_of_another_name_are_not_its_own(unpacked: Callable[[str], Path]) -> None:
-    texts, module = pallas(unpacked("tpu-v5e-pallas"))
+    texts, module = pallas(unpacked("tpu-v5e-kernels"))
     others = [
         replace(one, content=(one.content or b"").replace(b"@scaled_sum", b"@b")) for one in texts
     ]

@@ -116,7 +116,7 @@ for name in "$@"; do
         run tpu "tpu_memory.py 98304" --xla_dump_hlo_as_text || true # that is the case
         packed $name
         ;;
-    tpu-v5e-pallas)
+    tpu-v5e-kernels)
         LIBTPU_INIT_ARGS="--xla_mosaic_dump_to=$WORK/dump" \
             run tpu tpu_pallas.py --xla_dump_hlo_as_text
         packed $name
