@@ -16,6 +16,8 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
+from xlareport.pages import navigation
+from xlareport.payload import payload_path
 from xlareport.policy import policy, script_hash
 from xlareport.resources import resource
 from xlareport.workers import SHARE
@@ -25,6 +27,9 @@ _INLINE_SCRIPT = re.compile(
 )
 _LEFT_OUT = (".map", "sitemap.xml")
 """Source maps are half of the theme; a site map holds addresses, and a report has none."""
+_SEARCH_INDEX = payload_path(navigation.SEARCH)
+_SEARCH = ("assets/search_store.js", "assets/search.js")
+"""The scripts of the search over everything, which has nothing to search without its index."""
 _INDENTED = re.compile(r"\n\s+")
 """A quarter of a page without content."""
 _CHARSET = '<meta charset="utf-8">'
@@ -79,6 +84,9 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         """Leave out what no reader needs; the navigation follows the pages that there are."""
         for file in [file for file in files if file.src_uri.endswith(_LEFT_OUT)]:
             files.remove(file)
+        if files.get_file_from_path(_SEARCH_INDEX) is None:  # a comparison, or pages of one's own
+            ours = config.extra_javascript
+            config.extra_javascript = [one for one in ours if str(one) not in _SEARCH]
         if config.nav == _own_settings()["nav"]:
             pages = [file.src_uri for file in files.documentation_pages()]
             config.nav = _navigation(config.nav, pages)

@@ -1,0 +1,41 @@
+"""The pages of a comparison in a browser: no search over everything, which has no index there."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from xlareport.comparing import compare
+from xlareport.report import BuildOptions
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site of a comparison of two dumps of one module, of which an opcode differs."""
+    folders = tmp_path_factory.mktemp("base"), tmp_path_factory.mktemp("head")
+    for folder, opcode in zip(folders, (" tanh(", " logistic("), strict=True):
+        for path in unpacked("jax-cpu-train").glob("module_0006.jit_rollout.*.txt"):
+            (folder / path.name).write_text(path.read_text().replace(" tanh(", opcode))
+    out = tmp_path_factory.mktemp("compared")
+    compare(*folders, BuildOptions(out=out, jobs=1))
+    return out / "site"
+
+
+@pytest.mark.parametrize("name", ["index", "glossary", "m/module_0006.jit_rollout"])
+def test_nothing_is_promised_that_is_not_there(visitor: Any, site: Path, name: str) -> None:
+    page = visitor.open(f"{site.as_uri()}/{name}.html")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Search the text of the pages")
+    expect(keys).not_to_contain_text("Search everything in this report")
+    page.keyboard.press("Escape")
+    expect(page.locator(".xr-search-open")).to_have_count(0)
+    page.keyboard.press("/")
+    expect(page.locator("dialog.xr-search")).to_have_count(0)
+
+    assert visitor.complaints == []
+    assert not [one for one in visitor.requests if one.endswith("assets/data/search.js")]
