@@ -206,13 +206,26 @@
         element("summary", null, element("code", null, backward ? lastName(title) : title), " ", element("span.xr-muted", null, kind)),
         backward ? this.since(index, lastName(title), events) : null,
         backward && !between ? rows(subject.now) : null,
-        element("h3", null, backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"),
-        rows(subject.origins),
+        ...(subject.origins[0] ? [element("h3", null, backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"), rows(subject.origins)] : this.begun(index, events)),
         element("h3", null, "What happened to it"),
         this.events(index, events, subject.instructions),
         (between || !backward) && element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
         (between || !backward) && rows(subject.now),
       );
+    }
+
+    /**
+     * Says where a trail ends that leads back to nothing in the first snapshot.
+     * @param {Index} index
+     * @param {Event[]} events
+     */
+    begun(index, events) {
+      const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
+      const told = births.map(([stage, , instruction, , , grade]) => {
+        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " was made in "];
+        return element("p.xr-begun", null, before, askLink(lastName(instruction), instruction), after, this.stepLink(index, stage), " ", xlareportStory.grade(GRADES[grade]));
+      });
+      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...told];
     }
 
     /**

@@ -52,6 +52,17 @@ def test_the_end_of_an_op_name_is_enough_where_it_is_the_end_of_one(unpacked: Un
     assert "the end of 4 op_names" in str(several)
 
 
+def test_what_a_step_made_says_so(unpacked: Unpack) -> None:
+    dump = str(unpacked("gpu-h100x2-train"))
+    asked = [dump, "--jobs", "1", "bitcast.2", "--module", "jit_train_step"]
+    told = CliRunner().invoke(command, asked).stdout
+    assert "No instruction of the first snapshot is known to have become it:" in told
+    assert "  %bitcast was made in 0027 hlo_normalization: after reduction-dimension-" in told
+    assert "It comes from" not in told
+    events = json.loads(CliRunner().invoke(command, [*asked, "--json"]).stdout)
+    assert (events[0]["event"], events[0]["stage"], events[0]["from"]) == ("born", "0027", [])
+
+
 def test_unknown_names_are_told_what_is_near(unpacked: Unpack) -> None:
     near = history(unpacked, "ynn_fusion.22", "--module", "jit_train_step").exception
     assert isinstance(near, UnknownNameError)

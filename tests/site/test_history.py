@@ -43,9 +43,12 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
         ),
     )
     standing = ["main/%add.1", "add", "f32[8]", f"jit(f)/add{hostile}", "f.py:3"]
-    for number in range(3):
-        chunk = {"subjects": [subject([-1])], "standings": [standing], "events": [event]}
-        yield f"m/x/history-{number}", chunk_columns(chunk)
+    chunk = {"subjects": [subject([-1])], "standings": [standing], "events": [event]}
+    made = [1, "born", "main/%made.1", [], [], "m", hostile]
+    lost = [1, "born", f"main/%{hostile}", [], [], "g", "no source was found"]
+    rootless = {"subjects": [subject([-2]) | {"origins": [0]}], "events": [made, lost]}
+    for number, one in enumerate((chunk, chunk, chunk | rootless)):
+        yield f"m/x/history-{number}", chunk_columns(one)
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +109,17 @@ def test_what_came_and_went_on_the_way_has_a_history(page: Page) -> None:
     panel = page.locator(".xr-history")
     expect(panel.locator("summary").first).to_have_text("%passing.1 came and went on the way")
     expect(panel).to_contain_text("Its work is done by 1 instruction of the last snapshot")
+
+
+def test_what_comes_from_nothing_in_the_first_snapshot_says_where_it_begins(
+    page: Page, hostile: str
+) -> None:
+    page.goto(page.url.partition("#")[0] + "#i=passing.1")
+    panel = page.locator(".xr-history")
+    expect(panel).to_contain_text("No instruction of the first snapshot is known to have become it")
+    expect(panel).not_to_contain_text("It comes from 0")
+    begun = panel.locator(".xr-begun")
+    expect(begun.nth(0)).to_have_text(f"%made.1 was made in 0007 fusion {hostile} matched")
+    expect(begun.nth(1)).to_have_text(
+        f"The trail is lost at %{hostile} in 0007 fusion {hostile} guessed"
+    )

@@ -1,5 +1,6 @@
 """The history of an instruction over the snapshots of its module, in both directions."""
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -105,6 +106,28 @@ def ancestors(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tupl
             leading = (before for place in current for before in sources_of(matching, place))
             current = list(dict.fromkeys(leading))
     return tuple(current)
+
+
+def beginnings(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> Iterator[HistoryEvent]:
+    """Yield where trails end that lead back to no instruction of the first snapshot, nearest first.
+
+    Each is a birth without a source: made there by the compiler, or guessed where a trail is lost.
+    """
+    waiting = deque((snapshots.told.step_to(place, stage), place) for place in places)
+    seen = set(waiting)
+    while waiting:
+        number, place = waiting.popleft()
+        matching = snapshots.into(number) if number > 0 else None
+        if matching is None:
+            continue
+        sources = sources_of(matching, place)
+        if not sources:
+            yield _born(number, place, matching.said_of_after(place))
+        for one in sources:
+            further = (snapshots.told.step_to(one, number - 1), one)
+            if further not in seen:
+                seen.add(further)
+                waiting.append(further)
 
 
 def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from xlareport.analysis.history import (
     HistoryEvent,
     Snapshots,
     ancestors,
+    beginnings,
     descendants,
     history,
 )
@@ -15,6 +17,8 @@ from xlareport.analysis.pairing import Place
 from xlareport.analysis.subjects import Subject
 from xlareport.analysis.summarise import source_of
 from xlareport.hlo.model import HloModule, Instruction
+
+_BEGINNINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Trace:
     """Instructions of the first snapshot whose work it does."""
     now: tuple[Standing, ...]
     """Instructions of the last snapshot that do its work."""
+    beginnings: tuple[HistoryEvent, ...]
+    """Without origins, the births it goes back to, the nearest first and so many at most."""
 
 
 def trace(snapshots: Snapshots, subject: Subject, ends: Ends | None = None) -> Trace:
@@ -58,7 +64,12 @@ def trace(snapshots: Snapshots, subject: Subject, ends: Ends | None = None) -> T
         events=_by_stage(_events(snapshots, subject, now)),
         origins=standings(snapshots.modules[first], origins),
         now=standings(snapshots.modules[last], now),
+        beginnings=() if origins else _beginnings(snapshots, subject),
     )
+
+
+def _beginnings(snapshots: Snapshots, subject: Subject) -> tuple[HistoryEvent, ...]:
+    return tuple(islice(beginnings(snapshots, subject.stage, subject.places), _BEGINNINGS))
 
 
 def _ends(snapshots: Snapshots, subject: Subject) -> Ends:

@@ -94,12 +94,13 @@ def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
 
 
 def _events(found: Trace) -> Iterator[HistoryEvent]:
-    """Yield the origins in the first snapshot, then what happened."""
+    """Yield the origins in the first snapshot or the births in their place, then what happened."""
     told = {(one.stage, one.event, one.instruction) for one in found.events}
     for one in found.origins:
         if (0, Event.FIRST, one.place) not in told:
             why = "stands in the first snapshot"
             yield HistoryEvent(0, Event.FIRST, one.place, (), (), Grade.EXACT, why)
+    yield from (one for one in found.beginnings if one not in found.events)
     yield from found.events
 
 
@@ -123,7 +124,10 @@ def _account(found: Trace, stages: Sequence[Stage], module: str) -> Iterator[str
     """Yield the lines of the account for the terminal."""
     yield f"{found.subject.name}  in {module}, {stages[found.subject.stage].label}"
     yield ""
-    yield from _standings("It comes from", "first", found.origins)
+    if found.origins:
+        yield from _standings("It comes from", "first", found.origins)
+    else:
+        yield from _begun(found.beginnings, stages)
     shown = None
     for event in found.events:
         if event.stage != shown:
@@ -132,6 +136,16 @@ def _account(found: Trace, stages: Sequence[Stage], module: str) -> Iterator[str
         yield from _told(event)
     yield ""
     yield from _standings("Its work is done by", "last", found.now)
+
+
+def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[Stage]) -> Iterator[str]:
+    """Yield what is known of a subject that comes from nothing in the first snapshot."""
+    yield "No instruction of the first snapshot is known to have become it:"
+    for one in beginnings:
+        lost = one.confidence is Grade.GUESSED
+        name, step = f"%{one.instruction.instruction}", stages[one.stage].label
+        said = f"the trail is lost at {name} in {step}" if lost else f"{name} was made in {step}"
+        yield f"  {said} ({one.confidence}: {one.reason})"
 
 
 def _told(event: HistoryEvent) -> Iterator[str]:

@@ -212,9 +212,11 @@ class _Events:
 
 def _subject(one: _Followed, table: _Standings, events: _Events) -> dict[str, Any]:
     found = one.trace
+    happened = dict.fromkeys((*found.beginnings, *found.events))
+    ordered = sorted(happened, key=lambda event: event.stage)
     return {
         "instructions": one.instructions,
-        "events": events.numbers(event for event in found.events if event.event not in _ENDS),
+        "events": events.numbers(event for event in ordered if event.event not in _ENDS),
         "origins": _listed(found.origins, table),
         "now": _listed(found.now, table),
     }
