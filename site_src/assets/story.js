@@ -14,6 +14,7 @@ const xlareportStory = (() => {
   /** @typedef {{before: Names, after: Names, scope: string | null, reason: string | null, grade: string | null}} Example */
   /** @typedef {{kind: string, label: string, title: string, count: number, grade: string | null, examples: Example[]}} Group */
   /** @typedef {{key: string, place: number, alt: string}} Drawn a picture of those in a payload */
+  /** @typedef {{name: string, line: number, before: Drawn, after: Drawn}} Place pictures of what a line of `left_out` names */
   /**
    * @typedef {object} Story
    * @property {string} headline
@@ -24,7 +25,7 @@ const xlareportStory = (() => {
    * @property {[string, boolean][]} [ran]
    * @property {Group[]} groups
    * @property {[string, number | null, number | null][]} opcodes
-   * @property {{before: Drawn | null, after: Drawn | null, note: string, left_out?: string[]} | null} pictures
+   * @property {{before: Drawn | null, after: Drawn | null, note: string, left_out?: string[], places?: Place[]} | null} pictures
    * @property {any} diff
    */
 
@@ -215,7 +216,7 @@ const xlareportStory = (() => {
   /** @param {Story} story */
   function picturePart({ pictures }) {
     if (!pictures) return null;
-    const { note, left_out: leftOut } = pictures;
+    const { note, left_out: leftOut, places = [] } = pictures;
     const figures = [drawn("Before", pictures.before), drawn("After", pictures.after)];
     if (!figures.some(Boolean) && !note) return null;
     return element(
@@ -224,18 +225,27 @@ const xlareportStory = (() => {
       element("h3", null, "What changed, drawn"),
       note && element("p.xr-muted", null, ...told(note)),
       figures.some(Boolean) && element("div.xr-pair", null, ...figures),
-      leftOut?.length && leftOutPart(leftOut),
+      leftOut?.length && leftOutPart(leftOut, places),
     );
   }
 
-  /** @param {string[]} lines what changed besides, each line of one kind */
-  function leftOutPart(lines) {
+  /**
+   * @param {string[]} lines what changed besides, each line of one kind
+   * @param {Place[]} places
+   */
+  function leftOutPart(lines, places) {
+    const item = (/** @type {string} */ line, /** @type {number} */ number) => element("li", null, ...told(line), ...places.filter((one) => one.line === number).map(placePart));
     return element(
       "details.xr-left-out",
       null,
-      element("summary", null, `What changed besides, not drawn (${lines.length})`),
-      element("ul", null, ...lines.map((line) => element("li", null, ...told(line)))),
+      element("summary", null, `What changed besides (${lines.length})`),
+      element("ul", null, ...lines.map(item)),
     );
+  }
+
+  /** @param {Place} place whose pictures are drawn when it is opened */
+  function placePart({ name, before, after }) {
+    return element("details", null, element("summary", null, "Drawn: ", element("code", null, name)), element("div.xr-pair", null, drawn("Before", before), drawn("After", after)));
   }
 
   /**

@@ -59,7 +59,7 @@ def pictures(module_of: Read) -> tuple[Drawing, Drawing]:
     changed = [(Place("main", "d"), Place("main", "d"))]
     return change_pictures(
         module_of(BEFORE), module_of(AFTER), places("b", "c"), places("n"), changed
-    )
+    ).pair
 
 
 def test_what_changed_has_a_state_and_one_ring_around_it(
@@ -103,7 +103,7 @@ def test_an_operand_that_changed_has_its_arrow_marked(module_of: Read) -> None:
     same = [(Place("main", "c"), Place("main", "c"))]
     before, after = change_pictures(
         module_of(text.format("a")), module_of(text.format("b")), [], [], same
-    )
+    ).pair
     assert arrows(before)["a", "c"] == "same"
     assert arrows(after)["b", "c"] == "added"
     assert states(before) == states(after) == {"a": "context", "b": "context", "c": "changed"}
@@ -117,7 +117,7 @@ def test_a_name_that_was_another_thing_before_is_told_apart(module_of: Read) -> 
         places("b"),
         [],
         partner=lambda place: None if place.instruction == "b" else place,
-    )
+    ).pair
     assert {node.id for node in before.nodes if node.state == "removed"} == {"main/%b"}
     assert {node.id for node in after.nodes if node.state == "added"} == {"main/%b'"}
 
@@ -131,7 +131,7 @@ def test_a_new_name_for_the_same_thing_keeps_its_id(module_of: Read) -> None:
         places("n"),
         [(Place("main", "d"), Place("main", "d"))],
         partner=lambda place: Place("main", "away") if place.instruction == "renamed" else place,
-    )
+    ).pair
     assert "main/%away" in {node.id for node in before.nodes}
     [node] = [one for one in after.nodes if one.id == "main/%away"]
     assert node.lines[0] == "renamed"
@@ -155,7 +155,7 @@ def test_spots_alike_are_drawn_once_and_counted(module_of: Read) -> None:
     module = module_of(many(30))
     before, after = change_pictures(
         module, module_of(many(0)), places(*(f"r{n}" for n in range(30))), [], []
-    )
+    ).pair
     assert states(before) == {"r0": "removed", "s0": "context"}
     assert "Not drawn: 29 spots that changed in the same way." in after.notes
 
@@ -165,7 +165,7 @@ def test_many_different_spots_are_counted(module_of: Read) -> None:
     rows = [f"  o{n} = f32[8] {opcode}(p0)" for n, opcode in enumerate(opcodes)]
     before, after = change_pictures(
         module_of(many(1, rows)), module_of(many(1)), places(*(f"o{n}" for n in range(8))), [], []
-    )
+    ).pair
     assert sum(node.state == "removed" for node in before.nodes) == 4
     assert "Not drawn: 4 other spots that changed." in after.notes
 
@@ -174,7 +174,7 @@ def test_a_large_spot_is_cut_where_it_began(module_of: Read) -> None:
     chain = "\n".join(f"  c{n} = f32[8] abs(c{n - 1})" for n in range(1, 300))
     module = module_of(f"ENTRY main {{\n  c0 = f32[8] parameter(0)\n{chain}\n}}")
     names = [f"c{n}" for n in range(1, 300)]
-    before, after = change_pictures(module, module_of(many(0)), places(*names), [], [])
+    before, after = change_pictures(module, module_of(many(0)), places(*names), [], []).pair
     removed = [name for name, state in states(before).items() if state == "removed"]
     assert removed[:40] == names[:40]
     assert "Not drawn: 259 instructions that changed together with these." in after.notes
@@ -203,7 +203,7 @@ def test_a_fusion_that_was_made_is_a_frame_around_what_went_in(module_of: Read) 
     moved = [(Place("main", name), Place("fused", name)) for name in "bc"]
     before, after = change_pictures(
         module_of(BEFORE), module_of(FUSED), [], places("fusion"), moved
-    )
+    ).pair
     assert states(before) == {"b": "changed", "c": "changed", "a": "context", "d": "context"}
     assert states(after) == states(before)
     [frame] = after.groups
@@ -214,20 +214,20 @@ def test_a_fusion_that_was_made_is_a_frame_around_what_went_in(module_of: Read) 
 
 
 def test_nothing_changed_is_two_empty_pictures(module_of: Read) -> None:
-    before, after = change_pictures(module_of(BEFORE), module_of(AFTER), [], [], [])
+    before, after = change_pictures(module_of(BEFORE), module_of(AFTER), [], [], []).pair
     assert (before.nodes, after.nodes) == ((), ())
 
 
 def test_places_that_are_not_there_are_forgotten(module_of: Read) -> None:
     ghosts = [Place("nowhere", "x"), Place("main", "nobody")]
-    before, after = change_pictures(module_of(BEFORE), module_of(AFTER), ghosts, ghosts, [])
+    before, after = change_pictures(module_of(BEFORE), module_of(AFTER), ghosts, ghosts, []).pair
     assert (before.nodes, after.nodes) == ((), ())
 
 
 def test_the_pictures_of_a_step(module_of: Read) -> None:
     found = step_pictures(step(module_of(BEFORE), module_of(AFTER)))
     assert found is not None
-    before, after = found
+    before, after = found.pair
     assert "removed" in states(before).values()
     [new] = [node for node in after.nodes if node.lines[0] == "n"]
     assert new.state in {"added", "changed"}
@@ -253,10 +253,45 @@ def test_every_step_of_a_real_module(dumped: Callable[[str, str], HloModule]) ->
     for before, after in pairwise(modules):
         found = step_pictures(step(before, after))
         assert found is not None
-        old, new = ({node.id: node for node in one.nodes} for one in found)
+        old, new = ({node.id: node for node in one.nodes} for one in found.pair)
         assert old
         assert new
         for name in old.keys() & new.keys():
             assert {old[name].state, new[name].state} <= {"changed", "context"}
         assert all(node.state != "added" for node in old.values())
         assert all(node.state != "removed" for node in new.values())
+
+
+def test_places_that_are_left_out_have_pictures_of_their_own(module_of: Read) -> None:
+    names = [name for n in range(20) for name in (f"r{n}", f"s{n}")]
+    found = change_pictures(module_of(many(20)), module_of(many(0)), places(*names), [], [])
+    before, after = found.pair
+    assert len(found.places) == 8
+    assert after.left_out[0].startswith("19 spots, as drawn: ")
+    for one in found.places:
+        old, new = one.pair
+        assert (old.title, new.title, one.line) == ("before", "after", 0)
+        assert one.name in after.left_out[0]
+        assert set(states(old).values()) == {"removed"}
+        assert not {node.id for node in old.nodes} & {node.id for node in before.nodes}
+        assert new.nodes == ()
+
+
+def test_a_box_of_a_place_says_what_it_stands_in(module_of: Read) -> None:
+    row = "ENTRY main {\n  x = f32[8] parameter(0)\n"
+    bodies = "".join(
+        f"f{n} {{\n  p = f32[8] parameter(0)\n  n{n} = f32[8] negate(p)\n"
+        f"  ROOT o{n} = f32[8] OP(n{n})\n}}\n"
+        for n in range(3)
+    )
+    calls = "".join(f"  c{n} = f32[8] fusion(x), kind=kLoop, calls=f{n}\n" for n in range(3))
+    whole = f"{bodies}{row}{calls}}}"
+    same = [(one, one) for n in range(3) for one in places(f"o{n}", computation=f"f{n}")]
+    found = change_pictures(
+        module_of(whole.replace("OP", "abs")), module_of(whole.replace("OP", "sine")), [], [], same
+    )
+    assert [one.name for one in found.places] == ["%o1", "%o2"]
+    for one in found.places:
+        for drawing in one.pair:
+            assert drawing.groups == ()
+            assert {node.lines[-1] for node in drawing.nodes} == {f"in c{one.name[-1]} kLoop"}

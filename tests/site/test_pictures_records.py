@@ -161,7 +161,7 @@ def test_pictures_of_a_real_module_are_the_same(
     check(
         visitor,
         site,
-        drawn(tmp_path, PictureRequest("s", sides), PictureRequest("w", (whole,))),
+        drawn(tmp_path, PictureRequest("s", sides.pair), PictureRequest("w", (whole,))),
     )
 
 

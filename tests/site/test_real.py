@@ -114,3 +114,17 @@ def test_the_overview_of_a_module_fits_a_screen(opened: Any) -> None:
     curve = page.locator(".xr-beside .xr-chart").bounding_box()
 
     assert curve["y"] + curve["height"] < 900
+
+
+def test_places_that_a_step_leaves_out_open_their_own_pictures(opened: Any) -> None:
+    page = opened(f"{MAIN}-steps.html#step=0019")
+    page.locator(".xr-left-out > summary").click()
+    places = page.locator(".xr-left-out details")
+    expect(places).to_have_count(3)
+    for number in range(3):
+        place = places.nth(number)
+        place.locator("> summary").click()
+        expect(place.locator("figure svg")).to_have_count(2)
+        expect(
+            place.locator("figure g.n:is(.s-changed, .s-added, .s-removed)").first
+        ).to_be_visible()

@@ -1,9 +1,9 @@
 """The pictures of a module's pages: what to draw, where it lies, how it is handed to the page."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Literal
 
 from xlareport import units
@@ -13,8 +13,8 @@ from xlareport.pages import navigation
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_record import picture_record
 from xlareport.payload import payload, payload_path
-from xlareport.pictures.change import step_pictures
-from xlareport.pictures.draw import PictureRequest, PictureResult
+from xlareport.pictures.change import Pair, step_pictures
+from xlareport.pictures.draw import PictureRequest, PictureResult, in_layers
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.shade import NO_SHARES, Shares
@@ -62,6 +62,8 @@ class StepPictures:
     after: dict[str, Any]
     left_out: tuple[str, ...]
     """What changed besides, in words."""
+    places: tuple[dict[str, Any], ...]
+    """Pictures of some of that: a name, the line of `left_out` with it, before and after."""
     request: PictureRequest
 
 
@@ -99,13 +101,23 @@ def step_pictures_of(change: StepChange) -> StepPictures | None:
         return None
     if drawings is None:
         return None
-    key = _key(drawings)
-    sides = [
-        {"key": key, "place": place, "alt": _alt(f"{side} the step", drawing)}
-        for place, (side, drawing) in enumerate(zip(_SIDES, drawings, strict=True))
+    others = tuple(one.pair for one in drawings.places)
+    key = _key(tuple(chain(drawings.pair, *others)))
+    before, after = _sides(key, 0, drawings.pair)
+    places = []
+    for number, one in enumerate(drawings.places, 1):
+        first, second = _sides(key, number, one.pair)
+        places.append({"name": one.name, "line": one.line, "before": first, "after": second})
+    request = PictureRequest(key, drawings.pair, others=others)
+    return StepPictures(before, after, drawings.pair[1].left_out, tuple(places), request)
+
+
+def _sides(key: str, number: int, pair: Pair) -> list[dict[str, Any]]:
+    """Name the two pictures of the pair with that number in a payload."""
+    return [
+        {"key": key, "place": 2 * number + place, "alt": _alt(f"{side} the step", drawing)}
+        for place, (side, drawing) in enumerate(zip(_SIDES, pair, strict=True))
     ]
-    request = PictureRequest(key, drawings)
-    return StepPictures(sides[0], sides[1], drawings[1].left_out, request)
 
 
 def told(pictures: StepPictures | None, note: str) -> dict[str, Any]:
@@ -113,7 +125,9 @@ def told(pictures: StepPictures | None, note: str) -> dict[str, Any]:
     if pictures is None:
         return {"before": None, "after": None, "note": note}
     left_out = list(pictures.left_out)
-    return {"before": pictures.before, "after": pictures.after, "note": note, "left_out": left_out}
+    both = {"before": pictures.before, "after": pictures.after}
+    places = {"places": list(pictures.places)} if pictures.places else {}
+    return both | {"note": note, "left_out": left_out} | places
 
 
 def picture_files(
@@ -131,7 +145,8 @@ def picture_files(
 
 def _own_files(one: PictureResult, plain: frozenset[str]) -> Iterator[tuple[str, str]]:
     key = one.request.key
-    records = [picture_record(*placed) for placed in one.placed]
+    others = chain.from_iterable(map(in_layers, one.request.others))
+    records = [picture_record(*placed) for placed in chain(one.placed, others)]
     yield payload_path(key), payload(key, {"pictures": records})
     if key in plain:
         yield f"{key}.svg", one.svgs[0]
@@ -146,7 +161,8 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
     drawing = Drawing("Not drawn", (), notes=words, has_legend=False)
     placed = (drawing, layered_layout(drawing))
     for one in requests:
-        yield PictureResult(one, (placed,) * len(one.drawings), words[0])
+        many = len(one.drawings) + sum(map(len, one.others))
+        yield PictureResult(replace(one, others=()), (placed,) * many, words[0])
 
 
 def _overview(

@@ -1,13 +1,15 @@
 """The picture of a step: what changed, with one ring of what stands around it, before and after.
 
 A box that is there before and after has the same id in both drawings, so that it can keep its
-place. What is not drawn is counted in the notes of the drawing after, and named in `left_out`.
+place. What is not drawn is counted in the notes of the drawing after, and named in `left_out`;
+some of that has small pictures of its own.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
+from typing import TypeAlias
 
 from xlareport.analysis.differences import Kind
 from xlareport.analysis.matching.result import Matching
@@ -15,8 +17,9 @@ from xlareport.analysis.pairing import Place
 from xlareport.analysis.steps import StepChange
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import Drawing, Edge, State
-from xlareport.pictures.excerpt import draw_excerpt
-from xlareport.pictures.left_out import choose
+from xlareport.pictures.excerpt import Found, draw_excerpt, find_shown
+from xlareport.pictures.left_out import choose, name_of
+from xlareport.pictures.metrics import shorten
 from xlareport.pictures.side import Side
 from xlareport.pictures.spots import Naming, find_spots
 
@@ -31,6 +34,28 @@ _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
 
 Partner = Callable[[Place], Place | None]
 Sides = Sequence[tuple[Side, Naming]]
+Pair: TypeAlias = tuple[Drawing, Drawing]
+"""Before and after."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPlace:
+    """A place that the pictures of a step leave out, in pictures of its own."""
+
+    name: str
+    """Of an instruction there, with `%`."""
+    line: int
+    """The line of `left_out` that names it."""
+    pair: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class StepDrawings:
+    """What is drawn of a step."""
+
+    pair: Pair
+    places: tuple[ChangedPlace, ...] = ()
+    """In the order of the lines of `left_out`; without frames, whose names stand in the boxes."""
 
 
 def change_pictures(
@@ -41,7 +66,7 @@ def change_pictures(
     changed: Iterable[tuple[Place, Place]],
     *,
     partner: Partner | None = None,
-) -> tuple[Drawing, Drawing]:
+) -> StepDrawings:
     """Draw what a step did; both drawings are empty where nothing that has a box changed.
 
     `changed` pairs places before and after; `partner` says where anything else that is after was
@@ -52,21 +77,20 @@ def change_pictures(
     new = Side(after, _states("added", added) | _states("changed", pairs))
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
     choice = choose(find_spots(sides))
-    shown = choice.chosen | _around(sides, choice.chosen)
-    computations = old.computations | new.computations
-    first, second = (draw_excerpt(*side, shown, computations) for side in sides)
-    return (
-        replace(_marked(first, second, "removed"), title="before"),
-        replace(
-            _marked(second, first, "added"),
-            title="after",
-            notes=(*choice.notes(), *second.notes),
-            left_out=choice.lines(),
+    places = [(name_of(spot), line, spot.ids) for line, spot in choice.places()]
+    shown = [one | _around(sides, one) for one in (choice.chosen, *(ids for *_, ids in places))]
+    (first, second), *others = _pairs(sides, shown)
+    last = replace(second, notes=(*choice.notes(), *second.notes), left_out=choice.lines())
+    return StepDrawings(
+        (first, last),
+        tuple(
+            ChangedPlace(name, line, (_unframed(one), _unframed(other)))
+            for (name, line, _), (one, other) in zip(places, others, strict=True)
         ),
     )
 
 
-def step_pictures(step: StepChange) -> tuple[Drawing, Drawing] | None:
+def step_pictures(step: StepChange) -> StepDrawings | None:
     """Draw what a step did; None where it changed nothing that a picture could show."""
     matching = step.matching
     if matching is None:
@@ -83,7 +107,7 @@ def step_pictures(step: StepChange) -> tuple[Drawing, Drawing] | None:
     pictures = change_pictures(
         matching.before, matching.after, gone, new, pairs, partner=_primary(matching)
     )
-    return pictures if any(one.nodes for one in pictures) else None
+    return pictures if any(one.nodes for one in pictures.pair) else None
 
 
 def _primary(matching: Matching) -> Partner:
@@ -130,6 +154,42 @@ def _around(sides: Sides, chosen: dict[str, None]) -> dict[str, None]:
                 new = (name for name in others if name not in chosen and name not in found)
                 found.update(dict.fromkeys(islice(new, _MOST_AROUND_ONE)))
     return dict(islice(found.items(), _MOST_AROUND))
+
+
+def _pairs(sides: Sides, shown: Sequence[Collection[str]]) -> list[Pair]:
+    """Draw both sides of each of some collections of names; each module is gone through once."""
+    every = set(chain.from_iterable(shown))
+    computations = set[str]().union(*(side.computations for side, _ in sides))
+    found = [(*one, find_shown(*one, every, computations)) for one in sides]
+    pairs = []
+    for names in shown:
+        old, new = (
+            draw_excerpt(side, naming, _part(there, names)) for side, naming, there in found
+        )
+        first, second = _marked(old, new, "removed"), _marked(new, old, "added")
+        pairs.append((replace(first, title="before"), replace(second, title="after")))
+    return pairs
+
+
+def _part(found: Found, names: Collection[str]) -> Found:
+    """Return what was found under some of the names."""
+    parts = (
+        (computation, {name: one for name, one in there.items() if name in names})
+        for computation, there in found.items()
+    )
+    return {computation: part for computation, part in parts if part}
+
+
+def _unframed(drawing: Drawing) -> Drawing:
+    """Return a drawing without frames, in which each box says what it stands in."""
+    inside = {member: one.title for one in drawing.groups for member in one.members}
+    nodes = (
+        replace(one, lines=(*one.lines, f"in {shorten(inside[one.id])}"))
+        if one.id in inside
+        else one
+        for one in drawing.nodes
+    )
+    return replace(drawing, nodes=tuple(nodes), groups=())
 
 
 def _marked(drawing: Drawing, other: Drawing, state: State) -> Drawing:

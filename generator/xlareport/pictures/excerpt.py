@@ -1,7 +1,8 @@
 """Chosen instructions of one module, each in the frame of its computation."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from xlareport.analysis.pairing import Place
 from xlareport.hlo.model import Computation
@@ -14,30 +15,45 @@ from xlareport.pictures.side import Side
 from xlareport.pictures.spots import Naming
 from xlareport.pictures.uses import Item
 
+Found: TypeAlias = Mapping[str, Mapping[str, str]]
+"""The instructions of each computation by their names, the callers before what they call."""
 
-def draw_excerpt(
+
+def find_shown(
     side: Side, naming: Naming, shown: Collection[str], computations: Collection[str]
-) -> Drawing:
-    """Draw the instructions in some computations whose names are shown."""
-    return _Excerpt(side, naming, shown, computations).drawing()
+) -> Found:
+    """Return the instructions in some computations whose names are shown."""
+    return {
+        one.name: chosen
+        for one in reversed(side.module.computations)
+        if one.name in computations and (chosen := _choose(one, naming, shown))
+    }
+
+
+def _choose(computation: Computation, naming: Naming, shown: Collection[str]) -> dict[str, str]:
+    """Return what is shown of a computation, each thing once."""
+    found: dict[str, str] = {}
+    for one in computation.instructions:
+        name = naming(Place(computation.name, one.name))
+        if name in shown:
+            found.setdefault(name, one.name)
+    return found
+
+
+def draw_excerpt(side: Side, naming: Naming, found: Found) -> Drawing:
+    """Draw the instructions that were found."""
+    return _Excerpt(side, naming, found).drawing()
 
 
 class _Excerpt:
     """Collects instances, frames and items, the callers before what they call."""
 
-    def __init__(
-        self, side: Side, naming: Naming, shown: Collection[str], computations: Collection[str]
-    ) -> None:
+    def __init__(self, side: Side, naming: Naming, found: Found) -> None:
         self._side = side
         self._naming = naming
-        self._shown = shown
         self._instances: dict[str, Instance] = {}
         self._frames: dict[str, Group] = {}
-        self._chosen = {
-            one.name: chosen
-            for one in reversed(side.module.computations)
-            if one.name in computations and (chosen := self._choose(one))
-        }
+        self._chosen = {computation: [*names.values()] for computation, names in found.items()}
 
     def drawing(self) -> Drawing:
         """Return the drawing."""
@@ -46,15 +62,6 @@ class _Excerpt:
         items = [item for name in self._chosen for item in self._items(name)]
         frames = tuple(self._frames.values())
         return assemble(self._side.module, "", items, frames, excerpt=True)
-
-    def _choose(self, computation: Computation) -> list[str]:
-        """Return the names of what is shown of a computation, each thing once."""
-        found: dict[str, str] = {}
-        for one in computation.instructions:
-            name = self._naming(Place(computation.name, one.name))
-            if name in self._shown:
-                found.setdefault(name, one.name)
-        return list(found.values())
 
     def _instance(self, name: str) -> Instance:
         """Return a computation in the place of its caller where that is shown, else by itself."""

@@ -1,11 +1,14 @@
-"""Which spots of a step are drawn, and words on those that are not: of spots alike one is drawn."""
+"""Which spots of a step are drawn, and words on those that are not: of spots alike one is drawn.
+
+Of those that are not, the first of each kind have a picture of their own, which the page opens.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
-from xlareport.pictures.spots import Spot
+from xlareport.pictures.spots import Likeness, Spot
 from xlareport.units import plural
 
 _MOST_CHANGED = 40
@@ -14,6 +17,9 @@ _MOST_CHANGED = 40
 _ENOUGH_CHANGED = 24
 _MOST_SPOTS = 4
 """Changed boxes up to which further spots are drawn, and how many spots there are at most."""
+
+_MOST_PLACES = 8
+"""Spots with a picture of their own, and none is larger than is drawn together."""
 
 _MOST_LINES = 60
 _MOST_NAMES = 8
@@ -48,18 +54,33 @@ class Choice:
 
     def lines(self) -> tuple[str, ...]:
         """Name what is not drawn, spots alike in one line, the most frequent first."""
-        found = [*_lines(self.alike, "as drawn"), *_lines(self.others, "")]
+        found = [*_families(self.alike), *_families(self.others)]
+        drawn = {spot.likeness for spot in self.alike}
         more = len(found) - _MOST_LINES
         return (
-            *found[:_MOST_LINES],
+            *(_line(one, drawn) for one in found[:_MOST_LINES]),
             *([f"{plural(more, 'more kind')} of spots"] if more > 0 else []),
         )
+
+    def places(self) -> list[tuple[int, Spot]]:
+        """Return which spots get a picture of their own, each with the line that names it.
+
+        The first of every line come first, then the second ones.
+        """
+        families = [*_families(self.alike), *_families(self.others)][:_MOST_LINES]
+        rows = (
+            [(line, spot) for spot in members[:_MOST_NAMES]]
+            for line, members in enumerate(families)
+        )
+        named = (one for one in chain.from_iterable(zip_longest(*rows)) if one)
+        small = (one for one in named if len(one[1].ids) <= _ENOUGH_CHANGED)
+        return sorted(islice(small, _MOST_PLACES), key=lambda one: one[0])
 
 
 def choose(spots: Sequence[Spot]) -> Choice:
     """Choose what to draw of the spots, which come with the most telling first."""
     found = Choice()
-    drawn: set[frozenset[tuple[tuple[str, str], int]]] = set()
+    drawn: set[Likeness] = set()
     for spot in spots:
         if spot.likeness in drawn:
             found.alike.append(spot)
@@ -74,17 +95,26 @@ def choose(spots: Sequence[Spot]) -> Choice:
     return found
 
 
-def _lines(spots: Sequence[Spot], what: str) -> Iterator[str]:
-    """Yield a line for spots alike: what changed, how often, where."""
-    families: dict[frozenset[tuple[tuple[str, str], int]], list[Spot]] = {}
+def _families(spots: Sequence[Spot]) -> list[list[Spot]]:
+    """Return the spots with those alike together, the most frequent first."""
+    families: dict[Likeness, list[Spot]] = {}
     for spot in spots:
         families.setdefault(spot.likeness, []).append(spot)
-    for members in sorted(families.values(), key=len, reverse=True):
-        times = f"{plural(len(members), 'spot')}, " if len(members) > 1 else ""
-        words = what or _kinds(members[0].kinds)
-        names = [_name(next(iter(one.ids))) for one in members[:_MOST_NAMES]]
-        more = f" and {len(members) - _MOST_NAMES} more" if len(members) > _MOST_NAMES else ""
-        yield f"{times}{words}: {', '.join(names)}{more}"
+    return sorted(families.values(), key=len, reverse=True)
+
+
+def _line(members: Sequence[Spot], drawn: Collection[Likeness]) -> str:
+    """Return a line for spots alike: what changed, how often, where."""
+    times = f"{plural(len(members), 'spot')}, " if len(members) > 1 else ""
+    words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
+    names = [name_of(one) for one in members[:_MOST_NAMES]]
+    more = f" and {len(members) - _MOST_NAMES} more" if len(members) > _MOST_NAMES else ""
+    return f"{times}{words}: {', '.join(names)}{more}"
+
+
+def name_of(spot: Spot) -> str:
+    """Return the instruction that a spot is named after: `%add.3` for `main/%add.3'`."""
+    return f"%{next(iter(spot.ids)).rpartition('%')[2].rstrip(chr(39))}"
 
 
 def _kinds(kinds: Mapping[tuple[str, str], int]) -> str:
@@ -96,8 +126,3 @@ def _kinds(kinds: Mapping[tuple[str, str], int]) -> str:
         for one, (_, count) in zip(words, most[:_MOST_KINDS], strict=True)
     ]
     return ", ".join(counted) + (", …" if len(most) > _MOST_KINDS else "")
-
-
-def _name(box: str) -> str:
-    """Return the instruction of a box: `%add.3` for `main/%add.3'`."""
-    return f"%{box.rpartition('%')[2].rstrip(chr(39))}"

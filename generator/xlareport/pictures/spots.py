@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from xlareport.analysis.pairing import Place
 from xlareport.pictures.side import Side
@@ -11,6 +12,8 @@ _HUB = 6
 """What has more changed neighbours holds them together no more: everybody reads it."""
 
 Naming = Callable[[Place], str]
+Likeness: TypeAlias = frozenset[tuple[tuple[str, str], int]]
+"""How many instructions of each state and opcode there are."""
 
 
 @dataclass(slots=True)
@@ -28,7 +31,7 @@ class Spot:
         return any(state != "changed" for state, _ in self.kinds)
 
     @property
-    def likeness(self) -> frozenset[tuple[tuple[str, str], int]]:
+    def likeness(self) -> Likeness:
         """What spots alike have in common."""
         return frozenset(self.kinds.items())
 
