@@ -4,7 +4,8 @@ import re
 
 from xlareport.knowledge import colours
 from xlareport.pictures.scales import Scale
-from xlareport.pictures.style import style_sheet
+from xlareport.pictures.style import dark_rules, style_sheet
+from xlareport.resources import resource
 
 
 def test_only_the_families_in_use_have_rules() -> None:
@@ -43,3 +44,13 @@ def test_a_mode_shows_its_own_and_no_other() -> None:
     assert '.xg.by-cost .n[data-cost="4"]>.box{fill:var(--xg-heat-4,' in sheet
     assert "by-memory" not in sheet
     assert not re.findall(r"var\(--xg-[a-z0-9-]+\)", sheet)
+
+
+def test_dark_colours_are_those_of_the_page() -> None:
+    sheet = resource("site_src").joinpath("assets", "xlareport.css").read_text("utf-8")
+    [dark] = re.findall(
+        r'^ *\[data-md-color-scheme="slate"\] \{(.*?)\}', sheet, re.MULTILINE | re.DOTALL
+    )
+    of_page = dict(re.findall(r"(--xg-[\w-]+):\s*([^;]+);", dark))
+    assert len(of_page) > 60
+    assert dict(re.findall(r"(--xg-[\w-]+):([^;}]+)", dark_rules())) == of_page
