@@ -1,5 +1,6 @@
 """A module of any size has a picture that can be read, and repeats are drawn once."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,3 +120,17 @@ def test_the_large_dump(dumps: Path) -> None:
     drawing = ModulePictures(module).overview()
     assert 20 <= len(drawing.nodes) <= 60
     assert any("12, " in node.lines[1] for node in drawing.nodes if node.shape == "stack")
+
+
+def test_a_real_module_without_scopes_is_cut_all_the_same(
+    unpacked: Callable[[str], Path], module_of: Callable[[str], HloModule]
+) -> None:
+    name = "module_0004.jit_augment.before_optimizations.txt"
+    text = unpacked("labelled-preprocessing").joinpath(name).read_text("utf-8")
+    module = module_of(re.sub(r' ?op_name="[^"]*"', "", text.partition("\n")[2]))
+    assert module.entry is not None
+    overview = ModulePictures(module).overview()
+    assert len(module.entry.instructions) == 680
+    assert 10 < len(overview.nodes) < 60
+    lines = [line for one in overview.nodes for line in one.lines]
+    assert any(line.endswith(" 24, 3 instructions each") for line in lines)
