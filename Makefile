@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: help report serve test check format browser screenshots bench score fuzz clean
+.PHONY: walks help report serve test check format browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -28,6 +28,9 @@ serve: $(VENV)/.ready  ## Show that report on http://127.0.0.1:8000 and follow i
 
 test: check browser  ## Check and test everything: sources, pages in a browser, the built wheel
 	$(RUN)pytest -n $(WORKERS)
+
+walks: browser  ## Walk through whole reports in a browser: minutes that `make test` spares
+	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) tests/site tests/hostile tests/benchmarks
 
 check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff check

@@ -88,6 +88,26 @@ def dumps() -> Path:
     return Path(folder)
 
 
+LONG_WALKS = (
+    "benchmarks/test_bench_site.py",
+    "hostile/test_every_page.py",
+    "site/test_real.py",
+    "site/test_reader.py",
+    "site/test_single.py",
+)
+"""Tests that open dozens of pages: minutes in a browser."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the long walks through a browser to `XLAREPORT_LONG_WALKS=1`, that is `make walks`."""
+    if os.environ.get("XLAREPORT_LONG_WALKS"):
+        return
+    reason = "a long walk through a browser: XLAREPORT_LONG_WALKS=1, or make walks"
+    for one in items:
+        if one.path.as_posix().endswith(LONG_WALKS):
+            one.add_marker(pytest.mark.skip(reason=reason))
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Return the path of Chromium; the test is skipped without one, and fails so under CI=true."""
@@ -144,6 +164,7 @@ class Visitor:
 @pytest.fixture
 def visitor(browser: "Browser") -> Iterator[Visitor]:
     context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
+    context.set_default_navigation_timeout(PATIENCE * 4)
     yield Visitor(context)
     context.close()
 
