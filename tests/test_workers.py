@@ -5,53 +5,62 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
+from xlareport import workers
 from xlareport.workers import Crew, as_they_come, work_in_processes
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
 
-def half(number: int) -> int:
-    """Halve a number, but die of 13."""
-    if number == 13:
-        os._exit(1)
-    return number // 2
+WORK = eval
+"""A spawned process can import it, whichever way pytest imported this file."""
+DIE = "__import__('os')._exit(1)"
 
 
-def buried(number: int) -> int:
-    return -number
+def buried(thing: str) -> str:
+    return f"died of {thing}"
 
 
-def refused(number: int) -> int:
-    raise ValueError(number)
+@pytest.fixture(params=["spawned", "as this process may"])
+def _begun(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "spawned":
+        monkeypatch.setattr(workers, "_context", lambda: get_context("spawn"))
 
 
+@pytest.mark.usefixtures("_begun")
 def test_every_thing_gets_its_result() -> None:
-    assert dict(work_in_processes([2, 4, 6], half, 2, buried)) == {2: 1, 4: 2, 6: 3}
+    found = dict(work_in_processes(["1 + 1", "2 + 2"], WORK, 2, buried))
+    assert found == {"1 + 1": 2, "2 + 2": 4}
 
 
 def test_nothing_to_do_is_no_error() -> None:
-    assert list(work_in_processes([], half, 2, buried)) == []
+    assert list(work_in_processes([], WORK, 2, buried)) == []
 
 
+@pytest.mark.usefixtures("_begun")
 def test_a_death_costs_its_own_errand_only() -> None:
-    found = dict(work_in_processes([2, 13, 4, 13, 6, 8], half, 2, buried))
-    assert found == {2: 1, 13: -13, 4: 2, 6: 3, 8: 4}
+    found = dict(work_in_processes(["1", DIE, "2", f" {DIE}", "3", "4"], WORK, 2, buried))
+    assert found.pop(DIE) == buried(DIE)
+    assert found.pop(f" {DIE}") == buried(f" {DIE}")
+    assert found == {"1": 1, "2": 2, "3": 3, "4": 4}
 
 
+@pytest.mark.usefixtures("_begun")
 def test_a_crew_works_on_after_a_death() -> None:
     with Crew(2) as crew:
-        assert crew.submit(half, 13, buried).result() == -13
-        again = [crew.submit(half, one, buried) for one in (20, 30)]
-        assert {one.thing: one.result() for one in as_they_come(again)} == {20: 10, 30: 15}
+        assert crew.submit(WORK, DIE, buried).result() == buried(DIE)
+        again = [crew.submit(WORK, one, buried) for one in ("20", "30")]
+        assert {one.thing: one.result() for one in as_they_come(again)} == {"20": 20, "30": 30}
 
 
+@pytest.mark.usefixtures("_begun")
 def test_an_exception_reaches_the_caller() -> None:
-    with Crew(1) as crew, pytest.raises(ValueError, match="7"):
-        crew.submit(refused, 7, buried).result()
+    with Crew(1) as crew, pytest.raises(ZeroDivisionError):
+        crew.submit(WORK, "1 / 0", buried).result()
 
 
 def _alive(process: int) -> bool:
@@ -73,13 +82,13 @@ def test_workers_end_with_the_process_that_began_them() -> None:
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as one:
         assert one.stdout is not None
-        workers = [int(word) for word in one.stdout.readline().split()]
-        assert workers
+        begun = [int(word) for word in one.stdout.readline().split()]
+        assert begun
         one.kill()
     patience = time.monotonic() + 30
-    while any(map(_alive, workers)) and time.monotonic() < patience:
+    while any(map(_alive, begun)) and time.monotonic() < patience:
         time.sleep(0.01)
-    assert not any(map(_alive, workers))
+    assert not any(map(_alive, begun))
 
 
 @POSIX

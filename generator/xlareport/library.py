@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from xlareport import program
@@ -57,12 +56,7 @@ class Report:
         """Return the report; leaving the `with` closes it."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace_: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the report."""
         self.close()
 

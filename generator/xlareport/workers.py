@@ -18,7 +18,6 @@ from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 T = TypeVar("T")
@@ -67,12 +66,7 @@ class Crew:
         self._begun(os.getpid)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the processes; what none of them has begun stays undone."""
         self._pool.shutdown(cancel_futures=True)
         self._spare.shutdown(cancel_futures=True)

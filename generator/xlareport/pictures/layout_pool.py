@@ -16,7 +16,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from xlareport.pictures.layout import Layout, LayoutFailure, parse_layout
@@ -55,12 +54,7 @@ class LayoutPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the workers at once, whatever they are doing."""
         for worker in self._workers:
             worker.stop()
