@@ -167,13 +167,13 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
         drawn = list(draw(_early(reading, options.pictures), options, tell))
         analysed = analyse(reading, options.limits)
         report = report_view(analysed, options.marker)
-        picture = program_picture(report) if options.pictures != "none" else None
+        parts = Parts(analysed.dump.name)
+        picture = parts.make("The picture of the program", partial(_picture, report, options), None)
         wanted, others = _wanted(analysed, report, options.pictures)
         missing = _not_in(drawn, [*wanted, *([picture] if picture else [])])
         rest = (draw(missing, options, tell), left_out(others, options.pictures))
         results = chain(drawn, *rest)
         nightly = nights_of(report, options.history, options.out) if options.history else None
-        parts = Parts(analysed.dump.name)
         files = site_files(analysed, report, results, picture, crew, parts=parts, nightly=nightly)
         write_sources(options.out, files)
     said = ""
@@ -184,6 +184,10 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, parts.problems), said)
+
+
+def _picture(report: ReportView, options: BuildOptions) -> PictureRequest | None:
+    return program_picture(report) if options.pictures != "none" else None
 
 
 def _early(reading: Reading, choice: PictureChoice) -> Iterator[PictureRequest]:

@@ -81,6 +81,38 @@ def test_a_fault_costs_a_page(
     assert len(report["problems"]) >= max(1, len(plain))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        "pages.facts.rank",
+        "pages.facts.main_guess",
+        "pages.facts.links",
+        "pages.facts.roles",
+        "pages.facts.retraces",
+        "pages.facts.eager_functions",
+        "pages.facts.ranks",
+        "pages.facts.relations.numbered_processes",
+        "pages.facts.with_findings",
+        "pages.facts.with_glance",
+        "report.program_picture",
+    ],
+)
+def test_a_fault_in_what_joins_the_modules_costs_itself(
+    function: str, dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xlareport.workers._pool", ThreadPoolExecutor)  # they see what is patched
+    monkeypatch.setattr(f"xlareport.{function}", fail)
+    done = run(dump, tmp_path, "--no-html", "--pictures", "changed")
+    assert done.exit_code == 0, done.output
+    assert "Traceback" not in done.output
+    assert pages_and_plain(tmp_path)[1] == set()
+    report = json.loads((tmp_path / "site_src/report.json").read_text())
+    assert len(report["modules"]) == 2
+    faults = [one["message"] for one in report["problems"]]
+    assert faults
+    assert all("could not be made: a fault of xlareport (Zero" in one for one in faults)
+
+
 def test_a_whole_site_with_a_page_that_failed(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

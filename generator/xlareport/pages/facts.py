@@ -1,7 +1,8 @@
 """The facts of all modules become the report's records: what report.json holds."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from xlareport import __version__, units
 from xlareport.analysis.clock.measured import Measured
@@ -9,13 +10,12 @@ from xlareport.analysis.clock.runs import module_runs
 from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.eager import eager_functions
 from xlareport.analysis.evidence import Evidence
-from xlareport.analysis.glance import Glance
 from xlareport.analysis.helpers import Role
 from xlareport.analysis.links import links
 from xlareport.analysis.marker import MarkerHit
 from xlareport.analysis.ranking import MainGuess, Ranked, main_guess, rank
 from xlareport.analysis.ranks import ranks
-from xlareport.analysis.retraces import retraces
+from xlareport.analysis.retraces import RetraceGroup, retraces
 from xlareport.analysis.roles import roles
 from xlareport.analysis.settings import Choice
 from xlareport.analysis.summary import ModuleSummary, StageSummary
@@ -26,6 +26,7 @@ from xlareport.pages.expense_facts import with_expense
 from xlareport.pages.finding_facts import with_findings
 from xlareport.pages.glance_facts import with_glance
 from xlareport.pages.measured import with_measured
+from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.views import (
     DumpView,
@@ -119,49 +120,88 @@ def _own_clock(result: ModuleResult, alike: Sequence[ModuleResult]) -> Measured 
 
 
 def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
-    """Make the report's records; a marker that was found decides which program is the main one."""
-    ranked = rank(analysed.summaries)
-    hits = {one.summary.files.key: one.marker for one in analysed.results if one.marker}
-    ranked = tuple(sorted(ranked, key=lambda one: one.summary.files.key not in hits))
-    found = tuple(one for one in ranked if one.summary.files.key in hits)
-    again = {one.summary.files.key for one in analysed.results if one.same_as}
-    first = tuple(one for one in found or ranked if one.summary.files.key not in again)
-    guess = main_guess(first)
-    places = {one.summary.files.key: place for place, one in enumerate(ranked, 1)}
+    """Make the report's records; a marker that was found decides which program is the main one.
+
+    A fault of ours in one part of that costs the part, and is told among the problems.
+    """
     summaries = analysed.summaries
-    retraced = retraces(summaries)
-    linked = links(summaries, analysed.graphs)
+    parts = Parts(analysed.dump.name)
+    hits = {one.summary.files.key: one.marker for one in analysed.results if one.marker}
+    ranked = _ranked(summaries, hits, parts)
+    guess = parts.make(
+        "The guess of the main program", lambda: _guess(analysed, ranked, hits), None
+    )
+    linked = parts.make("The links", lambda: links(summaries, analysed.graphs), ())
     proven = [(one.source, one.target) for one in linked if one.grade == "exact"]
-    played = roles(summaries, guess, proven)
-    apart = relations.numbered_processes(summaries)
+    played = parts.make("The roles", lambda: roles(summaries, guess, proven), _no_roles(summaries))
+    retraced = parts.make("What was compiled again", lambda: retraces(summaries), ())
+    eager = parts.make("What ran eagerly", lambda: eager_functions(summaries, played), ())
+    grouped = parts.make("The ranks of devices", lambda: ranks(summaries), ())
+    unnumbered: dict[str, int | None] = {one.files.key: None for one in summaries}
+    apart = parts.make("The processes", lambda: relations.numbered_processes(summaries), unnumbered)
+    places = {one.summary.files.key: place for place, one in enumerate(ranked, 1)}
     groups = relations.group_places(retraced)
     modules = tuple(
-        with_glance(_module(one, role, places[one.files.key], groups.get(one.files.key)), glance)
-        for one, role, glance in zip(summaries, played, _glances(analysed), strict=True)
+        replace(
+            _told(_module(one.summary, role, places[key], groups.get(key)), one, retraced, parts),
+            process=apart[key],
+            same_as=one.same_as.key if one.same_as else None,
+        )
+        for one, role in zip(analysed.results, played, strict=True)
+        for key in (one.summary.files.key,)
     )
-    costs = (one.expense for one in analysed.results)
-    modules = tuple(with_expense(*pair) for pair in zip(modules, costs, strict=True))
-    clocks = (one.clock for one in analysed.results)
-    modules = tuple(with_measured(*pair) for pair in zip(modules, clocks, strict=True))
-    modules = tuple(replace(one, process=apart[one.key]) for one in modules)
-    pairs = zip(modules, analysed.results, strict=True)
-    modules = tuple(with_findings(*pair, retraced) for pair in pairs)
-    same = [one.same_as.key if one.same_as else None for one in analysed.results]
-    modules = tuple(replace(one, same_as=key) for one, key in zip(modules, same, strict=True))
+    main = parts.make("The main program", lambda: _main(guess, hits, marker, modules), None)
     return ReportView(
         schema=_SCHEMA,
         generator=GeneratorView("xlareport", __version__),
         dump=_dump(analysed),
-        main=_main(guess, hits, marker, modules),
+        main=main,
         modules=modules,
         files=_files(analysed.dump),
-        problems=_problem_views(_problems(analysed)),
+        problems=_problem_views(_problems(analysed, parts.problems)),
         links=relations.link_views(linked),
         retrace_groups=relations.retrace_views(retraced),
-        eager_functions=relations.eager_views(eager_functions(summaries, played)),
-        rank_groups=relations.rank_views(ranks(summaries)),
+        eager_functions=relations.eager_views(eager),
+        rank_groups=relations.rank_views(grouped),
         processes=None if None in apart.values() else len(set(apart.values())),
     )
+
+
+def _ranked(
+    summaries: Sequence[ModuleSummary], hits: Mapping[str, MarkerHit], parts: Parts
+) -> tuple[Ranked, ...]:
+    """Rank the modules, those with the marker first; in their own order where that fails."""
+    unranked = tuple(Ranked(one, 0.0, ()) for one in summaries)
+    ranked = parts.make("The ranking of the modules", lambda: rank(summaries), unranked)
+    return tuple(sorted(ranked, key=lambda one: one.summary.files.key not in hits))
+
+
+def _guess(
+    analysed: Analysed, ranked: Sequence[Ranked], hits: Mapping[str, MarkerHit]
+) -> MainGuess | None:
+    """Guess the main program, among those with the marker where there are any."""
+    found = tuple(one for one in ranked if one.summary.files.key in hits)
+    again = {one.summary.files.key for one in analysed.results if one.same_as}
+    return main_guess(tuple(one for one in found or ranked if one.summary.files.key not in again))
+
+
+def _no_roles(summaries: Sequence[ModuleSummary]) -> tuple[Role, ...]:
+    return tuple(Role("unknown", "the roles could not be told") for _ in summaries)
+
+
+def _told(
+    view: ModuleView, result: ModuleResult, retraced: Sequence[RetraceGroup], parts: Parts
+) -> ModuleView:
+    """Return a module's record with all that was found out about it."""
+    added: tuple[tuple[str, Callable[[ModuleView], ModuleView]], ...] = (
+        ("figures of snapshots", lambda one: with_glance(one, result.glance)),
+        ("cost", lambda one: with_expense(one, result.expense)),
+        ("measured time", lambda one: with_measured(one, result.clock)),
+        ("findings", lambda one: with_findings(one, result, retraced)),
+    )
+    for what, add in added:
+        view = parts.make(f"The {what} of {view.key}", partial(add, view), view)
+    return view
 
 
 def with_problems(report: ReportView, problems: Iterable[Problem]) -> ReportView:
@@ -171,10 +211,6 @@ def with_problems(report: ReportView, problems: Iterable[Problem]) -> ReportView
 
 def _problem_views(problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
     return tuple(ProblemView(one.path, one.line, one.message) for one in problems)
-
-
-def _glances(analysed: Analysed) -> Sequence[Glance | None]:
-    return [one.glance for one in analysed.results]
 
 
 def _dump(analysed: Analysed) -> DumpView:
@@ -294,8 +330,8 @@ def _files(dump: Dump) -> tuple[FileView, ...]:
     return tuple(FileView(one.path, one.name.kind, owner.get(one.path)) for one in dump.artifacts)
 
 
-def _problems(analysed: Analysed) -> Sequence[Problem]:
-    found = [*analysed.dump.problems, *analysed.dump.grouped.problems]
+def _problems(analysed: Analysed, more: Iterable[Problem]) -> Sequence[Problem]:
+    found = [*analysed.dump.problems, *analysed.dump.grouped.problems, *more]
     for one in analysed.summaries:
         found += one.problems
     return sorted(set(found), key=lambda one: (one.path, one.line or 0, one.message))

@@ -10,6 +10,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.errors import Problem
 
 T = TypeVar("T")
+U = TypeVar("U")
 Payload = tuple[str, str]
 """A path in the site, and the script."""
 
@@ -22,7 +23,7 @@ class Parts:
     """The path that stands for the whole of them in a problem."""
     problems: list[Problem] = field(default_factory=list)
 
-    def make(self, what: str, part: Callable[[], T], instead: T) -> T:
+    def make(self, what: str, part: Callable[[], T], instead: U) -> T | U:
         """Return what `part` makes; where it fails, note that and return `instead`."""
         try:
             return part()
