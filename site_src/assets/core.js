@@ -261,6 +261,11 @@ const xlareport = (() => {
     bytes: (number) => scaled(number, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
     /** @param {number} number */
     flops: (number) => `${scaled(number, 1000, ["", "k", "M", "G", "T", "P", "E"])}flop`,
+    /** @param {number} time seconds */
+    seconds(time) {
+      const [factor, unit] = [[1, "s"], [1e3, "ms"], [1e6, "\u00b5s"]].find(([factor]) => time * Number(factor) >= 1) ?? [1e9, "ns"];
+      return `${Number((time * Number(factor)).toPrecision(3))} ${unit}`;
+    },
     /**
      * @param {number} number
      * @param {string} singular

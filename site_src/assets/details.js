@@ -10,7 +10,7 @@ const xlareportDetails = (() => {
 
   /** @typedef {import("./picture.js").Picture} Picture */
   /** @typedef {import("./graph.js").Graph} Graph */
-  /** @typedef {[string[], string, string, string, [number | null, number | null, number | null, string] | null]} Row the line in parts, shape, op_name, source, figures of one run */
+  /** @typedef {[string[], string, string, string, [number | null, number | null, number | null, string] | null, [number, number, number, number, number | null] | null]} Row the line in parts, shape, op_name, source, figures of one run, what was measured: how often, seconds in total, own and on average, part of all runs */
 
   /**
    * Shows where a box leads to.
@@ -166,10 +166,10 @@ const xlareportDetails = (() => {
    * @returns {Promise<Row>}
    */
   async function row(graph, key, place) {
-    const { lines, shapes, scopes, sources, figures } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
+    const { lines, shapes, scopes, sources, figures, times } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
     const at = place % graph.index.piece;
     const value = (/** @type {[any[], number[]]} */ [values, numbers]) => values[numbers[at]];
-    return [lines[at], value(shapes), value(scopes), value(sources), value(figures)];
+    return [lines[at], value(shapes), value(scopes), value(sources), value(figures), times ? value(times) : null];
   }
 
   /** @type {Map<string, Promise<any>>} */
@@ -188,12 +188,13 @@ const xlareportDetails = (() => {
    * @param {number} place
    */
   async function known(graph, key, place) {
-    const [parts, shape, scope, source, figures] = await row(graph, key, place);
+    const [parts, shape, scope, source, figures, times] = await row(graph, key, place);
     const attributes = parts.slice(1).filter((part) => !part.startsWith("metadata="));
     const pairs = /** @type {[string, Node | string | null][]} */ ([
       ["opcode", `${graph.opcode(place)} ${graph.kind(place)}`.trim()],
       ["shape and layout", shape],
       ["cost", cost(figures)],
+      ["measured", measured(times)],
       ["scope", scope],
       ["source", source],
       ["stands in", standing(graph, place)],
@@ -215,6 +216,15 @@ const xlareportDetails = (() => {
     const shown = (/** @type {number | null} */ value, /** @type {(value: number) => string} */ words) => (value === null ? "not known" : words(value));
     const words = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} moved, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
     return element("span", null, words, xlareportStory.grade(grade));
+  }
+
+  /** @param {Row[5]} times */
+  function measured(times) {
+    if (!times) return null;
+    const [count, total, own, mean, part] = times;
+    const inside = own < total ? ` (${format.seconds(own)} without what ran inside of it)` : "";
+    const share = part === null ? "" : `; ${format.percent(part)} of the time of all runs`;
+    return `ran ${count === 1 ? "once" : format.plural(count, "time")}, ${format.seconds(total)} in total${inside}, ${format.seconds(mean)} on average${share}`;
   }
 
   /**

@@ -26,7 +26,7 @@ const xlareportGraph = (() => {
    * @property {string[]} arguments
    * @property {[string, string, string, string][]} looks opcode, kind, colour, an attribute worth a line
    * @property {[string, number | null, number | null][]} shapes as written, elements, bytes
-   * @property {[number | null, string, string][]} shades part of the time, sharding, scopes in lines
+   * @property {[number | null, string, string, number?][]} shades part of the estimated time, sharding, scopes in lines, part of the measured time
    */
   /** @typedef {{place: number, element: string}} Use */
 
@@ -93,8 +93,8 @@ const xlareportGraph = (() => {
      * @returns {import("./scales.js").Shade} what its box can be coloured by
      */
     shade(place) {
-      const [cost, sharding, scope] = this.index.shades[this.index.shade[place]];
-      return { cost, memory: this.index.shapes[this.index.shape[place]][2], sharding, scope: scope ? scope.split("\n") : [] };
+      const [cost, sharding, scope, time] = this.index.shades[this.index.shade[place]];
+      return { cost, time, memory: this.index.shapes[this.index.shape[place]][2], sharding, scope: scope ? scope.split("\n") : [] };
     }
 
     /** @param {number} place */

@@ -13,6 +13,7 @@ const xlareportModes = (() => {
   const WORDS = /** @type {Record<string, string>} */ ({
     opcode: "kind of opcode",
     cost: "cost",
+    time: "measured time",
     memory: "memory",
     scope: "scope",
     sharding: "sharding",

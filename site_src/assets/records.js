@@ -18,7 +18,7 @@ const xlareportRecords = (() => {
    * @returns {Node}
    */
   function node([lines, family, target, id, state, tooltip, opens, shape, badge, mix, shade]) {
-    const [cost, memory, sharding, scope] = shade || [];
+    const [cost, memory, sharding, scope, time] = shade || [];
     return {
       id: id || String(target).replace(/^i=/, ""),
       lines,
@@ -30,7 +30,7 @@ const xlareportRecords = (() => {
       shape: shape || "rect",
       badge: badge || "",
       mix: pairs(mix),
-      shade: { cost, memory, sharding: sharding || "", scope: scope ? scope.split("\n") : [] },
+      shade: { cost, time, memory, sharding: sharding || "", scope: scope ? scope.split("\n") : [] },
     };
   }
 

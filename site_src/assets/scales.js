@@ -12,7 +12,7 @@ const xlareportScales = (() => {
 
   /** @typedef {import("./sketch.js").Node} Node */
   /** @typedef {import("./sketch.js").Look} Look */
-  /** @typedef {{cost?: number | null, memory?: number | null, sharding?: string, scope?: string[]}} Shade */
+  /** @typedef {{cost?: number | null, time?: number | null, memory?: number | null, sharding?: string, scope?: string[]}} Shade */
   /** @typedef {{mode: string, palette: "heat" | "tint", levels: Map<string, number>, marks: Map<string, string>, words: [number, string][]}} Scale */
 
   /**
@@ -24,6 +24,7 @@ const xlareportScales = (() => {
     const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
     const found = [
       ordered("cost", values(shades, ({ cost }) => cost), format.percent, look),
+      ordered("time", values(shades, ({ time }) => time), format.percent, look),
       ordered("memory", values(shades, ({ memory }) => memory), format.bytes, look),
       kinds("scope", scopes(shades)),
       kinds("sharding", values(shades, ({ sharding }) => sharding || null)),
@@ -43,7 +44,7 @@ const xlareportScales = (() => {
   }
 
   /**
-   * @param {"cost" | "memory"} mode
+   * @param {"cost" | "time" | "memory"} mode
    * @param {Map<string, number>} figures
    * @param {(figure: number) => string} written
    * @param {Look} look

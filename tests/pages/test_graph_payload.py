@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from xlareport.analysis.clock.times import times_of
 from xlareport.analysis.summarise import final_cost
 from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages import graph_payload
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.payload import read_payload
+from xlareport.pictures.shade import Known
+from xlareport.readers.op_events import OpEvent
 from xlareport.report import BuildOptions, read_one
 
 Unpack = Callable[[str], Path]
@@ -61,6 +64,25 @@ def detail(piece: Any, place: int) -> tuple[Any, ...]:
     lines = rows([lengths, strings(folded)])
     columns = (piece[name] for name in ("shapes", "scopes", "sources", "figures"))
     return lines[place], *(values[numbers[place]] for values, numbers in columns)
+
+
+def test_what_was_measured_stands_beside_the_cost(tmp_path: Path) -> None:
+    (tmp_path / "module_0000.m.after_optimizations.txt").write_text(HEAD + BODY + ENTRY)
+    module = read_one(tmp_path, "module_0000.m", BuildOptions())
+    assert module.final is not None
+    events = [
+        OpEvent("m", "w", "1", (1,), 0, 4_000_000),
+        OpEvent("m", "i", "1", (1,), 1_000_000, 1_000_000),
+    ]
+    times = times_of(events)["m"]
+    found = graph_payloads("g", module.final, None, Known(time=times.shares), times.instructions)
+    made = dict(read_payload(script) for _, script in found)
+    values, numbers = made["g-0"]["times"]
+    told = dict(zip(strings(made["g"]["names"]), (values[one] for one in numbers), strict=True))
+    assert told["w"] == [1, 4e-6, 3e-6, 4e-6, 1.0]
+    assert (told["i"], told["x"]) == ([1, 1e-6, 1e-6, 1e-6, 0.25], None)
+    shades, shade = made["g"]["shades"], made["g"]["shade"]
+    assert [shades[one][3:] for one in shade][2:4] == [[0.25], [1.0]]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from xlareport.hlo.text import TextReader
 from xlareport.pages import picture_levels
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.payload import read_payload
+from xlareport.pictures.shade import NOTHING
 
 TEXT = """HloModule m
 
@@ -75,7 +76,7 @@ def module() -> HloModule:
 
 
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
     values = dict(read_payload(text) for _, text in found.payloads)
     index = values["m/x/pictures-last"]
@@ -92,7 +93,7 @@ def test_the_index_tells_what_leads_where(module: HloModule) -> None:
 
 
 def test_what_has_frames_is_laid_out_beforehand(framed: HloModule) -> None:
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, NOTHING, every=False)
     assert found is not None
     assert [(one.key, one.bundle) for one in found.requests] == [("c=body", "m/x/pictures-last-0")]
 
@@ -101,11 +102,11 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
     module: HloModule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(picture_levels, "CHEAP", 4)
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
     _, index = read_payload(found.payloads[0][1])
     assert "--pictures all" in index["note"]
-    whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=True)
+    whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=True)
     assert whole is not None
     assert read_payload(whole.payloads[0][1])[1]["note"] == ""
 
@@ -113,6 +114,6 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
 def test_a_picture_that_shows_all_has_no_index() -> None:
     module = TextReader().read(b"HloModule m\n\nENTRY e {\n  ROOT x = f32[] constant(1)\n}\n", "m")
     assert module is not None
-    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, {}, every=False)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
     assert (found.payloads, found.requests) == ((), ())

@@ -22,6 +22,12 @@ def test_costs_by_their_share() -> None:
     assert list(found.words) == [0, 1, 2, 3, 4]
 
 
+def test_measured_time_has_the_limits_of_the_cost() -> None:
+    found = scale_of("time", Shade(cost=0.5), Shade(time=0.2), Shade(time=1.3), Shade(time=0.0))
+    assert (found.levels, found.marks["2"]) == ({"1": 4, "2": 4, "3": 0}, "130%")
+    assert found.words == {0: "under 0.1% of the measured time of all runs", 4: "20% and more"}
+
+
 def test_memory_by_bytes() -> None:
     found = scale_of("memory", *(Shade(memory=size) for size in (0, 4096, 1 << 30)))
     assert list(found.levels.values()) == [0, 1, 5]

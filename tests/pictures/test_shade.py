@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.shade import SEVERAL, shade_of, shade_of_group
+from xlareport.pictures.shade import NOTHING, SEVERAL, Known, shade_of, shade_of_group
 
 TEXT = """
 ENTRY main {
@@ -17,21 +17,23 @@ ENTRY main {
 
 def test_an_instruction(module_of: Callable[[str], HloModule]) -> None:
     [main] = module_of(TEXT).computations
-    found = shade_of(main.by_name["b"], {"b": 0.25})
+    found = shade_of(main.by_name["b"], Known({"b": 0.25}, {"b": 0.5}))
     assert (found.cost, found.memory, found.sharding) == (0.25, 256, "{devices=[2]<=[2]}")
     assert found.scope == ("model", "h_0", "attn")
-    assert shade_of(main.by_name["c"], {}).cost is None
+    assert found.time == 0.5
+    found = shade_of(main.by_name["c"], NOTHING)
+    assert (found.cost, found.time) == (None, None)
 
 
 def test_a_group_is_the_sum_and_what_all_share(module_of: Callable[[str], HloModule]) -> None:
     [main] = module_of(TEXT).computations
-    found = shade_of_group(main.instructions[1:3], {"b": 0.25, "c": 0.5})
-    assert (found.cost, found.memory) == (0.75, 256 + 32)
+    found = shade_of_group(main.instructions[1:3], Known({"b": 0.25, "c": 0.5}, {"c": 1.5}))
+    assert (found.cost, found.time, found.memory) == (0.75, 1.5, 256 + 32)
     assert found.scope == ("model", "h_0")
     assert found.sharding == "{devices=[2]<=[2]}"
-    assert shade_of_group(main.instructions, {}).sharding == SEVERAL
+    assert shade_of_group(main.instructions, NOTHING).sharding == SEVERAL
 
 
 def test_nothing_is_known_of_nothing() -> None:
-    found = shade_of_group((), {})
+    found = shade_of_group((), NOTHING)
     assert (found.cost, found.memory, found.sharding, found.scope) == (None, None, "", ())

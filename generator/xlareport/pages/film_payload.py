@@ -11,7 +11,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.instruction_columns import Interned, Seen, columns, flat
 from xlareport.payload import payload, payload_path
-from xlareport.pictures.shade import NO_SHARES
+from xlareport.pictures.shade import NOTHING
 
 _MOST_FILMS = 24
 _MOST_FORMS = 120_000
@@ -74,7 +74,7 @@ def _film(film: Film, modules: Sequence[HloModule]) -> dict[str, Any]:
         "end": [form.end for form in film.forms],
         "operands": flat(_operands(form, lives) for form in film.forms),
         "roots": [place for place, form in enumerate(film.forms) if form.instruction.is_root],
-        **columns(seen, NO_SHARES),
+        **columns(seen, NOTHING),
     }
 
 

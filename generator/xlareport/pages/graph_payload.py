@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from xlareport.analysis.clock.times import NO_TIMES, PICOSECOND, OpTime
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.dump.folding import folded
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.pages.instruction_columns import Seen, columns, flat, interned
+from xlareport.pages.instruction_columns import Seen, columns, flat, interned, short
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
-from xlareport.pictures.shade import NO_SHARES, Shares
+from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import Snapshot
 
 _MOST = 200_000
@@ -34,19 +35,24 @@ class _Placed:
 
 
 def graph_payloads(
-    key: str, snapshot: Snapshot, cost: ModuleCost | None, shares: Shares = NO_SHARES
+    key: str,
+    snapshot: Snapshot,
+    cost: ModuleCost | None,
+    known: Known = NOTHING,
+    times: Mapping[str, OpTime] = NO_TIMES,
 ) -> Iterator[tuple[str, str]]:
     """Yield the index, called `key`, and the pieces as files.
 
-    `cost` and `shares` are those of this snapshot.
+    `cost`, `known` and `times`, by the names of instructions, are those of this snapshot.
     """
     module = snapshot.hlo
     computations = list(fitting(module))
     placed = [_Placed(one, line) for one in computations for line in one.instructions]
-    yield payload_path(key), payload(key, _index(snapshot, computations, shares))
+    yield payload_path(key), payload(key, _index(snapshot, computations, known))
     costs = cost.instructions if cost else {}
     for number, first in enumerate(range(0, len(placed), _PIECE)):
-        piece = _details(placed[first : first + _PIECE], module, costs)
+        some = placed[first : first + _PIECE]
+        piece = _details(some, module, costs) | _times(some, known, times)
         yield payload_path(f"{key}-{number}"), payload(f"{key}-{number}", piece)
 
 
@@ -59,9 +65,7 @@ def fitting(module: HloModule) -> Iterator[Computation]:
             yield one
 
 
-def _index(
-    snapshot: Snapshot, computations: Sequence[Computation], shares: Shares
-) -> dict[str, Any]:
+def _index(snapshot: Snapshot, computations: Sequence[Computation], known: Known) -> dict[str, Any]:
     module = snapshot.hlo
     numbers = {one.name: number for number, one in enumerate(computations)}
     fused = _fused(computations)
@@ -80,7 +84,7 @@ def _index(
         "operands": flat(used for one in computations for used in _operands(one)),
         "controls": dict(_controls(computations)),
         "calls": dict(_calls(lines, numbers)),
-        **columns(seen, shares),
+        **columns(seen, known),
     }
 
 
@@ -169,6 +173,21 @@ def _details(
         "sources": interned(source_words(one, module) for one in lines),
         "figures": interned(_figures(one) for one in found),
     }
+
+
+def _times(placed: Sequence[_Placed], known: Known, times: Mapping[str, OpTime]) -> dict[str, Any]:
+    """Return what was measured of them, for those that ran; nothing where none did."""
+    found = interned(_time(one.instruction.name, known, times) for one in placed)
+    return {} if found[0] in ([], [None]) else {"times": found}
+
+
+def _time(name: str, known: Known, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:
+    """Return count, seconds in total, own and on average, and the part of the time of all runs."""
+    one = times.get(name)
+    if one is None:
+        return None
+    seconds = (short(each * PICOSECOND) for each in (one.total, one.own, one.mean))
+    return (one.count, *seconds, short(known.time.get(name)))
 
 
 def _figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:

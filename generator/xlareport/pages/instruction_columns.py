@@ -8,7 +8,7 @@ from typing import Any
 from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import attribute_words, family, shape_line
-from xlareport.pictures.shade import Shares, shade_of
+from xlareport.pictures.shade import Known, Shade, shade_of
 
 _LONGEST_ARGUMENT = 12
 _WITH_ARGUMENT = frozenset({"parameter", "constant", "get-tuple-element"})
@@ -34,11 +34,10 @@ class Seen:
     fused: bool = False
 
 
-def columns(rows: Iterable[Seen], shares: Shares) -> Mapping[str, Any]:
+def columns(rows: Iterable[Seen], known: Known) -> Mapping[str, Any]:
     """Return names, looks, shapes and what else a box says or is coloured by.
 
-    A shape comes with its elements and bytes, where these are known; `shares` are parts of the
-    estimated time.
+    A shape comes with its elements and bytes, where these are known.
     """
     names: list[str] = []
     looks, shapes, shades = Interned(), Interned(), Interned()
@@ -47,15 +46,14 @@ def columns(rows: Iterable[Seen], shares: Shares) -> Mapping[str, Any]:
     for row in rows:
         one = row.instruction
         size = one.shape.element_count, one.shape.byte_size
-        shade = shade_of(one, shares)
-        cost = None if shade.cost is None else float(f"{shade.cost:.3g}")
+        shade = shade_of(one, known)
         names.append(one.name)
         arguments.append(argument_words(one))
         found.append(
             (
                 looks.number(look(row)),
                 shapes.number((shape_line(one), *size)),
-                shades.number((cost, shade.sharding, "\n".join(shade.scope))),
+                shades.number(_shade(shade)),
             )
         )
     return {
@@ -68,6 +66,17 @@ def columns(rows: Iterable[Seen], shares: Shares) -> Mapping[str, Any]:
         "shapes": [list(one) for one in shapes.values],
         "shades": [list(one) for one in shades.values],
     }
+
+
+def _shade(shade: Shade) -> tuple[Any, ...]:
+    """Return cost, sharding and scope, and the measured time only where there is one."""
+    timed = () if shade.time is None else (short(shade.time),)
+    return (short(shade.cost), shade.sharding, "\n".join(shade.scope), *timed)
+
+
+def short(part: float | None) -> float | None:
+    """Return a part of something with as many digits as anyone reads."""
+    return None if part is None else float(f"{part:.3g}")
 
 
 def look(row: Seen) -> tuple[str, str, str, str]:

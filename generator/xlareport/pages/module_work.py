@@ -1,13 +1,13 @@
 """All the work on one module, in one process: read, analyse, make its payloads and drawings."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.between import between, identical
 from xlareport.analysis.boundaries import Boundary
 from xlareport.analysis.clock.measured import Measured, least_times, measured
-from xlareport.analysis.clock.times import ModuleTimes
+from xlareport.analysis.clock.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
 from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.code.units import module_code
@@ -54,6 +54,7 @@ from xlareport.pages.steps import steps_payload
 from xlareport.pages.texts_payload import KeptTexts, kept_texts
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
+from xlareport.pictures.shade import Known
 from xlareport.program import Module, Snapshot, read_code, read_module, read_nameless, unread
 
 
@@ -138,9 +139,9 @@ def _work_on(
         return replace(result, summary=replace(summary, problems=problems))
     seen = _glance(module, found, steps, counter)
     code = parts.make("The page of its code", lambda: _code(module), _Code(None))
-    counted = _counted(module, summary, cost, reckoning)
+    counted = _counted(module, summary, cost, reckoning, times)
     drawn = parts.make(
-        "Its pictures", lambda: module_pictures(module, pictures, counted.shares), Pictures()
+        "Its pictures", lambda: module_pictures(module, pictures, counted.known), Pictures()
     )
     costs = parts.make("What it costs", lambda: _expense(module, summary, cost, reckoning), None)
     search = parts.make("The search", lambda: _search(module, summary, steps), Searched())
@@ -187,14 +188,23 @@ class _Counted:
     shares: InstructionShares
     seconds: float | None
     """The least time of one run."""
+    known: Known
+    times: Mapping[str, OpTime]
+    """What was measured of each instruction, by its name."""
 
 
 def _counted(
-    module: Module, summary: ModuleSummary, cost: ModuleCost | None, reckoning: Reckoning
+    module: Module,
+    summary: ModuleSummary,
+    cost: ModuleCost | None,
+    reckoning: Reckoning,
+    times: ModuleTimes | None,
 ) -> _Counted:
     device, _ = device_of(module.device_words, summary.origin.backend, reckoning)
     seconds = least_seconds(cost, device) if cost else None
-    return _Counted(cost, shares(cost, device) if cost else {}, seconds)
+    parts = shares(cost, device) if cost else {}
+    known = Known({name: part for (_, name), part in parts.items()}, times.shares if times else {})
+    return _Counted(cost, parts, seconds, known, times.instructions if times else NO_TIMES)
 
 
 def _expense(
@@ -373,9 +383,8 @@ def _graphs(module: Module, counted: _Counted) -> Iterator[tuple[str, str]]:
     """Yield the payloads of the graphs of the first and the final snapshot."""
     first, final = module.snapshots[0] if module.snapshots else None, module.final
     if final is not None:
-        known = {name: share for (_, name), share in counted.shares.items()}
         key = navigation.graph_key(module.files.slug)
-        yield from graph_payloads(key, final, counted.cost, known)
+        yield from graph_payloads(key, final, counted.cost, counted.known, counted.times)
     if first is not None and final is not None and first.hlo is not final.hlo:
         yield from graph_payloads(navigation.first_graph_key(module.files.slug), first, None)
 

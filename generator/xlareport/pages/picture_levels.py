@@ -31,7 +31,7 @@ from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Node
 from xlareport.pictures.levels import LevelPicture, all_levels, whereabouts
 from xlareport.pictures.overview import ModulePictures
-from xlareport.pictures.shade import Shares
+from xlareport.pictures.shade import Known
 
 CHEAP = 60_000
 """Boxes that a snapshot's pictures have together, unless all are asked for."""
@@ -55,14 +55,14 @@ class Levels:
 
 
 def snapshot_levels(
-    key: str, graph: str, module: HloModule, shares: Shares, *, every: bool
+    key: str, graph: str, module: HloModule, known: Known, *, every: bool
 ) -> Levels | None:
     """Make the pictures of a snapshot; None where it has no computation.
 
-    `graph` is the key of its graph; `shares` say what its instructions cost, where that is known;
+    `graph` is the key of its graph; `known` is what is known of its instructions;
     `every` lifts the limit of boxes.
     """
-    levels = all_levels(module, ModulePictures(module, shares), math.inf if every else CHEAP)
+    levels = all_levels(module, ModulePictures(module, known), math.inf if every else CHEAP)
     if not levels:
         return None
     if len(levels) == 1:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
+from xlareport.pages.instruction_columns import short
 from xlareport.pictures.drawing import Drawing, Edge, Group, Node, Opening
 from xlareport.pictures.layout import Box, Layout, Point
 from xlareport.pictures.shade import Shade
@@ -94,8 +95,14 @@ def _openings(opens: Sequence[Opening]) -> list[str] | int:
 
 
 def _shade(shade: Shade) -> list[Any] | int:
-    cost = None if shade.cost is None else float(f"{shade.cost:.3g}")
-    row = [cost, shade.memory, shade.sharding or 0, "\n".join(shade.scope) or 0]
+    row: list[Any] = [
+        short(shade.cost),
+        shade.memory,
+        shade.sharding or 0,
+        "\n".join(shade.scope) or 0,
+    ]
+    if shade.time is not None:
+        row.append(short(shade.time))
     return row if any(one not in (None, 0) for one in row) else 0
 
 

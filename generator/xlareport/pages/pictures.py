@@ -7,7 +7,6 @@ from itertools import chain, groupby
 from typing import Any, Literal
 
 from xlareport import units
-from xlareport.analysis.cost.shares import InstructionShares
 from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.picture_levels import snapshot_levels
@@ -17,7 +16,7 @@ from xlareport.pictures.change import Pair, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, in_layers
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
-from xlareport.pictures.shade import NO_SHARES, Shares
+from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import Module, Snapshot
 
 _SIDES = ("before", "after")
@@ -67,10 +66,10 @@ class StepPictures:
     request: PictureRequest
 
 
-def module_pictures(module: Module, choice: PictureChoice, shares: InstructionShares) -> Pictures:
+def module_pictures(module: Module, choice: PictureChoice, known: Known) -> Pictures:
     """Draw the module as it came in and as it was left; one picture where these are the same.
 
-    `shares` are those of the module as it was left.
+    `known` is what is known of the module as it was left.
     """
     first, last = module.snapshots[0] if module.snapshots else None, module.final
     if first is None or last is None or choice == "none":
@@ -78,14 +77,13 @@ def module_pictures(module: Module, choice: PictureChoice, shares: InstructionSh
     wanted = {"first": ("As it came in", first), "last": ("As it was left", last)}
     if first.hlo is last.hlo:
         wanted = {"only": ("The only snapshot that could be read", first)}
-    known = {name: share for (_, name), share in shares.items()}
     drawn = []
     for word, (title, one) in wanted.items():
         slug, at_end = module.files.slug, one.hlo is last.hlo
         key = navigation.levels_key(slug, word)
-        costs = known if at_end else NO_SHARES
+        told = known if at_end else NOTHING
         graph = navigation.graph_key(slug) if at_end else navigation.first_graph_key(slug)
-        drawn.append(_overview((key, graph), title, one, costs, choice))
+        drawn.append(_overview((key, graph), title, one, told, choice))
     return Pictures(
         tuple(view for one in drawn for view in one.views),
         tuple(request for one in drawn for request in one.requests),
@@ -166,14 +164,14 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
 
 
 def _overview(
-    keys: tuple[str, str], title: str, snapshot: Snapshot, costs: Shares, choice: PictureChoice
+    keys: tuple[str, str], title: str, snapshot: Snapshot, known: Known, choice: PictureChoice
 ) -> Pictures:
     """Draw a snapshot: its first picture, and those behind it.
 
     `keys` are those of the index of pictures and of its graph.
     """
     key, graph = keys
-    levels = snapshot_levels(key, graph, snapshot.hlo, costs, every=choice == "all")
+    levels = snapshot_levels(key, graph, snapshot.hlo, known, every=choice == "all")
     if levels is None:
         return Pictures()
     drawing = levels.first.drawing

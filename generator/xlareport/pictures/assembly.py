@@ -14,7 +14,7 @@ from xlareport.pictures.metrics import shorten
 from xlareport.pictures.parts import Part, alike_words
 from xlareport.pictures.scene import Instance, opens_into
 from xlareport.pictures.scopes import scope_of
-from xlareport.pictures.shade import NO_SHARES, Shares, shade_of, shade_of_group
+from xlareport.pictures.shade import NOTHING, Known, shade_of, shade_of_group
 from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.units import plural
 
@@ -35,11 +35,11 @@ def assemble(
     notes: Sequence[str] = (),
     *,
     excerpt: bool = False,
-    shares: Shares = NO_SHARES,
+    known: Known = NOTHING,
 ) -> Drawing:
     """Return the drawing in which each item has a box and each frame its members.
 
-    In an excerpt nothing says where values come from or go to that have no box. `shares` say what
+    In an excerpt nothing says where values come from or go to that have no box. `known` say what
     each instruction costs.
     """
     ids = _ids(items)
@@ -52,7 +52,7 @@ def assemble(
     numbers = uses.drop_numbers(parts) if crowded else 0
     outside, inputs = _outside(uses)
     edges = uses.edges() + inputs
-    nodes = [_node(module, item, box, uses, shares) for item, box in zip(items, ids, strict=True)]
+    nodes = [_node(module, item, box, uses, known) for item, box in zip(items, ids, strict=True)]
     if uses.outputs and any(item.instance.computation.is_entry for item in items):
         nodes = [_with_memory(one, uses.outputs.get(one.id, ()), module) for one in nodes]
     return Drawing(
@@ -75,9 +75,9 @@ def _ids(items: Iterable[Item]) -> list[str]:
     return list(ids)
 
 
-def _node(module: HloModule, item: Item, box: str, uses: Uses, shares: Shares) -> Node:
+def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> Node:
     if isinstance(item.thing, Part):
-        return _part_node(module, item.thing, box, _badge(item, box, uses), shares)
+        return _part_node(module, item.thing, box, _badge(item, box, uses), known)
     one = item.thing
     folded = uses.folded.get(box, ())
     times = boxes.loop_count(module, item.instance.computation, one)
@@ -92,7 +92,7 @@ def _node(module: HloModule, item: Item, box: str, uses: Uses, shares: Shares) -
         shape="round" if opens_into(module, one) and one.opcode != "fusion" else "rect",
         badge=_badge(item, box, uses),
         mix=_fusion_mix(module, one),
-        shade=shade_of(one, shares),
+        shade=shade_of(one, known),
     )
 
 
@@ -134,7 +134,7 @@ def _fusion_mix(module: HloModule, one: Instruction) -> tuple[tuple[Family, int]
     return boxes.work_mix(module, boxes.working(computation)) if computation else ()
 
 
-def _part_node(module: HloModule, part: Part, box: str, badge: str, shares: Shares) -> Node:
+def _part_node(module: HloModule, part: Part, box: str, badge: str, known: Known) -> Node:
     counts = Counter(one.opcode for one in part.instructions())
     shape: Shape = "stack" if part.kind == "alike" else "round"
     return Node(
@@ -146,7 +146,7 @@ def _part_node(module: HloModule, part: Part, box: str, badge: str, shares: Shar
         shape=shape,
         badge=badge,
         mix=boxes.work_mix(module, part.instructions()),
-        shade=shade_of_group(part.instructions(), shares),
+        shade=shade_of_group(part.instructions(), known),
     )
 
 

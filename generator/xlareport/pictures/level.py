@@ -9,7 +9,7 @@ from xlareport.pictures.drawing import Drawing, FrameKind, Group, Opening
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.parts import Part, Things, alike_words, size_of
 from xlareport.pictures.scene import Instance, open_caller, opens_into
-from xlareport.pictures.shade import Shares
+from xlareport.pictures.shade import Known
 from xlareport.pictures.uses import Item
 
 MOST_BOXES = 150
@@ -34,10 +34,10 @@ class Level:
         module: HloModule,
         items: Sequence[Item],
         divided: Callable[[Computation], Part],
-        shares: Shares,
+        known: Known,
     ) -> None:
         self._module = module
-        self._shares = shares
+        self._known = known
         self._items = list(items)
         self._divided = divided
         self._frames: list[Group] = []
@@ -45,7 +45,7 @@ class Level:
 
     def drawing(self, title: str, *notes: str) -> Drawing:
         """Draw what stands here now."""
-        return assemble(self._module, title, self._items, self._frames, notes, shares=self._shares)
+        return assemble(self._module, title, self._items, self._frames, notes, known=self._known)
 
     def open_parts(self) -> None:
         """Open parts while there is room, those with most instructions first.

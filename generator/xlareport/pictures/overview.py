@@ -15,7 +15,7 @@ from xlareport.pictures.folding import Folding
 from xlareport.pictures.level import MOST_BOXES, Level
 from xlareport.pictures.parts import Part
 from xlareport.pictures.scene import Instance
-from xlareport.pictures.shade import NO_SHARES, Shares
+from xlareport.pictures.shade import NOTHING, Known
 from xlareport.pictures.uses import Item
 from xlareport.units import plural
 
@@ -34,12 +34,12 @@ class _Divided:
 
 
 class ModulePictures:
-    """All pictures of one module, made when asked for; `shares` say what its instructions cost."""
+    """All pictures of one module, made when asked for; `known` say what its instructions cost."""
 
-    def __init__(self, module: HloModule, shares: Shares = NO_SHARES) -> None:
+    def __init__(self, module: HloModule, known: Known = NOTHING) -> None:
         self._module = module
-        self._shares = shares
-        self._known: dict[str, _Divided] = {}
+        self._known = known
+        self._divisions: dict[str, _Divided] = {}
 
     def overview(self) -> Drawing:
         """Return the picture of the entry; an empty drawing for a module without computations."""
@@ -55,10 +55,10 @@ class ModulePictures:
         return self._level(divided, divided.parts[target])
 
     def _divided(self, computation: Computation) -> _Divided:
-        if computation.name not in self._known:
+        if computation.name not in self._divisions:
             folding = Folding(computation, inputs=False)
-            self._known[computation.name] = _Divided(divide(self._module, folding), folding)
-        return self._known[computation.name]
+            self._divisions[computation.name] = _Divided(divide(self._module, folding), folding)
+        return self._divisions[computation.name]
 
     def _division(self, computation: Computation) -> Part:
         return self._divided(computation).whole
@@ -74,7 +74,7 @@ class ModulePictures:
         return level.drawing(f"{self._module.name}: {_words(computation)}")
 
     def _new(self, items: Sequence[Item]) -> Level:
-        return Level(self._module, items, self._division, self._shares)
+        return Level(self._module, items, self._division, self._known)
 
     def _level(self, divided: _Divided, part: Part) -> Drawing:
         instance = Instance(divided.folding)

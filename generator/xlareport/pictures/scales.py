@@ -19,9 +19,9 @@ from xlareport.pictures.drawing import Drawing, Node
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.scopes import stem
 
-Mode = Literal["cost", "memory", "scope", "sharding"]
+Mode = Literal["cost", "time", "memory", "scope", "sharding"]
 
-_HEATED: tuple[Mode, ...] = ("cost", "memory")
+_HEATED: tuple[Mode, ...] = ("cost", "time", "memory")
 _KINDS: tuple[Mode, ...] = ("scope", "sharding")
 
 MOST_KINDS = 10
@@ -58,6 +58,7 @@ def scales(drawing: Drawing) -> tuple[Scale, ...]:
     """Return the modes in which a drawing says something."""
     found = (
         _ordered("cost", {one.id: one.shade.cost for one in drawing.nodes}, units.share),
+        _ordered("time", {one.id: one.shade.time for one in drawing.nodes}, units.share),
         _ordered("memory", {one.id: one.shade.memory for one in drawing.nodes}, units.byte_size),
         _kinds("scope", _scopes(drawing.nodes)),
         _kinds("sharding", {one.id: one.shade.sharding for one in drawing.nodes}),

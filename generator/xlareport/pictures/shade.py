@@ -1,16 +1,26 @@
 """What boxes can be coloured by, besides the kind of their opcode."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.scopes import scope_of
 
 Shares = Mapping[str, float]
-"""The part that each instruction has in the estimated time of its module, by its name."""
+"""Parts that instructions have in the time of their module, by their names."""
 
-NO_SHARES: Shares = MappingProxyType({})
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the instructions of a module besides their lines."""
+
+    cost: Shares = field(default_factory=dict)
+    """Of the estimated time."""
+    time: Shares = field(default_factory=dict)
+    """Of the measured time of all runs, with what ran inside of each; only of those that ran."""
+
+
+NOTHING: Known = Known()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +35,39 @@ class Shade:
     """As written; `several` where members of a group differ, empty without one."""
     scope: tuple[str, ...] = ()
     """Where the framework says it belongs, outermost first; of several what they share."""
+    time: float | None = None
+    """The part, 0 to 1, of the measured time of all runs; more where threads overlap."""
 
 
 UNKNOWN = Shade()
 SEVERAL = "several"
 
 
-def shade_of(one: Instruction, shares: Shares) -> Shade:
+def shade_of(one: Instruction, known: Known) -> Shade:
     """Return what is known of an instruction."""
     sharding = one.attributes.get("sharding", "") if "sharding" in one.attributes_text else ""
-    return Shade(shares.get(one.name), one.shape.byte_size, sharding, scope_of(one))
+    return Shade(
+        known.cost.get(one.name),
+        one.shape.byte_size,
+        sharding,
+        scope_of(one),
+        known.time.get(one.name),
+    )
 
 
-def shade_of_group(members: Iterable[Instruction], shares: Shares) -> Shade:
+def shade_of_group(members: Iterable[Instruction], known: Known) -> Shade:
     """Return what is known of instructions that are drawn as one box."""
-    shades = [shade_of(one, shares) for one in members]
+    shades = [shade_of(one, known) for one in members]
     costs = [one.cost for one in shades if one.cost is not None]
     sizes = [one.memory for one in shades if one.memory is not None]
+    times = [one.time for one in shades if one.time is not None]
     shardings = {one.sharding for one in shades if one.sharding}
     return Shade(
         sum(costs) if costs else None,
         sum(sizes) if sizes else None,
         next(iter(shardings), "") if len(shardings) < 2 else SEVERAL,
         _shared([one.scope for one in shades if one.scope]),
+        sum(times) if times else None,
     )
 
 

@@ -10,8 +10,9 @@ In it stand:
   another picture
 - `g.open[data-target]`: a mark that opens the picture `c=COMPUTATION` of what a box calls
 - `data-modes` of the whole: what the colours can stand for, `opcode` first; a class changes it:
-  `by-opcode`, `by-cost`, `by-memory`, `by-scope`, `by-sharding`. The legend and the marks of a mode
-  (`.of-cost`) follow the class; boxes have `data-cost` and so on, the number of their colour
+  `by-opcode`, `by-cost`, `by-time`, `by-memory`, `by-scope`, `by-sharding`. The legend and the
+  marks of a mode (`.of-cost`) follow the class; boxes have `data-cost` and so on, the number of
+  their colour
 
 Where the pictures behind a target are, `pages.picture_levels` says.
 """

@@ -9,9 +9,12 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import sqrt
+from types import MappingProxyType
 
 from xlareport.readers.op_events import OpEvent
 
+PICOSECOND = 1e-12
+"""Seconds."""
 MOST_INTERVALS = 4_000_000
 """Of events that are kept for the unions; runs that come later have none."""
 MOST_NAMES = 2_000_000
@@ -56,6 +59,10 @@ class OpTime:
         self.squares += float(length) ** 2
 
 
+NO_TIMES: Mapping[str, OpTime] = MappingProxyType({})
+"""What is measured of a module that nobody watched."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunTime:
     """One run of a module: a step, if the module is one."""
@@ -83,6 +90,15 @@ class ModuleTimes:
     def length(self) -> int:
         """Return the time of all runs."""
         return sum(one.length for one in self.runs)
+
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """Return the part of the time of all runs in which each instruction ran, by its name.
+
+        What ran inside of it counts; it may be more than 1 where threads overlap.
+        """
+        whole = self.length
+        return {one.name: one.total / whole for one in self.instructions.values()} if whole else {}
 
     @property
     def busy(self) -> int | None:
