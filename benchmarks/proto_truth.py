@@ -16,7 +16,7 @@ from rewrites import rename
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.pairing import Grade, Place, Relation
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
 Ids = Mapping[Place, int]
@@ -145,10 +145,5 @@ def _unchanged(
     if real(there) != there:
         return False
     home = matching.computations.get(here.computation, here.computation)
-    old, new = _line(module, here), _line(matching.after, there)
+    old, new = module.find(*here), matching.after.find(*there)
     return old is None or (old is new and home == there.computation)
-
-
-def _line(module: HloModule, place: Place) -> Instruction | None:
-    computation = module.by_name.get(place.computation)
-    return None if computation is None else computation.by_name.get(place.instruction)

@@ -111,13 +111,8 @@ def _kept(matching: Matching, place: Place, partners: set[Place]) -> bool:
     """Whether a line is unchanged in its computation, so that there is nothing to find."""
     home = matching.computations.get(place.computation, place.computation)
     stays = Place(home, place.instruction)
-    old, new = _line(matching.before, place), _line(matching.after, stays)
+    old, new = matching.before.find(*place), matching.after.find(*stays)
     return stays in partners and old is new
-
-
-def _line(module: HloModule, place: Place) -> object:
-    computation = module.by_name.get(place.computation)
-    return None if computation is None else computation.by_name.get(place.instruction)
 
 
 def modules() -> Iterator[tuple[str, HloModule]]:

@@ -187,8 +187,7 @@ class Stage:
         wanted = re.compile(op_name) if op_name is not None else None
         return tuple(
             one
-            for computation in self.hlo.computations
-            for one in computation.instructions
+            for one in self.hlo.instructions
             if opcode in (None, one.opcode)
             and (wanted is None or wanted.search(one.metadata.op_name))
         )

@@ -74,3 +74,12 @@ def test_an_empty_module() -> None:
 def test_what_is_compared_is_identity() -> None:
     assert instruction("a") != instruction("a")
     assert computation() != computation()
+
+
+def test_an_instruction_is_found_by_its_place() -> None:
+    one, other = instruction("a"), instruction("a", "multiply")
+    module = HloModule("m", "", (computation(one), computation(other, name="d", entry=True)))
+    assert list(module.instructions) == [one, other]
+    assert module.find("d", "a") is other
+    assert module.find("d", "b") is None
+    assert module.find("e", "a") is None

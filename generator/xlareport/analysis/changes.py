@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.differences import Kind, compare
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.gone import UNCALLED, UNREAD
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.pairing import Grade, Pairing, Place, Relation
@@ -71,7 +71,6 @@ def changes(matching: Matching) -> Iterator[Change]:
 class _Reader:
     def __init__(self, matching: Matching) -> None:
         self._matching = matching
-        self._holders: dict[str, str] | None = None
 
     def read(self, pairing: Pairing) -> Iterator[Change]:
         if pairing.relation in _PAIRS:
@@ -83,7 +82,7 @@ class _Reader:
 
     def _compared(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]
-        old, new = _line(self._matching.before, before), _line(self._matching.after, after)
+        old, new = self._matching.before.find(*before), self._matching.after.find(*after)
         if old is None or new is None or (old is new and before.computation == after.computation):
             return
         if old.opcode != new.opcode:
@@ -138,7 +137,7 @@ class _Reader:
     @staticmethod
     def _root_of(module: HloModule, place: Place) -> Place | None:
         """Return the result of what an instruction calls; None where it is no fusion or call."""
-        line = _line(module, place)
+        line = module.find(*place)
         if line is None or line.opcode not in ("fusion", "call") or not line.called:
             return None
         computation = module.by_name.get(line.called[0][1])
@@ -154,13 +153,8 @@ class _Reader:
         return f"{partner.instruction}{mark}{element}"
 
     def _destination(self, after: Place) -> str:
-        return f"into %{self._holder(after.computation) or after.computation}"
-
-    def _holder(self, computation: str) -> str | None:
-        """Return the instruction that calls a computation of the module after."""
-        if self._holders is None:
-            self._holders = _holders(self._matching.after)
-        return self._holders.get(computation)
+        holder = holders_of(self._matching.after).get(after.computation)
+        return f"into %{holder.name if holder else after.computation}"
 
     def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
         if kind in _TAKES_IN:
@@ -179,8 +173,8 @@ class _Reader:
         pairing: Pairing,
         details: tuple[str, ...],
     ) -> Change:
-        old = None if before is None else _line(self._matching.before, before)
-        new = None if after is None else _line(self._matching.after, after)
+        old = None if before is None else self._matching.before.find(*before)
+        new = None if after is None else self._matching.after.find(*after)
         place = before or after
         line = old or new
         said = "" if line is None else scope(line)
@@ -214,7 +208,7 @@ def _what_counts(found: Mapping[Kind, str]) -> str:
 
 def _is_plain(module: HloModule, place: Place) -> bool:
     """Say whether an instruction makes or passes on values without computing any."""
-    line = _line(module, place)
+    line = module.find(*place)
     return line is None or line.opcode in _PLAIN
 
 
@@ -253,20 +247,6 @@ def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:
         yield from ((before[0], place) for place in after[1:])
     else:
         yield (before[0] if before else None, after[0] if after else None)
-
-
-def _line(module: HloModule, place: Place) -> Instruction | None:
-    computation = module.by_name.get(place.computation)
-    return None if computation is None else computation.by_name.get(place.instruction)
-
-
-def _holders(module: HloModule) -> dict[str, str]:
-    """Return the instruction that calls each computation, the first where there are several."""
-    found: dict[str, str] = {}
-    for computation in module.computations:
-        for call in facts_of(computation).calls:
-            found.setdefault(call.callee, call.instruction.name)
-    return found
 
 
 def _same_but_number(before: Place | None, after: Place | None) -> bool:

@@ -287,6 +287,4 @@ def _element(shape: Shape, index: tuple[int, ...]) -> str:
 
 
 def _by_name(module: HloModule) -> Mapping[str, Instruction]:
-    return {
-        one.name: one for computation in module.computations for one in computation.instructions
-    }
+    return {one.name: one for one in module.instructions}

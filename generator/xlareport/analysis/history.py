@@ -4,15 +4,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from weakref import WeakKeyDictionary
 
 from xlareport.analysis.differences import Kind, compare
-from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.told import Told
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 
 
 class Event(StrEnum):
@@ -80,7 +79,7 @@ class Snapshots:
 
 def history(snapshots: Snapshots, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
     """Return the whole history of what stands at a place in a snapshot; empty if nothing does."""
-    if _line(snapshots.modules[stage], place) is None:
+    if snapshots.modules[stage].find(*place) is None:
         return ()
     back = [*_back(snapshots, stage, place)]
     return (*reversed(back), *_forward(snapshots, stage, place))
@@ -231,7 +230,7 @@ def _event(
 
 
 def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:
-    old, new = _line(matching.before, before), _line(matching.after, after)
+    old, new = matching.before.find(*before), matching.after.find(*after)
     if old is None or new is None:
         return None
     home = matching.computations.get(before.computation, before.computation)
@@ -245,24 +244,8 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
 
 
 def _moved(module: HloModule, after: Place) -> tuple[Event, str]:
-    holder = _holder(module, after.computation)
+    holder = holders_of(module).get(after.computation)
     if holder is None:
         return Event.MOVED, f"into %{after.computation}"
     event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
     return event, f"into %{holder.name}"
-
-
-_CALLERS: WeakKeyDictionary[HloModule, dict[str, Instruction]] = WeakKeyDictionary()
-
-
-def _holder(module: HloModule, computation: str) -> Instruction | None:
-    """Return what calls a computation, the first where there are several."""
-    if module not in _CALLERS:
-        calls = [call for one in module.computations for call in facts_of(one).calls]
-        _CALLERS[module] = {call.callee: call.instruction for call in reversed(calls)}
-    return _CALLERS[module].get(computation)
-
-
-def _line(module: HloModule, place: Place) -> Instruction | None:
-    computation = module.by_name.get(place.computation)
-    return None if computation is None else computation.by_name.get(place.instruction)

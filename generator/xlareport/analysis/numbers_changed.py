@@ -11,9 +11,9 @@ from xlareport.analysis import wording
 from xlareport.analysis.changes import Change
 from xlareport.analysis.differences import Kind
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Grade, Place
+from xlareport.analysis.pairing import Grade
 from xlareport.analysis.steps import StepChange
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Instruction
 
 TYPE = "element type"
 PRECISION = "precision or algorithm"
@@ -66,8 +66,8 @@ def _found(changes: Iterable[Change], matching: Matching) -> Iterator[tuple[str,
     for one in changes:
         if one.kind in _ELSEWHERE or _passes_on(one, matching):
             continue
-        old = _line(matching.before, one.before)
-        new = _line(matching.after, one.after)
+        old = matching.before.find(*one.before) if one.before else None
+        new = matching.after.find(*one.after) if one.after else None
         if not any(_is_float(line) for line in (old, new)):
             continue
         lines = dict.fromkeys(line.name for line in (old, new) if line)
@@ -131,8 +131,3 @@ def _reorders(detail: str) -> bool:
 
 def _is_float(line: Instruction | None) -> bool:
     return line is not None and line.shape.element_type.startswith(_FLOATS)
-
-
-def _line(module: HloModule, place: Place | None) -> Instruction | None:
-    computation = module.by_name.get(place.computation) if place else None
-    return computation.by_name.get(place.instruction) if place and computation else None

@@ -73,7 +73,7 @@ def _backend_by_device(device_words: str) -> str | None:
 def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
     """Tell the backend by passes that only one of them has, and why that is a guess."""
     named = {name for one in files.stages for name in (one.pipeline, one.after, one.before) if name}
-    known = (passes.find(name) or passes.find_pipeline(name) for name in named)
+    known = (passes.find_either(name) for name in named)
     votes = Counter(one.backends[0] for one in known if one and len(one.backends) == 1)
     if len(votes) != 1 or votes.total() < _FEWEST:
         return None, ""

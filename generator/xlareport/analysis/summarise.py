@@ -1,7 +1,7 @@
 """A module that was read becomes its summary: the figures that travel between processes."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
 from xlareport.analysis.cost.roofline import Heavy, heaviest
@@ -59,7 +59,7 @@ def summarise(
     device, _ = device_of(module.device_words, found.backend, reckoning or Reckoning())
     files = module.memory
     memory = memory_figures(files.assignment, files.live, files.usage)
-    counts = Counter(one.opcode for one in _instructions(final.hlo)) if final else Counter()
+    counts = Counter(one.opcode for one in final.hlo.instructions) if final else Counter()
     return ModuleSummary(
         files=module.files,
         display_name=_display_name(module),
@@ -132,11 +132,6 @@ def source_of(one: Instruction, module: HloModule) -> str:
     return place.short if place else ""
 
 
-def _instructions(module: HloModule) -> Iterable[Instruction]:
-    for computation in module.computations:
-        yield from computation.instructions
-
-
 def _user_lines(module: HloModule) -> int:
     lines = {
         (frame.file, frame.line)
@@ -144,7 +139,7 @@ def _user_lines(module: HloModule) -> int:
         if not is_framework(frame.file)
     }
     if not module.stack_frames:
-        places = (one.metadata for one in _instructions(module))
+        places = (one.metadata for one in module.instructions)
         lines = {(one.source_file, one.source_line or 0) for one in places if one.source_file}
         lines = {place for place in lines if not is_framework(place[0])}
     return sum(file not in NO_FILES for file, _ in lines)

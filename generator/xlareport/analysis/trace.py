@@ -16,7 +16,7 @@ from xlareport.analysis.history import (
 from xlareport.analysis.pairing import Place
 from xlareport.analysis.subjects import Subject
 from xlareport.analysis.summarise import source_of
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 
 _BEGINNINGS = 4
 
@@ -105,14 +105,8 @@ def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...
 
 def standing(module: HloModule, place: Place) -> Standing:
     """Return what a place holds; all but the place is empty where it holds nothing."""
-    line = instruction_at(module, place)
+    line = module.find(*place)
     if line is None:
         return Standing(place, "", "", "", "")
     said = line.metadata.op_name
     return Standing(place, line.opcode, line.shape.text, said, source_of(line, module))
-
-
-def instruction_at(module: HloModule, place: Place) -> Instruction | None:
-    """Return the instruction that stands at a place."""
-    computation = module.by_name.get(place.computation)
-    return None if computation is None else computation.by_name.get(place.instruction)

@@ -69,7 +69,7 @@ def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Traits:
     if not snapshots or final is None:
         return Traits()
     first = snapshots[0]
-    given = list(_instructions(first))
+    given = list(first.instructions)
     doing = Counter(one.opcode for one in given if one.opcode not in _PLUMBING)
     return Traits(
         given=signature(first),
@@ -97,11 +97,6 @@ def makes_random_bits(found: Traits) -> bool:
 _HASH_ROUNDS = 4
 NO_FILES = frozenset({"-", "<stdin>", "<unknown>", ""})
 """What compilers write for a program that came as text: its lines are nobody's source."""
-
-
-def _instructions(module: HloModule) -> Iterator[Instruction]:
-    for computation in module.computations:
-        yield from computation.instructions
 
 
 def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
@@ -153,7 +148,7 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
-    for one in _instructions(module):
+    for one in module.instructions:
         opcode = one.opcode.removesuffix("-start")
         if opcode in COLLECTIVES:
             groups = one.attributes.get("replica_groups", one.attributes.get("source_target_pairs"))

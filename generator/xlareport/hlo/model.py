@@ -6,7 +6,7 @@ stay names: the computation resolves operands, the module resolves called comput
 frames. Everything derived is computed on first use and kept with the object that it belongs to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -139,6 +139,17 @@ class HloModule:
         """The entry computation, else the last one; None in an empty module."""
         marked = (one for one in self.computations if one.is_entry)
         return next(marked, self.computations[-1] if self.computations else None)
+
+    @property
+    def instructions(self) -> Iterator[Instruction]:
+        """Every instruction, computation by computation."""
+        for computation in self.computations:
+            yield from computation.instructions
+
+    def find(self, computation: str, instruction: str) -> Instruction | None:
+        """Return an instruction by the two names of its place; None where there is none."""
+        home = self.by_name.get(computation)
+        return None if home is None else home.by_name.get(instruction)
 
     @cached_property
     def instruction_count(self) -> int:

@@ -97,11 +97,7 @@ class KernelIndex:
 def fused_computations(module: HloModule) -> frozenset[str]:
     """Return the bodies of fusions: what is inside of them is no kernel of its own."""
     return frozenset(
-        name
-        for computation in module.computations
-        for one in computation.instructions
-        if one.opcode == "fusion"
-        for _, name in one.called
+        name for one in module.instructions if one.opcode == "fusion" for _, name in one.called
     )
 
 

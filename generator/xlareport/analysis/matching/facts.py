@@ -1,10 +1,10 @@
-"""Facts of one computation that matching asks for again and again, kept as long as it lives."""
+"""Facts of computations and modules that are asked for again and again, kept while they live."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 
 TRANSPARENT = frozenset({"call", "fusion"})
 """Opcodes whose result is the root of the called computation, their operands its parameters."""
@@ -64,6 +64,7 @@ class Facts:
 
 
 _KEPT: WeakKeyDictionary[Computation, Facts] = WeakKeyDictionary()
+_HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDictionary()
 
 
 def facts_of(computation: Computation) -> Facts:
@@ -77,6 +78,15 @@ def facts_of(computation: Computation) -> Facts:
 def callees_of(line: Instruction) -> tuple[str, ...]:
     """Return the names of the computations that an instruction calls."""
     return tuple([callee for _, callee in line.called]) if line.opcode in _CALLING else ()
+
+
+def holders_of(module: HloModule) -> Mapping[str, Instruction]:
+    """Return what calls each computation, by its name, the first of several; computed once."""
+    found = _HOLDERS.get(module)
+    if found is None:
+        calls = [call for one in module.computations for call in facts_of(one).calls]
+        found = _HOLDERS[module] = {call.callee: call.instruction for call in reversed(calls)}
+    return found
 
 
 def _derive(computation: Computation) -> Facts:
