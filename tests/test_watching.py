@@ -61,6 +61,36 @@ def test_a_profile_that_is_named_and_is_not_there(tmp_path: Path) -> None:
         watch(source, [str(tmp_path / "nothing")])
 
 
+def test_events_of_modules_that_the_dump_has_not_are_told(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1, text=HLO.replace("jit_f", "jit_g"))
+    (place / "module_0001.jit_f.cpu_after_optimizations.txt").rename(
+        place / "module_0001.jit_g.cpu_after_optimizations.txt"
+    )
+    profile(tmp_path / "p", "dot.1", "dot.1")
+    report = read_report(str(place), BuildOptions(profiles=(str(tmp_path / "p"),)))
+    (problem,) = report.problems
+    assert problem.message == "2 events of jit_f: the dump has no such module."
+    assert report.modules[0].measured is None
+
+
+def test_how_far_a_large_profile_is_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xlareport.beside._MEGABYTE", 10)
+    monkeypatch.setattr("xlareport.beside._EVENTS", 100)
+    place = dump(tmp_path / "dump", 1)
+    size = (profile(tmp_path / "p", *["dot.1"] * 1_000) / "vm.trace.json.gz").stat().st_size
+    told: list[tuple[str, int, int]] = []
+    with open_source(place) as source:
+        watch(source, [str(tmp_path / "p")], tell=lambda *said: told.append(said))
+    assert len(told) == 11
+    assert {(what, total) for what, _, total in told} == {
+        ("reading profiles, megabytes", size // 10)
+    }
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[-1][1] == size // 10
+
+
 def test_what_was_measured_is_in_the_report(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1", "gone.7")

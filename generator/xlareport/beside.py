@@ -1,7 +1,8 @@
 """Files beside the modules that tell of all of them: graphs and logs of the framework, traces."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from xlareport.dump.limits import LIMITS, Limits, too_large
@@ -17,6 +18,9 @@ from xlareport.readers.xplane import xplane_events
 _XPLANE = ".xplane.pb"
 PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
 """How the names of what profilers write end."""
+_MEGABYTE = 1_000_000
+_EVENTS = 20_000
+"""After so many it is told how far the file is read."""
 
 
 def read_graphs(
@@ -54,10 +58,17 @@ def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
     return tuple(sorted(one for one in found if not one.is_relative_to(dump.resolve())))
 
 
+def _unheard(done: int, total: int) -> None:
+    """Tell nobody."""
+    del done, total
+
+
 @dataclass(slots=True)
 class ProfileReading:
     """What was read of profiles while their events were taken."""
 
+    tell: Callable[[int, int], None] = _unheard
+    """Is told now and then how many megabytes are read, and how many there are."""
     read: list[str] = field(default_factory=list)
     """Paths of the files that held events."""
     problems: list[Problem] = field(default_factory=list)
@@ -71,15 +82,26 @@ def profile_events(
     for one in entries:
         if one.path.endswith(PROFILES):
             folders.setdefault(one.path.rpartition("/")[0], []).append(one)
+    for forms in folders.values():
+        forms.sort(key=lambda form: not form.path.endswith(_XPLANE))
+    sizes = [forms[0].size for forms in folders.values()]
     for number, forms in enumerate(folders.values()):
-        for one in sorted(forms, key=lambda form: not form.path.endswith(_XPLANE)):
+        told = partial(_tell, reading, sum(sizes[:number]), sum(sizes))
+        for one in forms:
             before = len(reading.read)
-            yield from _of_file(number, one, reading, limits)
+            yield from _of_file(number, one, reading, limits, told)
             if len(reading.read) > before:
                 break
 
 
-def _of_file(number: int, one: Entry, reading: ProfileReading, limits: Limits) -> Iterator[OpEvent]:
+def _tell(reading: ProfileReading, before: int, total: int, position: int) -> None:
+    if total > _MEGABYTE:
+        reading.tell((before + position) // _MEGABYTE, total // _MEGABYTE)
+
+
+def _of_file(
+    number: int, one: Entry, reading: ProfileReading, limits: Limits, tell: Callable[[int], None]
+) -> Iterator[OpEvent]:
     """Yield the events of a profile, which has been read where there is any."""
     if one.size > limits.file_bytes:
         why = too_large(limits.file_bytes, "--max-file-size")
@@ -88,11 +110,14 @@ def _of_file(number: int, one: Entry, reading: ProfileReading, limits: Limits) -
     found = xplane_events if one.path.endswith(_XPLANE) else trace_events
     try:
         with one.location.open("rb") as file:
-            for event in found(file, one.path, reading.problems):
-                if one.path not in reading.read[-1:]:
+            for place, event in enumerate(found(file, one.path, reading.problems)):
+                if not place:
                     reading.read.append(one.path)
+                if not place % _EVENTS:
+                    tell(file.tell())
                 event.thread = (number, *event.thread)
                 yield event
+            tell(one.size)
     except OSError as error:
         reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
 

@@ -54,7 +54,7 @@ from xlareport.site.folder import Folder
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
-from xlareport.watching import Watched, watch
+from xlareport.watching import Watched, watch, without_module
 from xlareport.workers import Crew, Errand, as_they_come, rare_collections
 
 Tell = Callable[[str, int, int], None]
@@ -289,7 +289,7 @@ def begin_reading(
     """Have every module read and analysed; `pages` makes payloads and drawings as well."""
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
-    watched = watch(source, options.profiles, options.limits)
+    watched = watch(source, options.profiles, options.limits, tell)
     work = partial(
         work_on,
         marker=compile_marker(options.marker) if options.marker else None,
@@ -321,7 +321,8 @@ def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
     graphs, problems = read_graphs(others, limits)
     watched = reading.watched
     reasons, untold = read_reasons(others, limits) if graphs else ({}, ())
-    found = (*reading.source.problems, *problems, *watched.problems, *untold)
+    unjoined = without_module(watched, {one.name for one in reading.grouped.modules})
+    found = (*reading.source.problems, *problems, *watched.problems, *unjoined, *untold)
     dump = Dump(reading.name, tuple(reading.artifacts), reading.grouped, found)
     beside = {one.path: "read: clusters and links come from it" for one in graphs}
     beside |= dict.fromkeys(watched.read, "read: measured times come from it")

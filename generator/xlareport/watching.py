@@ -1,11 +1,13 @@
 """What profilers saw while the modules of a dump ran: in the dump, beside it, and elsewhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from xlareport import units
 from xlareport.analysis.clock.times import ModuleTimes, times_of
 from xlareport.beside import ProfileReading, profile_events, profiles_beside
 from xlareport.dump.filename import sanitised
@@ -15,6 +17,13 @@ from xlareport.errors import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is being done, how much is done, how much there is."""
+
+_READING = "reading profiles, megabytes"
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +37,9 @@ class Watched:
     problems: tuple[Problem, ...]
 
 
-def watch(source: Source, profiles: Sequence[str], limits: Limits = LIMITS) -> Watched:
+def watch(
+    source: Source, profiles: Sequence[str], limits: Limits = LIMITS, tell: Tell | None = None
+) -> Watched:
     """Read what profilers wrote into the dump, beside it, and where the caller says.
 
     Raises UnreadableInputError where one of `profiles` cannot be opened.
@@ -36,8 +47,21 @@ def watch(source: Source, profiles: Sequence[str], limits: Limits = LIMITS) -> W
     with ExitStack() as opened:
         places: list[str | Path] = [*profiles, *profiles_beside(source.location)]
         more = [opened.enter_context(open_source(one, limits)) for one in places]
-        reading = ProfileReading()
+        reading = ProfileReading(partial(tell, _READING)) if tell else ProfileReading()
         entries = chain(source.entries, *(one.entries for one in more))
         times = times_of(profile_events(entries, reading, limits))
     modules = {sanitised(name): one for name, one in times.items()}
     return Watched(modules, tuple(reading.read), tuple(reading.problems))
+
+
+def without_module(watched: Watched, names: Collection[str]) -> tuple[Problem, ...]:
+    """Tell of the events of modules that the dump does not have; `names` are those it has."""
+    others = [one for name, one in watched.modules.items() if name not in names]
+    if not others:
+        return ()
+    others.sort(key=lambda one: -one.events)
+    named = [one.module or "no module that was running" for one in others[:_MOST_NAMED]]
+    more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+    events = units.plural(sum(one.events for one in others), "event")
+    words = f"{events} of {', '.join([*named, *more])}: the dump has no such module."
+    return (Problem(watched.read[0], None, words),)

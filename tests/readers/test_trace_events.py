@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.clock.times import times_of
 from xlareport.errors import Problem
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
@@ -96,6 +97,108 @@ def test_a_space_that_is_cut_off_is_told() -> None:
         found, problems = read_space(whole[:length])
         assert len(found) <= 1
         assert length == 0 or problems or found == []
+
+
+def test_both_forms_of_a_small_real_profile_say_the_same(unpacked: Callable[[str], Path]) -> None:
+    folder = unpacked("looped")
+    (trace,), (plane,) = folder.rglob("*.trace.json.gz"), folder.rglob("*.xplane.pb")
+    problems: list[Problem] = []
+    with trace.open("rb") as one, plane.open("rb") as other:
+        first, second = list(trace_events(one, "t", problems)), list(xplane_events(other, "x", []))
+    assert len(first) == len(second) == 595
+    assert sums(first) == sums(second)
+    assert [one.run for one in first] == [one.run for one in second]
+    assert not problems
+
+
+def test_threads_of_a_gpu_that_tell_events_again_are_left_out(tmp_path: Path) -> None:
+    names = {2: "Stream #14(Compute)", 3: "XLA Ops"}
+    told = [
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": name}}
+        for tid, name in names.items()
+    ]
+    events = [event("fusion.1", 1, 1), {**event("fusion.1", 1, 1), "tid": 3}]
+    found, _ = read(tmp_path / "x", json.dumps({"traceEvents": [*told, *events]}).encode())
+    assert [one.thread for one in found] == [(1, 2)]
+
+
+def device(name: str, kinds: dict[str, dict[str, str]], lines: dict[str, list[str]]) -> bytes:
+    """Return a plane as tests write it: kinds of events with what is told of them; lines of events.
+
+    An event is `kind start length`, and perhaps `stat=value`.
+    """
+    plane = message_class("xplane", "XPlane")(name=name)
+    stats = ["", "hlo_op", "hlo_module", "run_id", "program_id"]
+    numbers = {kind: number for number, kind in enumerate(kinds, 1)}
+    for number, stat in enumerate(stats):
+        plane.stat_metadata.add(key=number).value.name = stat
+    for kind, number in numbers.items():
+        entry = plane.event_metadata.add(key=number)
+        entry.value.name = kind
+        for stat, value in kinds[kind].items():
+            entry.value.stats.add(metadata_id=stats.index(stat), str_value=value)
+    for number, (title, events) in enumerate(lines.items()):
+        line = message_class("xplane", "XLine")(id=number, name=title, timestamp_ns=1)
+        for written in events:
+            kind, start, length, *rest = written.rsplit("|")
+            one = line.events.add(
+                metadata_id=numbers[kind], offset_ps=int(start), duration_ps=int(length)
+            )
+            for stat, _, value in (pair.partition("=") for pair in rest):
+                one.stats.add(metadata_id=stats.index(stat), int64_value=int(value))
+        plane.lines.append(line.SerializeToString())
+    made = message_class("xplane", "XSpace")(planes=[plane.SerializeToString()])
+    return bytes(made.SerializeToString())
+
+
+DOT = "%dot.1 = f32[8,8]{1,0} dot(%p, %p), lhs_contracting_dims={1}"
+
+
+def test_on_a_tpu_the_line_of_modules_tells_which_one_ran() -> None:
+    kinds: dict[str, dict[str, str]] = {
+        "jit_f(77)": {"program_id": "77"},
+        "jit_g(78)": {},
+        DOT: {},
+        "%while.2 = (f32[8]) while(%t)": {},
+        "fusion.3": {},
+    }
+    ops = [DOT, "%while.2 = (f32[8]) while(%t)", "fusion.3"]
+    lines = {
+        "XLA Ops": [f"{ops[1]}|0|50", f"{ops[0]}|10|20", f"{ops[2]}|60|5", f"{ops[0]}|95|1"],
+        "XLA Modules": ["jit_g(78)|60|30", "jit_f(77)|0|55|run_id=4"],
+        "Async XLA Ops": [f"{DOT}|0|90"],
+    }
+    found, problems = read_space(device("/device:TPU:0", kinds, lines))
+    assert [(one.module, one.instruction, one.run, one.start) for one in found] == [
+        ("jit_f", "while.2", "4", 1_000),
+        ("jit_f", "dot.1", "4", 1_010),
+        ("jit_g", "fusion.3", "1060", 1_060),
+        ("", "dot.1", "", 1_095),
+    ]
+    own = {name: one.own for name, one in times_of(found)["jit_f"].instructions.items()}
+    assert own == {"while.2": 30, "dot.1": 20}
+    assert not problems
+
+
+def test_on_a_gpu_the_streams_tell_and_what_is_derived_is_left_out() -> None:
+    told = {"hlo_op": "fusion.1", "hlo_module": "jit_f"}
+    kinds = {"loop_fusion_kernel": told, "fusion.1": told, "MemcpyD2D": {}}
+    lines = {
+        "Stream #14(Compute)": ["loop_fusion_kernel|5|7|run_id=3", "MemcpyD2D|20|7"],
+        "XLA Ops": ["fusion.1|5|7|run_id=3"],
+        "XLA Modules": ["fusion.1|5|7"],
+    }
+    found, problems = read_space(device("/device:GPU:0", kinds, lines))
+    assert found == [OpEvent("jit_f", "fusion.1", "3", (0, 0), 1_005, 7)]
+    assert not problems
+
+
+def test_a_line_that_is_longer_than_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [(str(number), number, 1) for number in range(100)]
+    whole = read_space(space(*events))
+    for size in (8, 33, 64):
+        monkeypatch.setattr("xlareport.readers.wire._PIECE", size)
+        assert read_space(space(*events)) == whole
 
 
 def sums(events: Iterable[OpEvent]) -> Counter[str]:

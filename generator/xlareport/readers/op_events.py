@@ -2,10 +2,27 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _HASHED = re.compile(r"\(\d++\)\Z")
 _LONGEST = 1 << 62
 """Picoseconds: 53 days, longer than any profile."""
+_TEXT = re.compile(r"%?([^\s=]++)")
+DERIVED_LINES = frozenset(
+    (
+        "Steps",
+        "XLA Modules",
+        "XLA Ops",
+        "XLA TraceMe",
+        "Framework Ops",
+        "Framework Name Scope",
+        "TensorFlow Ops",
+        "TensorFlow Name Scope",
+        "Source code",
+        "Launch Stats",
+    )
+)
+"""Threads of a GPU that tell again what its streams do. Source: tsl, xplane_schema.cc."""
 
 
 @dataclass(slots=True)  # there are millions, so it is not frozen
@@ -30,6 +47,13 @@ class OpEvent:
         return self.start + self.duration
 
 
+def instruction_name(written: str) -> str:
+    """Return the name that heads an instruction's text: `%dot.1 = f32[] dot(...)` is `dot.1`."""
+    found = _TEXT.match(written)
+    return found[1] if found else ""
+
+
+@lru_cache(4096)
 def module_name(written: str) -> str:
     """Return the name of a module without a program id: `jit_f(1234)` is `jit_f`."""
     return _HASHED.sub("", written)

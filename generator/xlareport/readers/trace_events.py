@@ -1,7 +1,8 @@
 """Reads the events of instructions from Chrome traces, `*.trace.json.gz`, one after the other.
 
 `jax.profiler` and TensorFlow's profiler write them; events of instructions carry `hlo_module` and
-`hlo_op`, on most backends `run_id`. A trace of any length takes no more memory than one event.
+`hlo_op`, on most backends `run_id`. Those of a TPU do not: they are read of the `*.xplane.pb`. A
+trace of any length takes no more memory than one event.
 """
 
 import gzip
@@ -12,7 +13,7 @@ from typing import IO
 import ijson
 
 from xlareport.errors import Problem
-from xlareport.readers.op_events import OpEvent, is_time, module_name
+from xlareport.readers.op_events import DERIVED_LINES, OpEvent, is_time, module_name
 
 _GZIP = b"\x1f\x8b"
 _PICOSECONDS = 1e6
@@ -31,18 +32,24 @@ def trace_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterato
 
 
 def _events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:
+    again: set[tuple[int, int]] = set()
     for event in ijson.items(file, "traceEvents.item", use_float=True):
         told = event.get("args") if isinstance(event, dict) else None
-        if not isinstance(told, dict) or "hlo_op" not in told or "hlo_module" not in told:
+        if not isinstance(told, dict):
+            continue
+        thread = _number(event.get("pid")), _number(event.get("tid"))
+        if "hlo_op" not in told or "hlo_module" not in told:
+            if event.get("name") == "thread_name" and told.get("name") in DERIVED_LINES:
+                again.add(thread)
             continue
         start, duration = _picoseconds(event.get("ts")), _picoseconds(event.get("dur"))
-        if start is None or duration is None or not is_time(start, duration):
+        if start is None or duration is None or not is_time(start, duration) or thread in again:
             continue
         yield OpEvent(
             module=module_name(str(told["hlo_module"])),
             instruction=str(told["hlo_op"]),
             run=str(told.get("run_id", "")),
-            thread=(_number(event.get("pid")), _number(event.get("tid"))),
+            thread=thread,
             start=start,
             duration=duration,
         )

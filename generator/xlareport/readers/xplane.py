@@ -1,33 +1,51 @@
 """Reads the events of instructions from `*.xplane.pb`, what profilers keep before they draw it.
 
-Planes are devices or the host, lines are threads or streams. An event, or what is told once of all
-of its kind, has `hlo_module` and `hlo_op`. One line at a time is taken apart.
+Planes are devices or the host, lines are threads or streams. On a CPU and a GPU an event, or what
+is told once of all of its kind, has `hlo_module` and `hlo_op`. On a TPU the line of instructions
+has only their texts, and the line of modules tells which one ran at that time. Of a line, a piece
+is held at a time.
 """
 
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
 from google.protobuf.message import DecodeError
 
 from xlareport.errors import Problem
-from xlareport.gzipped import unpacked
-from xlareport.readers.op_events import OpEvent, is_time, module_name
+from xlareport.readers.device_runs import DeviceRun, DeviceRuns
+from xlareport.readers.op_events import (
+    DERIVED_LINES,
+    OpEvent,
+    instruction_name,
+    is_time,
+    module_name,
+)
 from xlareport.readers.table_protos import message_class
+from xlareport.readers.wire import Field, fields, pieces, value_of
 
 _PICOSECONDS = 1_000
 """In a nanosecond."""
+_PLANE = 1
+_NAME, _LINE, _KIND, _STAT = 2, 3, 4, 5
+"""Numbers of the fields of a plane."""
 _TOLD = ("hlo_module", "hlo_op", "run_id")
+_TPU = "/device:TPU:"
+_MODULES, _OPS = "XLA Modules", "XLA Ops"
+"""Lines of a TPU. Those of `Async XLA Ops` begin and end in instructions of `_OPS`: left out."""
+
+_Told = tuple[str, str, str]
+"""Module, instruction and run; empty where it is not said."""
+_NOTHING = ("", "", "")
 
 
 def xplane_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterator[OpEvent]:
     """Yield the events of a profile; where it cannot be read is added to `problems`."""
     try:
-        space = _parsed("XSpace", unpacked(file.read()))
-        for number, written in enumerate(space.planes):
-            yield from _of_plane(number, _parsed("XPlane", written))
-    except (DecodeError, zlib.error) as error:
+        planes = (one for one in fields(file, 0, file.seek(0, 2)) if one.number == _PLANE)
+        for number, one in enumerate(planes):
+            yield from _of_plane(file, number, one)
+    except (DecodeError, UnicodeDecodeError) as error:
         problems.append(Problem(path, None, f"Cut off, or no profile: {error}."))
 
 
@@ -35,52 +53,104 @@ def xplane_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterat
 class _Plane:
     """What is told once of all events of a plane."""
 
+    file: IO[bytes]
+    number: int
+    lines: tuple[Field, ...]
+    texts: Mapping[int, str]
+    """What a stat is called, by its number; texts that are referred to lie here too."""
+    slots: Mapping[int, int]
+    """Which of `_TOLD` a stat is, by its number."""
     names: Mapping[int, str]
-    """What a stat is, by its number; texts that are referred to lie here too."""
-    told: Mapping[int, Mapping[str, str]]
-    """Of each kind of event."""
+    """Of kinds of events, by their numbers."""
+    told: Mapping[int, _Told]
+    """Of kinds of events, by their numbers."""
 
 
-def _of_plane(number: int, plane: Any) -> Iterator[OpEvent]:
-    names = {one.key: one.value.name for one in plane.stat_metadata}
-    if not names.keys() or "hlo_op" not in names.values():
+def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
+    parts: dict[int, list[Field]] = {_NAME: [], _LINE: [], _KIND: [], _STAT: []}
+    for one in fields(file, place.start, place.end):
+        parts.get(one.number, []).append(one)
+    if not parts[_LINE]:
         return
-    told = {one.key: _stats(one.value.stats, names) for one in plane.event_metadata}
-    shared = _Plane(names, told)
-    for written in plane.lines:
-        line = _parsed("XLine", written)
-        for event in line.events:
-            made = _event(event, shared, (number, line.id), line.timestamp_ns * _PICOSECONDS)
-            if made is not None:
-                yield made
+    name = "".join(value_of(file, one).decode() for one in parts[_NAME])
+    entries = (_parsed("StatEntry", value_of(file, one)) for one in parts[_STAT])
+    texts = {one.key: one.value.name for one in entries}
+    slots = {key: _TOLD.index(text) for key, text in texts.items() if text in _TOLD}
+    is_tpu = name.startswith(_TPU)
+    if not slots and not is_tpu:
+        return
+    names, told = {}, {}
+    for one in parts[_KIND]:
+        kind = _parsed("EventEntry", value_of(file, one))
+        names[kind.key] = kind.value.name
+        told[kind.key] = _said(kind.value.stats, _NOTHING, slots, texts)
+    plane = _Plane(file, number, tuple(parts[_LINE]), texts, slots, names, told)
+    yield from _of_tpu(plane) if is_tpu else _of_threads(plane)
 
 
-def _event(event: Any, plane: _Plane, thread: tuple[int, int], begun: int) -> OpEvent | None:
-    told = {**plane.told.get(event.metadata_id, {}), **_stats(event.stats, plane.names)}
-    start = begun + event.offset_ps
-    if "hlo_op" not in told or "hlo_module" not in told or not is_time(start, event.duration_ps):
-        return None
-    return OpEvent(
-        module=module_name(told["hlo_module"]),
-        instruction=told["hlo_op"],
-        run=told.get("run_id", ""),
-        thread=thread,
-        start=start,
-        duration=event.duration_ps,
-    )
+def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
+    """Yield events that name their instructions themselves."""
+    for event, start, thread in _events(plane, lambda name: name not in DERIVED_LINES):
+        said = plane.told.get(event.metadata_id, _NOTHING)
+        module, instruction, run = _said(event.stats, said, plane.slots, plane.texts)
+        if module and instruction:
+            name = module_name(module)
+            yield OpEvent(name, instruction, run, thread, start, event.duration_ps)
 
 
-def _stats(stats: Iterable[Any], names: Mapping[int, str]) -> dict[str, str]:
-    return {
-        name: _value(one, names) for one in stats if (name := names.get(one.metadata_id)) in _TOLD
-    }
+def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:
+    """Yield the events of the line of instructions, each in the run that lasted then."""
+    runs = DeviceRuns(_runs(plane))
+    for event, start, thread in _events(plane, lambda name: name == _OPS):
+        name = instruction_name(plane.names.get(event.metadata_id, ""))
+        module, run = runs.at(start)
+        yield OpEvent(module, name, run, thread, start, event.duration_ps)
 
 
-def _value(stat: Any, names: Mapping[int, str]) -> str:
+def _runs(plane: _Plane) -> Iterator[DeviceRun]:
+    for event, start, _ in _events(plane, lambda name: name == _MODULES):
+        said = plane.told.get(event.metadata_id, _NOTHING)
+        run = _said(event.stats, said, plane.slots, plane.texts)[2]
+        module = module_name(plane.names.get(event.metadata_id, ""))
+        yield start, start + event.duration_ps, module, run or str(start)
+
+
+def _events(
+    plane: _Plane, wanted: Callable[[str], bool]
+) -> Iterator[tuple[Any, int, tuple[int, int]]]:
+    """Yield the events of lines of wanted names, with the picosecond of the start, and the line."""
+    for place in plane.lines:
+        number, name, begun = 0, "", 0
+        for piece in pieces(plane.file, place.start, place.end):
+            line = _parsed("XLine", piece)
+            number, name = line.id or number, line.name or name
+            begun = line.timestamp_ns * _PICOSECONDS or begun
+            if not wanted(name):
+                break
+            for event in line.events:
+                start = begun + event.offset_ps
+                if is_time(start, event.duration_ps):
+                    yield event, start, (plane.number, number)
+
+
+def _said(
+    stats: Iterable[Any], before: _Told, slots: Mapping[int, int], texts: Mapping[int, str]
+) -> _Told:
+    """Return what stats tell in place of what was told before."""
+    found: list[str] | None = None
+    for one in stats:
+        slot = slots.get(one.metadata_id)
+        if slot is not None:
+            found = found or list(before)
+            found[slot] = _value(one, texts)
+    return (found[0], found[1], found[2]) if found else before
+
+
+def _value(stat: Any, texts: Mapping[int, str]) -> str:
     if stat.str_value:
         return str(stat.str_value)
     if stat.ref_value:
-        return names.get(stat.ref_value, "")
+        return texts.get(stat.ref_value, "")
     return str(stat.uint64_value or stat.int64_value)
 
 

@@ -63,6 +63,10 @@ for name in "$@"; do
         done
         packed $name
         ;;
+    looped)
+        run jax looped.py --xla_dump_hlo_as_text
+        packed $name
+        ;;
     traced)
         run jax traced.py --xla_dump_hlo_as_text
         packed $name

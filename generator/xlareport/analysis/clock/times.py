@@ -8,7 +8,9 @@ times. All times are picoseconds.
 from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import merge
 from math import sqrt
+from operator import le
 from types import MappingProxyType
 
 from xlareport.readers.op_events import OpEvent
@@ -17,8 +19,8 @@ PICOSECOND = 1e-12
 """Seconds."""
 MOST_INTERVALS = 4_000_000
 """Of events that are kept for the unions; runs that come later have none."""
-MOST_NAMES = 2_000_000
-"""Instructions, runs and threads that are told apart; events of others are left out."""
+MOST_NAMES = 1_000_000
+"""Events that may name an instruction, a run or a thread first; others that do are left out."""
 
 
 @dataclass(slots=True)
@@ -120,8 +122,8 @@ class _Open:
 class _Run:
     start: int
     end: int
-    intervals: "array[int]" = field(default_factory=lambda: array("q"))
-    """start, end, start, end, ..."""
+    intervals: "dict[tuple[int, ...], array[int]]" = field(default_factory=dict)
+    """By thread: start, end, start, end, ..."""
     is_whole: bool = True
     """Whether every event is among the intervals."""
 
@@ -152,42 +154,55 @@ class _Watch:
 
     def see(self, event: OpEvent) -> None:
         """Count an event, unless it brings a name too many."""
-        module = self.modules.get(event.module) or _Seen()
-        thread = self._threads.get(event.thread)
-        fresh = (
-            (event.instruction not in module.instructions)
-            + (event.run not in module.runs)
-            + (thread is None)
-        )
-        if self._names + fresh > MOST_NAMES:
-            return
-        self._names += fresh
-        self.modules[event.module] = module
-        time = module.instructions.setdefault(event.instruction, OpTime(event.instruction))
+        module = self.modules.get(event.module)
+        time = module.instructions.get(event.instruction) if module else None
+        run = module.runs.get(event.run) if module else None
+        around = self._threads.get(event.thread)
+        if module is None or time is None or run is None or around is None:
+            if self._names >= MOST_NAMES:
+                return
+            module, time, run, around = self._with_new_names(event)
         time.add(event)
-        _nest(self._threads.setdefault(event.thread, []), event, time)
-        self._kept += _note_run(module, event, keep=self._kept < MOST_INTERVALS)
+        _nest(around, event, time)
+        self._kept += _note_run(run, event, keep=self._kept < MOST_INTERVALS)
         module.events += 1
+
+    def _with_new_names(self, event: OpEvent) -> tuple[_Seen, OpTime, _Run, list[_Open]]:
+        """Note what an event names first."""
+        self._names += 1
+        module = self.modules.setdefault(event.module, _Seen())
+        time = module.instructions.setdefault(event.instruction, OpTime(event.instruction))
+        run = module.runs.setdefault(event.run, _Run(event.start, event.end))
+        return module, time, run, self._threads.setdefault(event.thread, [])
 
 
 def _nest(around: list[_Open], event: OpEvent, time: OpTime) -> None:
     """Take an event's time from that of the innermost one that holds it whole."""
-    while around and (around[-1].end < event.end or event.start < around[-1].start):
+    start, end = event.start, event.start + event.duration
+    while around and (around[-1].end < end or start < around[-1].start):
         around.pop()
     if around and around[-1].time is not time:
         around[-1].time.own -= event.duration
-    around.append(_Open(event.start, event.end, time))
+    around.append(_Open(start, end, time))
 
 
-def _note_run(module: _Seen, event: OpEvent, *, keep: bool) -> int:
-    """Add an event to its run; return how many intervals were kept."""
-    run = module.runs.setdefault(event.run, _Run(event.start, event.end))
-    run.start, run.end = min(run.start, event.start), max(run.end, event.end)
-    module_keeps = keep and run.is_whole
-    run.is_whole = module_keeps
-    if module_keeps:
-        run.intervals.extend((event.start, event.end))
-    return int(module_keeps)
+def _note_run(run: _Run, event: OpEvent, *, keep: bool) -> int:
+    """Add an event to its run; return how many intervals more are kept."""
+    start, end = event.start, event.start + event.duration
+    run.start, run.end = min(run.start, start), max(run.end, end)
+    run.is_whole = run.is_whole and keep
+    if not run.is_whole:
+        run.intervals.clear()
+        return 0
+    kept = run.intervals.get(event.thread)
+    if kept is None:
+        run.intervals[event.thread] = array("q", (start, end))
+    elif kept[-2] <= start <= kept[-1]:
+        kept[-1] = max(kept[-1], end)
+        return 0
+    else:
+        kept.extend((start, end))
+    return 1
 
 
 def _module(name: str, seen: _Seen) -> ModuleTimes:
@@ -197,15 +212,20 @@ def _module(name: str, seen: _Seen) -> ModuleTimes:
 
 
 def _run(name: str, run: _Run) -> RunTime:
-    busy = union(run.intervals) if run.is_whole else None
+    busy = union(run.intervals.values()) if run.is_whole else None
     return RunTime(name, run.start, run.end - run.start, busy)
 
 
-def union(intervals: "array[int]") -> int:
-    """Return how long at least one of the intervals lasts: start, end, start, end, ..."""
-    ends = zip(intervals[::2], intervals[1::2], strict=True)
+def union(threads: "Iterable[array[int]]") -> int:
+    """Return how long at least one interval lasts; of each thread start, end, start, end, ..."""
     covered, until = 0, 0
-    for start, end in sorted(ends):
+    for start, end in merge(*map(_ordered, threads)):
         covered += max(0, end - max(start, until))
         until = max(until, end)
     return covered
+
+
+def _ordered(intervals: "array[int]") -> Iterable[tuple[int, int]]:
+    starts = intervals[::2]
+    pairs = zip(starts, intervals[1::2], strict=True)
+    return pairs if all(map(le, starts, starts[1:])) else sorted(pairs)
