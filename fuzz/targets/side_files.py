@@ -13,9 +13,11 @@ from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.kernels import llvm_kernels, ptx_kernels
 from xlareport.readers.memory_report import read_memory_report
 from xlareport.readers.memory_report_proto import read_memory_report_proto
+from xlareport.readers.mosaic import read_mosaic
 from xlareport.readers.objects import object_kernels
 from xlareport.readers.pass_metadata import read_pass_metadata
 from xlareport.readers.stablehlo import read_stablehlo
+from xlareport.readers.textproto import read_textproto
 from xlareport.readers.tf_graph import read_tf_graph
 from xlareport.readers.tf_log import read_tf_log
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
@@ -39,19 +41,26 @@ READERS: tuple[Callable[[bytes, str], tuple[Any, Any]], ...] = (
     *(read_stablehlo, read_tf_graph, read_thunk_metadata, read_thunk_sequence),
 )
 PLAIN: tuple[Callable[[bytes], Any], ...] = (llvm_kernels, ptx_kernels, object_kernels, read_tf_log)
+LATER: tuple[Callable[[bytes], Any], ...] = (read_mosaic, lambda data: read_textproto(data, "a"))
+"""Behind the first ones, so that the seeds keep their readers."""
 
 
 def check(data: bytes) -> None:
     """Read what follows the first byte with the reader that the byte names."""
-    number = (data or b"\0")[0] % (len(READERS) + len(PLAIN) + 1)
-    rest = data[1:]
-    if number < len(READERS):
-        _, problems = READERS[number](rest, "a")
+    readers = (*map(_checked, READERS), *PLAIN, _payload)
+    number = (data or b"\0")[0]
+    more = number - 256 + len(LATER)
+    (LATER[more] if more >= 0 else readers[number % len(readers)])(data[1:])
+
+
+def _checked(read: Callable[[bytes, str], tuple[Any, Any]]) -> Callable[[bytes], None]:
+    """Return a reader that sees that problems are those of its file."""
+
+    def reading(data: bytes) -> None:
+        _, problems = read(data, "a")
         assert all(one.path == "a" for one in problems)
-    elif number < len(READERS) + len(PLAIN):
-        PLAIN[number - len(READERS)](rest)
-    else:
-        _payload(rest)
+
+    return reading
 
 
 def _payload(data: bytes) -> None:

@@ -50,7 +50,7 @@ def parse_devices(text: str) -> Mapping[str, Device]:
     """Parse a table like `devices.toml`. Raises DeviceTableError, naming the entry."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DeviceTableError(f"the table of devices is not TOML: {error}") from error
     return {key: _device(key, entry) for key, entry in table.items()}
 
@@ -101,7 +101,7 @@ def _device(key: str, entry: Any) -> Device:
         )
     except KeyError as error:
         raise DeviceTableError(f"device {key}: {error} is missing") from error
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DeviceTableError(f"device {key}: {error}") from error
 
 

@@ -18,6 +18,7 @@ _WINDOW = re.compile(
     r"transform_indices = @([\w.$-]{1,255}), window_bounds = array<i64: ([0-9, -]{1,1000})>"
 )
 _RETURN = re.compile(r"\s*+return (?:\{[^{}]{0,1000}\} )?([^:{}]{1,1000}):")
+_NUMBER = re.compile(r" *-?\d{1,18} *", re.ASCII)
 _GRID_PLACE = re.compile(r"%arg(\d{1,4})")
 
 
@@ -96,4 +97,4 @@ def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in text.split(",") if one.strip().lstrip("-").isdecimal())
+    return tuple(int(one) for one in text.split(",") if _NUMBER.fullmatch(one))

@@ -5,8 +5,9 @@ Locations stand beside the operations and in a list of their own: `loc(#loc7)`, 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
@@ -66,6 +67,7 @@ class _Stacks:
     def __init__(self, written: Mapping[str, str]) -> None:
         self._written = written
         self._known: dict[str, tuple[Frame, ...]] = {}
+        self._places: dict[str, Frame | Sequence[str]] = {}
 
     def frames(self, name: str) -> tuple[Frame, ...]:
         """Return the places behind a location, innermost first."""
@@ -81,12 +83,25 @@ class _Stacks:
             if one in seen:
                 continue
             seen.add(one)
-            text = self._written.get(one, "")
-            place = _PLACE.match(text)
-            if place:
-                yield place[1], int(place[2])
+            place = self._place(one)
+            if isinstance(place, tuple):
+                yield place
             else:
-                waiting += reversed(_REFERENCE.findall(_unquoted(text)))
+                waiting += place
+
+    def _place(self, name: str) -> Frame | Sequence[str]:
+        """Return where a location is, or the names of others, the first of them last."""
+        if name not in self._places:
+            text = self._written.get(name, "")
+            found = _PLACE.match(text)
+            self._places[name] = (found[1], int(found[2])) if found else _referred(text)
+        return self._places[name]
+
+
+def _referred(text: str) -> Sequence[str]:
+    """Return the locations that one names, last first: as many as are ever followed."""
+    found = _REFERENCE.finditer(_unquoted(text))
+    return list(dict.fromkeys(one[0] for one in islice(found, _DEEPEST)))[::-1]
 
 
 def _unquoted(text: str) -> str:

@@ -7,7 +7,7 @@ trace of any length takes no more memory than one event.
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import IO
 
 import ijson
@@ -18,7 +18,11 @@ from xlareport.readers.op_events import DERIVED_LINES, OpEvent, is_time, module_
 _GZIP = b"\x1f\x8b"
 _PICOSECONDS = 1e6
 """In a microsecond."""
-_BROKEN = (ijson.JSONError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeDecodeError)
+_BROKEN = (ijson.JSONError, EOFError, zlib.error, gzip.BadGzipFile, ValueError)
+"""The last is for numbers and letters that are none."""
+_OPENS, _CLOSES = ("start_map", "start_array"), ("end_map", "end_array")
+_EVENT, _ARGUMENTS = 3, 4
+"""How deep the fields of an event and of its arguments lie in the text."""
 
 
 def trace_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterator[OpEvent]:
@@ -28,31 +32,54 @@ def trace_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterato
     try:
         yield from _events(gzip.GzipFile(fileobj=file) if packed else file)
     except _BROKEN as error:
-        problems.append(Problem(path, None, f"Not read to its end as a trace: {error}."))
+        reason = str(error).partition("\n")[0]
+        problems.append(Problem(path, None, f"Not read to its end as a trace: {reason}."))
 
 
 def _events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:
     again: set[tuple[int, int]] = set()
-    for event in ijson.items(file, "traceEvents.item", use_float=True):
-        told = event.get("args") if isinstance(event, dict) else None
-        if not isinstance(told, dict):
-            continue
+    for event in _fields(file):
         thread = _number(event.get("pid")), _number(event.get("tid"))
-        if "hlo_op" not in told or "hlo_module" not in told:
-            if event.get("name") == "thread_name" and told.get("name") in DERIVED_LINES:
+        if "args.hlo_op" not in event or "args.hlo_module" not in event:
+            if event.get("name") == "thread_name" and event.get("args.name") in DERIVED_LINES:
                 again.add(thread)
             continue
         start, duration = _picoseconds(event.get("ts")), _picoseconds(event.get("dur"))
         if start is None or duration is None or not is_time(start, duration) or thread in again:
             continue
         yield OpEvent(
-            module=module_name(str(told["hlo_module"])),
-            instruction=str(told["hlo_op"]),
-            run=str(told.get("run_id", "")),
+            module=module_name(str(event["args.hlo_module"])),
+            instruction=str(event["args.hlo_op"]),
+            run=str(event.get("args.run_id", "")),
             thread=thread,
             start=start,
             duration=duration,
         )
+
+
+def _fields(file: "IO[bytes] | gzip.GzipFile") -> Iterator[Mapping[str, object]]:
+    """Yield the plain fields of each event, those of its arguments as `args.NAME`.
+
+    What lies deeper is passed over: a text of brackets alone takes neither time nor memory.
+    """
+    event: dict[str, object] = {}
+    keys = [""] * (_ARGUMENTS + 1)
+    depth = 0
+    for kind, value in ijson.basic_parse(file, use_float=True):
+        if kind == "map_key":
+            keys[depth : depth + 1] = [value] if depth <= _ARGUMENTS else []
+        elif kind in _OPENS:
+            depth += 1
+            keys[depth : depth + 1] = [""] if depth <= _ARGUMENTS else []
+            event = {} if depth == _EVENT else event
+        elif kind in _CLOSES:
+            if depth == _EVENT and keys[1] == "traceEvents":
+                yield event
+            depth -= 1
+        elif depth == _EVENT:
+            event[keys[_EVENT]] = value
+        elif depth == _ARGUMENTS:
+            event[f"{keys[_EVENT]}.{keys[_ARGUMENTS]}"] = value
 
 
 def _picoseconds(value: object) -> int | None:

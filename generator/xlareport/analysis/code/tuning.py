@@ -27,10 +27,9 @@ def tuning(instruction: Instruction) -> Mapping[str, str]:
     if not text or len(text) > _LONGEST:
         return {}
     try:
-        config = json.loads(text)
+        return {name: json.dumps(value) for name, value in _chosen(json.loads(text), 0)}
     except (ValueError, RecursionError):
         return {}
-    return {name: json.dumps(value) for name, value in _chosen(config, 0)}
 
 
 def _chosen(config: Any, depth: int) -> Iterator[tuple[str, Any]]:

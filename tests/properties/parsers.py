@@ -1,0 +1,288 @@
+"""Every parser of bytes that others wrote, with pieces of the files that it is for.
+
+`tests/properties/test_parsers.py` puts them to anything, and sees that none is left out.
+"""
+
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+from xlareport.analysis.clock.times import times_of
+from xlareport.errors import Problem
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.readers.buffer_values import read_buffer_values
+from xlareport.readers.debug_options import read_debug_options, read_flagfile
+from xlareport.readers.device_words import read_device_words
+from xlareport.readers.fusion_decisions import read_fusion_decisions
+from xlareport.readers.kernels import llvm_kernels, ptx_kernels
+from xlareport.readers.live_range import read_live_range
+from xlareport.readers.memory_report import read_memory_report
+from xlareport.readers.memory_report_proto import read_memory_report_proto
+from xlareport.readers.mosaic import read_mosaic
+from xlareport.readers.objects import object_kernels
+from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
+from xlareport.readers.stablehlo import read_stablehlo
+from xlareport.readers.table_protos import message_class
+from xlareport.readers.textproto import read_textproto
+from xlareport.readers.tf_graph import read_tf_graph
+from xlareport.readers.tf_log import read_tf_log
+from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
+from xlareport.readers.trace_events import trace_events
+from xlareport.readers.xplane import xplane_events
+
+PATH = "a file"
+Told = tuple[Any, Sequence[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """A parser, a good file of it, and how to ask whether it found what stands there."""
+
+    module: str
+    """Below `xlareport.readers`."""
+    read: Callable[[bytes], Told]
+    whole: bytes
+    """A good file, of which something is found."""
+    pieces: Sequence[bytes] = field(default=())
+    """Others than lines of the good file."""
+    cases: Sequence[bytes] = field(default=())
+    """Whole files that once were a fault."""
+    says: bool = True
+    """A file of nothing that it knows is a problem: not where files may have nothing to tell."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}.{getattr(self.read, '__name__', '')}"
+
+
+def plain(read: Callable[[bytes], Any]) -> Callable[[bytes], Told]:
+    """Return a reader that has no problems as one that has."""
+
+    def reading(data: bytes) -> Told:
+        return read(data), ()
+
+    reading.__name__ = read.__name__
+    return reading
+
+
+def told(read: Callable[[bytes, str], tuple[Any, Any]]) -> Callable[[bytes], Told]:
+    """Return a reader that knows its path."""
+
+    def reading(data: bytes) -> Told:
+        return read(data, PATH)
+
+    reading.__name__ = read.__name__
+    return reading
+
+
+def events(read: Callable[..., Any]) -> Callable[[bytes], Told]:
+    """Return a reader of events as one of a whole file, which also adds up their times."""
+
+    def reading(data: bytes) -> Told:
+        problems: list[Problem] = []
+        found = list(read(BytesIO(data), PATH, problems))
+        times_of(found)
+        return found, problems
+
+    reading.__name__ = read.__name__
+    return reading
+
+
+def passes(data: bytes) -> Told:
+    """Read what ran, with its nest and its times."""
+    found, problems = read_pass_metadata(data, PATH)
+    if isinstance(found, ModuleMetadata):
+        assert len(found.timed()) == len(found.runs)
+        assert found.span is None or isinstance(found.span, int)
+    return found, problems
+
+
+def _space() -> bytes:
+    """Return a profile of one event."""
+    line = message_class("xplane", "XLine")(id=1, timestamp_ns=1)
+    line.events.add(metadata_id=1, offset_ps=1, duration_ps=1)
+    plane = message_class("xplane", "XPlane")()
+    for key, name in enumerate(("hlo_op", "hlo_module"), 1):
+        plane.stat_metadata.add(key=key).value.name = name
+        made = plane.event_metadata[0] if plane.event_metadata else plane.event_metadata.add(key=1)
+        made.value.stats.add(metadata_id=key, str_value=name)
+    plane.lines.append(line.SerializeToString())
+    space = message_class("xplane", "XSpace")()
+    space.planes.append(plane.SerializeToString())
+    return bytes(space.SerializeToString())
+
+
+def _usage() -> bytes:
+    report = message_class("memory_report", "MemoryUsageReportProto")()
+    report.spaces.add(color=1, total_bytes=8)
+    return bytes(report.SerializeToString())
+
+
+def _assignment() -> bytes:
+    proto = message_class("buffer_assignment", "HloProto")()
+    proto.buffer_assignment.buffer_allocations.add(index=0, size=8)
+    return bytes(proto.SerializeToString())
+
+
+def _trace() -> bytes:
+    event = {"ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1, "args": {"hlo_module": "m"}}
+    event["args"] = {"hlo_module": "m(1)", "hlo_op": "add.1", "run_id": "7"}
+    return json.dumps({"traceEvents": [event]}).encode()
+
+
+ASSIGNMENT = b"""BufferAssignment:
+allocation 0: size 256, color 1, page 0, parameter 2, shape |f32[8,8]| at ShapeIndex {0}:
+ value: <42 a{1} (phi) @0> (size=256,offset=0): f32[8,8]{1,0}
+allocation 1: 0x7fba, size 24, maybe-live-out:
+  2 add.5 @0, positions:
+ [0,24]: f32[2,3]{1,0}
+"""
+LIVE = b"""HloLiveRange (max 4):
+  InstructionSequence:
+    0:x
+  BufferLiveRange:
+    x{0,}:0-4
+  Live ranges at 2 (peak):
+    x{}: 8 bytes (cumulative: 8 bytes)
+  Stack trace breakdown for peak usage: 8 bytes
+    main (100.0%, total: 8 bytes, current: 0 bytes, remaining: 8 bytes)
+     \xe2\x94\x94\xe2\x94\x80 f (1.0%, total: 8 bytes, current: 8 bytes, remaining: 0 bytes)
+"""
+VALUES = b"""Used values:
+<42 a{1} (phi) @0>
+ positions:
+  a {1}
+ uses:
+  x, operand 0 {1,2}
+ from instruction: %x = f32[] parameter(0)<42 a @0>
+"""
+MEMORY = b"""Memory Space: default (color=0)
+Total bytes: 71144 (69.5KiB)
+  cumulative_size;       size;       offset; used_by_n_values; shapes_list
+    16.0KiB(100%);    16.0KiB;            0;                3; f32[16,64]
+  The rest 3 values
+"""
+OPTIONS = b"""xla_dump_to: "x\\n\\x41\\101"
+xla_gpu_x {
+  a: 1
+}
+"""
+DECISIONS = b"""fusion_steps {
+  fusion {
+    fusion_name: "f"
+    producer_name: "a"
+    consumer_name: "b"
+    us_fused: 1e-3
+  }
+}
+"""
+PASSES = b"""canonical_module_id: 1
+pass_metadata {
+  pass_id: 1
+  pass_name: "a"
+  module_changed: true
+  start_timestamp_usec: 1795255005024562
+  end_timestamp_usec: 1795255005026022
+  dump_filenames: "/x/y"
+}
+"""
+STABLEHLO = b"""module @m {
+%0 = stablehlo.add %a, %a : tensor<f32> loc(#loc2)
+}
+#loc1 = loc("f.py":1:2 to :3)
+#loc2 = loc("g"(#loc1))
+#loc3 = loc(callsite(#loc1 at #loc3))
+"""
+GRAPH = b"""node {
+  name: "a"
+  op: "_XlaRun"
+  input: "b:1"
+  attr {
+    key: "_XlaCluster"
+    value {
+      s: "cluster_0"
+    }
+  }
+}
+library {
+  function {
+    signature {
+      name: "f"
+    }
+  }
+}
+"""
+THUNKS = b"""000: kKernel [source | next=001 (1)] add.1 grid: [1, 1, 1] threads: [64, 1, 1]
+001: kWhile [prev=000 (1) | sink] w
+ body:
+  001: kCopy [source | sink] x
+kGemm %dot
+Dependencies:
+ a depends on b
+"""
+NOTES = b"""thunk_metadata {
+  thunk_info {
+    thunk_id: 1
+    profile_annotation: "add.1"
+  }
+  thunk_kind: "kKernel"
+}
+"""
+MOSAIC = b"""func.func @k(%arg0: i32) attributes {iteration_bounds = array<i64: 4, 2>, \
+scalar_prefetch = 1 : i64, window_params = [{transform_indices = @t, \
+window_bounds = array<i64: 8, 4>}]} {
+func.func @t(%arg0: i32) -> (i32, i32) {
+    return {a = 1} %arg0, %arg1 : i32, i32
+"""
+LLVM = b"""define ptx_kernel void @add_1(ptr %a) #0 {
+define internal void @"x y"(ptr %a) {
+!0 = !{ptr @"add", !"kernel", i32 1}
+"""
+PTX = b".version 8.0\n.visible .entry add_1(\n.param .u64 a\n)\n"
+LOG = b"x Found uncompilable node a/b (op Print): it has side effects\n"
+DEVICE = b'platform_version: "TFRT TPU v5"\ndevice_description_str: "a\\"b"\ndevice_kind: "x"\n'
+
+TRACES = (
+    gzip.compress(_trace()),
+    gzip.compress(_trace())[:-9],
+    _trace().replace(b'"add.1"', b"[" * 50_000 + b"]" * 50_000),
+    _trace().replace(b'"add.1"', b"9" * 5_000),
+    _trace().replace(b'"pid": 1', b'"pid": ' + b"9" * 5_000),
+    _trace().replace(b'"ts": 1', b'"ts": 1e999'),
+    _trace().replace(b'"m(1)"', b'"\\ud800"'),
+)
+PARSERS = (
+    Parser("buffer_assignment", told(read_buffer_assignment), ASSIGNMENT),
+    Parser(
+        "buffer_assignment_proto", told(read_buffer_assignment_proto), _assignment(), says=False
+    ),
+    Parser("buffer_values", told(read_buffer_values), VALUES, says=False),
+    Parser("debug_options", told(read_debug_options), OPTIONS, (b"a {\n", b"}\n", b"a: '\\\n")),
+    Parser("debug_options", told(read_flagfile), b"--a=1\n--b\n", (b"--", b"--a=\\")),
+    Parser("device_words", told(read_device_words), DEVICE, says=False),
+    Parser("fusion_decisions", told(read_fusion_decisions), DECISIONS),
+    Parser("kernels", plain(llvm_kernels), LLVM, says=False),
+    Parser("kernels", plain(ptx_kernels), PTX, says=False),
+    Parser("live_range", told(read_live_range), LIVE, says=False),
+    Parser("memory_report", told(read_memory_report), MEMORY),
+    Parser("memory_report_proto", told(read_memory_report_proto), _usage(), says=False),
+    Parser(
+        "mosaic", plain(read_mosaic), MOSAIC, cases=(MOSAIC.replace(b"4,", b"--4,"),), says=False
+    ),
+    Parser("objects", plain(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
+    Parser("pass_metadata", passes, PASSES),
+    Parser(
+        "stablehlo", told(read_stablehlo), STABLEHLO, (b"#loc1 = loc(#loc1#loc2)\n",), says=False
+    ),
+    Parser("textproto", told(read_textproto), DECISIONS, (b"a {\n", b"}\n")),
+    Parser("tf_graph", told(read_tf_graph), GRAPH),
+    Parser("tf_log", plain(read_tf_log), LOG, says=False),
+    Parser("thunks", told(read_thunk_sequence), THUNKS, (b"No thunks\n", b"Total order:\n")),
+    Parser("thunks", told(read_thunk_metadata), NOTES),
+    Parser("trace_events", events(trace_events), _trace(), cases=TRACES),
+    Parser("xplane", events(xplane_events), _space(), says=False),
+)

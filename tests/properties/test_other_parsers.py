@@ -1,0 +1,223 @@
+"""What is read beside the files of a dump: archives, logs, settings, reports and histories."""
+
+import ast
+import gzip
+import io
+import json
+import tarfile
+import tempfile
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.analysis.code.test_tuning import instruction
+
+import xlareport
+from xlareport.analysis.code.tuning import tuning
+from xlareport.dump.limits import Limits
+from xlareport.dump.redact import Redactor
+from xlareport.dump.source import open_source
+from xlareport.errors import UnreadableInputError
+from xlareport.knowledge.devices import DeviceTableError, parse_devices
+from xlareport.pages.compare.bare_report import read_bare_report
+from xlareport.pages.compare.budgets import BudgetError, parse_budget
+from xlareport.payload import payload, read_payload
+from xlareport.site.nights import FILE, read_nights
+
+PACKAGE = Path(xlareport.__file__).parent
+WORDS = st.sampled_from([
+    "name", "matrix_flops", "vector_flops", "bandwidth", "source", "memory", "aliases", "f32",
+    "when", "dump", "report", "main", "figures", "slugs", "flops", "modules", "key", "slug",
+    "final", "bytes", "files", "module", "algorithm", "triton_gemm_config", "a",
+])  # fmt: skip
+NUMBERS = st.integers() | st.floats() | st.sampled_from([10**400, -1, 0, float("inf")])
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=8) | WORDS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS, inner, max_size=6),
+    max_leaves=25,
+)
+NIGHT = {
+    "when": "2026-11-01T02:00:00Z",
+    "dump": "d",
+    "report": "x/index.html",
+    "main": "m",
+    "figures": {"m": {"flops": 5}},
+}
+DEVICE = '[d]\nname = "d"\nbandwidth = 1\nsource = "s"\n[d.matrix_flops]\nf32 = 1\n'
+
+
+def written(value: Any) -> str:
+    return json.dumps(value)
+
+
+@given(VALUES, st.text(max_size=30))
+def test_settings_of_an_instruction_are_choices_or_nothing(value: Any, text: str) -> None:
+    for config in (written(value), written({"algorithm": value}), text):
+        one = instruction("{}")
+        one.attributes["backend_config"] = config
+        assert all(isinstance(json.loads(found), object) for found in tuning(one).values())
+
+
+@given(st.lists(st.sampled_from(["night", "value", "text"]), max_size=6), VALUES, st.text())
+@settings(max_examples=60)
+def test_a_line_of_a_history_is_a_night_or_a_problem(
+    kinds: list[str], value: Any, text: str
+) -> None:
+    bare = "".join(text.split())
+    lines = {
+        "night": written(NIGHT),
+        "value": written(NIGHT | (value if isinstance(value, dict) else {"main": value})),
+        "text": f"@{bare}",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        content = "\n".join(lines[kind] for kind in kinds).encode("utf-8", "surrogatepass")
+        (Path(folder) / FILE).write_bytes(content)
+        nights, problems = read_nights(Path(folder))
+    assert len(nights) >= kinds.count("night")
+    assert len(nights) + len(problems) == len(kinds)
+
+
+@given(VALUES)
+@settings(max_examples=60)
+def test_a_report_is_read_or_refused(value: Any) -> None:
+    whole = {"main": None, "modules": [value], "files": [], "dump": {"bytes": 1}}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, report in enumerate((value, whole, whole | {"modules": value})):
+            path = Path(folder) / f"{number}.json"
+            path.write_text(written(report))
+            with suppress(UnreadableInputError):
+                read_bare_report(path, "r.json")
+
+
+@given(VALUES, st.text(max_size=60), st.integers(0, 40))
+def test_a_payload_is_given_back_or_refused(value: Any, text: str, place: int) -> None:
+    try:
+        script = payload("a/b", value)
+    except ValueError:  # what JSON has no number for
+        return
+    assert read_payload(script) == ("a/b", json.loads(written(value)))
+    for damaged in (script[:place] + text + script[place:], script[: -place - 1], text):
+        with suppress(ValueError):
+            read_payload(damaged)
+
+
+@given(
+    st.text(max_size=40) | st.from_regex(r"[a-z_]{1,9}(\[.{0,9}\])?.{0,3}[>:] ?[+0-9.eKMi%]{0,9}")
+)
+def test_a_budget_is_understood_or_refused(text: str) -> None:
+    with suppress(BudgetError):
+        assert parse_budget(text).text == text
+
+
+@given(st.sampled_from(DEVICE.splitlines()), st.text(max_size=20), NUMBERS)
+def test_a_table_of_devices_is_read_or_refused(line: str, text: str, number: Any) -> None:
+    name = line.partition("=")[0]
+    for value in (text, f"{name}= {number}", f"{name}= [{number}]", f"{name}= '{text}'"):
+        with suppress(DeviceTableError):
+            parse_devices(DEVICE.replace(line, value))
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, DEVICE.replace("th = 1", "th = inf")])
+def test_an_impossible_table_of_devices_is_refused(text: str) -> None:
+    for one in (text, DEVICE.replace('"s"', '"s"\nmemory = inf')):
+        with pytest.raises(DeviceTableError):
+            parse_devices(one)
+
+
+def packed(kind: str) -> bytes:
+    file = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a/b.txt", "x" * 200)
+            archive.writestr("module_0001.m.txt", "HloModule m\n")
+        return file.getvalue()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        member = tarfile.TarInfo("a/b.txt")
+        member.size = 200
+        tar.addfile(member, io.BytesIO(b"x" * 200))
+    return gzip.compress(file.getvalue()) if kind == "tar.gz" else file.getvalue()
+
+
+ARCHIVES = {kind: packed(kind) for kind in ("zip", "tar", "tar.gz")}
+
+
+@given(
+    st.sampled_from(sorted(ARCHIVES)),
+    st.integers(0, 2_000),
+    st.binary(max_size=20),
+    st.integers(0, 40),
+)
+@settings(max_examples=150)
+def test_a_damaged_archive_is_read_or_refused(kind: str, place: int, put: bytes, out: int) -> None:
+    whole = ARCHIVES[kind]
+    place %= len(whole)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"x.{kind}"
+        path.write_bytes(whole[:place] + put + whole[place + out :])
+        limits = Limits(files=50, total_bytes=1 << 20)
+        with suppress(UnreadableInputError), open_source(path, limits) as found:
+            assert all(not one.path.startswith(("/", "..")) for one in found.entries)
+        assert {one.name for one in Path(folder).iterdir()} == {path.name}
+
+
+FRAMES = [b"*** Begin a.txt ***\n", b"*** End a.txt ***\n", b"*** Begin ../x ***\n", b"x\n", b"\0"]
+
+
+@given(st.lists(st.sampled_from(FRAMES) | st.binary(max_size=9), max_size=12))
+@settings(max_examples=60)
+def test_frames_of_a_log_are_files_or_problems(parts: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "x.log").write_bytes(b"\n" + b"".join(parts))
+        with open_source(Path(folder)) as found:
+            assert "x.log" in {one.path for one in found.entries}
+            assert not any(".." in one.path.split("/") for one in found.entries)
+            open_frames = [one for one in found.problems if "no end" in one.message]
+    assert len(open_frames) <= 1
+
+
+@given(st.binary(max_size=200), st.text(max_size=40))
+def test_redaction_takes_anything(content: bytes, path: str) -> None:
+    one = Redactor()
+    one.learn(path, content)
+    assert isinstance(one.text(content), bytes)
+    assert isinstance(one.path(path), str)
+
+
+CALLS = {
+    *("json.loads", "json.load", "tomllib.loads", "ijson.basic_parse", "zipfile.ZipFile"),
+    *("tarfile.open", "csv.DictReader", "yaml.safe_load", "ET.parse"),
+}
+"""By which a module parses something."""
+OWN = ("knowledge/", "pictures/", "hlo/", "readers/", "dump/tokens.py")
+"""Tables of ours, Graphviz's answers and our own cache; what reads dumps here is in the tables."""
+OTHERS = {
+    "analysis/code/tuning.py": test_settings_of_an_instruction_are_choices_or_nothing,
+    "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
+    "cli/compare.py": "tests/hostile/test_compared.py",
+    "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
+    "pages/compare/bare_report.py": test_a_report_is_read_or_refused,
+    "payload.py": test_a_payload_is_given_back_or_refused,
+    "site/main_program.py": "our own report.json, just written",
+    "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,
+    "site/pack.py": "writes an archive and reads none",
+    "site/single.py": "our own report.json, in the folder that is packed",
+}
+
+
+def test_whatever_parses_has_a_property() -> None:
+    there = {
+        str(path.relative_to(PACKAGE).as_posix())
+        for path in PACKAGE.rglob("*.py")
+        if CALLS & {ast.unparse(one.func) for one in calls(path)}
+    }
+    assert {one for one in there if not one.startswith(OWN)} == set(OTHERS)
+
+
+def calls(path: Path) -> list[ast.Call]:
+    return [
+        one for one in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(one, ast.Call)
+    ]
