@@ -117,6 +117,22 @@ def test_of_several_modules_the_one_with_the_instructions_has_the_times(tmp_path
     assert second.measured.twins == ()
 
 
+def test_modules_that_may_have_run_as_well_are_told(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    other = HLO.replace("ROOT dot.1", "dot.1").replace(
+        "\n}", "\n  ROOT neg.2 = f32[1024,1024]{1,0} negate(dot.1)\n}"
+    )
+    (place / "module_0002.jit_f.cpu_after_optimizations.txt").write_text(other)
+    profile(tmp_path / "p", "dot.1", "neg.2", "dot.1")
+    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    first, second = build(str(place), options).report.modules
+    assert (first.measured, first.runs) == (None, None)
+    assert second.measured is not None
+    assert (second.measured.joined, second.measured.others) == (3, (first.key,))
+    page = (tmp_path / "out/site/m/module_0002.jit_f-time.html").read_text()
+    assert "if it ran too, those times are in the ones here" in page
+
+
 def test_modules_that_cannot_be_told_apart_say_so(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1, 2)
     profile(tmp_path / "p", "dot.1")
@@ -133,3 +149,27 @@ def test_the_program_that_ran_most_is_the_main_one(unpacked: Callable[[str], Pat
     report = read_report(unpacked("traced"), BuildOptions())
     runs = {one.name: one.runs for one in report.modules if one.runs}
     assert runs == {"jit_advance": 400, "jit_overview": 1}
+
+
+def test_the_home_page_says_what_was_measured(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    profile(tmp_path / "p", "dot.1", "dot.1")
+    build(str(place), BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),)))
+    page = (tmp_path / "out/site/index.html").read_text()
+    assert "A profiler saw 1 run, 2 µs long" in page
+    assert "What was slow" in page
+    assert "m/module_0001.jit_f-time.html" in page
+
+
+def test_runs_that_a_profile_does_not_tell_apart_are_not_counted(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    folder = profile(tmp_path / "p", "dot.1", "dot.1")
+    (trace,) = folder.iterdir()
+    text = gzip.decompress(trace.read_bytes()).replace(b', "run_id": "1"', b"")
+    trace.write_bytes(gzip.compress(text))
+    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    (module,) = build(str(place), options).report.modules
+    assert module.measured is not None
+    assert module.measured.runs is None
+    page = (tmp_path / "out/site/m/module_0001.jit_f-time.html").read_text()
+    assert "does not tell one run from another" in page

@@ -326,7 +326,7 @@ def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
     dump = Dump(reading.name, tuple(reading.artifacts), reading.grouped, found)
     beside = {one.path: "read: clusters and links come from it" for one in graphs}
     beside |= dict.fromkeys(watched.read, "read: measured times come from it")
-    timed = with_clocks(list(with_runs(results, watched.modules)))
+    timed = with_runs(with_clocks(results), watched.modules)
     return Analysed(dump, tuple(timed), graphs, reasons, beside)
 
 

@@ -10,7 +10,7 @@ const xlareportDetails = (() => {
 
   /** @typedef {import("./picture.js").Picture} Picture */
   /** @typedef {import("./graph.js").Graph} Graph */
-  /** @typedef {[string[], string, string, string, [number | null, number | null, number | null, string] | null, [number, number, number, number, number | null] | null]} Row the line in parts, shape, op_name, source, figures of one run, what was measured: how often, seconds in total, own and on average, part of all runs */
+  /** @typedef {[string[], string, string, string, [number | null, number | null, number | null, string] | null, [number, number, number, number, number | null, number] | null, string]} Row the line in parts, shape, op_name, source, figures of one run, what was measured: how often, seconds in total, own and on average, part of all runs, the microsecond in which it ran first; the module that ran */
 
   /**
    * Shows where a box leads to.
@@ -166,10 +166,10 @@ const xlareportDetails = (() => {
    * @returns {Promise<Row>}
    */
   async function row(graph, key, place) {
-    const { lines, shapes, scopes, sources, figures, times } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
+    const { lines, shapes, scopes, sources, figures, times, module } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
     const at = place % graph.index.piece;
     const value = (/** @type {[any[], number[]]} */ [values, numbers]) => values[numbers[at]];
-    return [lines[at], value(shapes), value(scopes), value(sources), value(figures), times ? value(times) : null];
+    return [lines[at], value(shapes), value(scopes), value(sources), value(figures), times ? value(times) : null, module ?? ""];
   }
 
   /** @type {Map<string, Promise<any>>} */
@@ -188,13 +188,14 @@ const xlareportDetails = (() => {
    * @param {number} place
    */
   async function known(graph, key, place) {
-    const [parts, shape, scope, source, figures, times] = await row(graph, key, place);
+    const [parts, shape, scope, source, figures, times, module] = await row(graph, key, place);
     const attributes = parts.slice(1).filter((part) => !part.startsWith("metadata="));
     const pairs = /** @type {[string, Node | string | null][]} */ ([
       ["opcode", `${graph.opcode(place)} ${graph.kind(place)}`.trim()],
       ["shape and layout", shape],
       ["cost", cost(figures)],
       ["measured", measured(times)],
+      ["in Perfetto or XProf", traced(graph.name(place), module, times)],
       ["scope", scope],
       ["source", source],
       ["stands in", standing(graph, place)],
@@ -225,6 +226,18 @@ const xlareportDetails = (() => {
     const inside = own < total ? ` (${format.seconds(own)} without what ran inside of it)` : "";
     const share = part === null ? "" : `; ${format.percent(part)} of the time of all runs`;
     return `ran ${count === 1 ? "once" : format.plural(count, "time")}, ${format.seconds(total)} in total${inside}, ${format.seconds(mean)} on average${share}`;
+  }
+
+  /**
+   * What to look for in a viewer of traces.
+   * @param {string} name
+   * @param {string} module
+   * @param {Row[5]} times
+   */
+  function traced(name, module, times) {
+    if (!times) return null;
+    const stamp = times[5].toLocaleString("en", { maximumFractionDigits: 3 });
+    return element("span", null, "search for ", element("code", null, name), " of module ", element("code", null, module), `; it began first at ${stamp} µs`);
   }
 
   /**

@@ -79,8 +79,8 @@ def test_what_was_measured_stands_beside_the_cost(tmp_path: Path) -> None:
     made = dict(read_payload(script) for _, script in found)
     values, numbers = made["g-0"]["times"]
     told = dict(zip(strings(made["g"]["names"]), (values[one] for one in numbers), strict=True))
-    assert told["w"] == [1, 4e-6, 3e-6, 4e-6, 1.0]
-    assert (told["i"], told["x"]) == ([1, 1e-6, 1e-6, 1e-6, 0.25], None)
+    assert told["w"] == [1, 4e-6, 3e-6, 4e-6, 1.0, 0.0]
+    assert (told["i"], told["x"]) == ([1, 1e-6, 1e-6, 1e-6, 0.25, 1.0], None)
     shades, shade = made["g"]["shades"], made["g"]["shade"]
     assert [shades[one][3:] for one in shade][2:4] == [[0.25], [1.0]]
 

@@ -144,14 +144,12 @@ def _by_executions(one: ModuleSummary, most: Most) -> Evidence:
 
 
 def _by_trace(one: ModuleSummary, most: Most) -> Evidence:
-    """Ask a trace beside the dump: what was measured takes the place of estimates."""
+    """Ask a profile: what was measured takes the place of estimates."""
     if one.runs is None:
         return Evidence("", 60, 0.0)
     share = _share(one.runs.microseconds, most.measured)
     times = units.plural(one.runs.count, "time")
-    words = (
-        f"ran {times} in the trace beside the dump, {one.runs.microseconds / 1000:,.1f} ms in all"
-    )
+    words = f"ran {times} while a profiler watched, {one.runs.microseconds / 1000:,.1f} ms in all"
     return Evidence(words, 60, share)
 
 

@@ -13,6 +13,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.expense_views import MemoryView
 from xlareport.pages.facts import Analysed
+from xlareport.pages.measured_views import MeasuredView
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.prose import prose
 from xlareport.pages.views import ModuleView, ReportView
@@ -84,6 +85,10 @@ def _answers(report: ReportView, view: ModuleView, result: ModuleResult) -> Iter
     if cost:
         names = _histories(view, [row.heavy.instruction for row in _heavy(result.expense)])
         yield Answer("Cost", prose(cost, names), "All costs", costs.get("Cost", ""))
+    if view.measured is not None:
+        names = _histories(view, [one.instruction for one in view.measured.slowest[:_HEAVIEST]])
+        words_of_time = prose(_time(view.measured), names)
+        yield Answer("Measured time", words_of_time, "All times", costs.get("Time", ""))
     memory = _memory(view)
     if memory:
         yield Answer("Memory", prose(memory), "All memory", costs.get("Memory", ""))
@@ -125,6 +130,19 @@ def _cost(view: ModuleView, cost: Expense) -> str:
         if words.is_whole(view)
         else f"As of its last snapshot: {told}"
     )
+
+
+def _time(found: MeasuredView) -> str:
+    """Say how often it ran while a profiler watched, how long, and what was slowest."""
+    slowest = found.slowest[:_HEAVIEST]
+    names = _and([f"`%{one.instruction}`" for one in slowest])
+    share = units.share(min(1.0, sum(one.share for one in slowest)))
+    most = f" {names} took {share} of it." if slowest else ""
+    if not found.runs:
+        return f"A profiler saw it run for {units.seconds(found.length / 1e6)}.{most}"
+    mean = units.seconds(found.length / found.runs / 1e6)
+    runs = units.plural(found.runs, "run")
+    return f"A profiler saw {runs}, {mean} {'each on average' if found.runs > 1 else 'long'}.{most}"
 
 
 def _whole(cost: Expense) -> str:

@@ -91,9 +91,12 @@ class Analysed:
 def with_runs(
     results: Iterable[ModuleResult], watched: Mapping[str, ModuleTimes]
 ) -> Iterator[ModuleResult]:
-    """Add how often modules ran; of several of one name it is not known which one it was."""
+    """Add how often modules ran; of several of one name those that the profile may have seen."""
+    results = list(results)
+    told = {one.summary.files.name for one in results if one.clock}
     for one in results:
-        times = watched.get(one.summary.files.name)
+        name = one.summary.files.name
+        times = watched.get(name) if one.clock or name not in told else None
         found = module_runs(times) if times else None
         yield replace(one, summary=replace(one.summary, runs=found)) if found else one
 
@@ -116,7 +119,8 @@ def _own_clock(result: ModuleResult, alike: Sequence[ModuleResult]) -> Measured 
     if joined[key] < max(joined.values()):
         return None
     twins = [one for one, count in joined.items() if count == joined[key] and one != key]
-    return replace(result.clock, twins=tuple(twins))
+    others = [one for one, count in joined.items() if 0 < count < joined[key]]
+    return replace(result.clock, twins=tuple(twins), others=tuple(others))
 
 
 def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:

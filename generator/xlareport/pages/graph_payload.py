@@ -52,7 +52,7 @@ def graph_payloads(
     costs = cost.instructions if cost else {}
     for number, first in enumerate(range(0, len(placed), _PIECE)):
         some = placed[first : first + _PIECE]
-        piece = _details(some, module, costs) | _times(some, known, times)
+        piece = _details(some, module, costs) | _times(some, module.name, known, times)
         yield payload_path(f"{key}-{number}"), payload(f"{key}-{number}", piece)
 
 
@@ -175,19 +175,21 @@ def _details(
     }
 
 
-def _times(placed: Sequence[_Placed], known: Known, times: Mapping[str, OpTime]) -> dict[str, Any]:
-    """Return what was measured of them, for those that ran; nothing where none did."""
+def _times(
+    placed: Sequence[_Placed], module: str, known: Known, times: Mapping[str, OpTime]
+) -> dict[str, Any]:
+    """Return what was measured of them, and in which module; nothing where none ran."""
     found = interned(_time(one.instruction.name, known, times) for one in placed)
-    return {} if found[0] in ([], [None]) else {"times": found}
+    return {} if found[0] in ([], [None]) else {"times": found, "module": module}
 
 
 def _time(name: str, known: Known, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:
-    """Return count, seconds in total, own and on average, and the part of the time of all runs."""
+    """Return count, seconds in total, own and on average, part of all runs, first microsecond."""
     one = times.get(name)
     if one is None:
         return None
     seconds = (short(each * PICOSECOND) for each in (one.total, one.own, one.mean))
-    return (one.count, *seconds, short(known.time.get(name)))
+    return (one.count, *seconds, short(known.time.get(name)), one.first / 1_000_000)
 
 
 def _figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:

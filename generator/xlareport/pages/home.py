@@ -251,6 +251,7 @@ def _ways_to_costs(main: ModuleView) -> tuple[Way, ...]:
         return ()
     there = expense_addresses(main, navigation.HOME)
     asked = (
+        ("Time", "What was slow?", "The slowest instructions, as a profiler saw them."),
         ("Cost", "What costs the time?", "The heaviest instructions, and what stands out."),
         (
             "Memory",

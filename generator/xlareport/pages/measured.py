@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from xlareport import units
 from xlareport.analysis.clock.measured import Measured, MeasuredRow, Sum
@@ -25,6 +26,8 @@ class MeasuredPage:
     """Everything on the page beside its tables."""
 
     name: str
+    module: str
+    """As profilers call it."""
     module_address: str
     siblings: tuple[tuple[str, str], ...]
     lead: str
@@ -44,12 +47,13 @@ def with_measured(view: ModuleView, found: Measured | None) -> ModuleView:
     if found is None:
         return view
     made = MeasuredView(
-        runs=len(found.runs),
+        runs=found.told_apart,
         length=found.length / _MICROSECOND,
         busy=None if found.busy is None else found.busy / _MICROSECOND,
         events=found.events,
         joined=found.joined,
         twins=found.twins,
+        others=found.others,
         slowest=tuple(_op(row, found) for row in found.rows[:_MOST]),
     )
     return replace(view, measured=made)
@@ -78,6 +82,7 @@ def measured_page(
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
     return MeasuredPage(
         name=words.short_name(view.name),
+        module=view.name,
         module_address=navigation.address(navigation.module_page(view.slug), source),
         siblings=tuple((label, navigation.address(page, source)) for label, page in siblings),
         lead=_lead(found),
@@ -99,7 +104,7 @@ _TABLES = ("times", "time-scopes", "time-lines", "time-runs", "time-unknown")
 def measured_tables(view: ModuleView, found: Measured) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key."""
     tables = {
-        "times": _ops(found),
+        "times": _ops(view, found),
         "time-scopes": _sums("Scope", found.scopes, found),
         "time-lines": _sums("Line", found.lines, found),
         "time-runs": _runs(found),
@@ -110,29 +115,38 @@ def measured_tables(view: ModuleView, found: Measured) -> Mapping[str, Table]:
 
 
 def _lead(found: Measured) -> str:
-    runs = units.plural(len(found.runs), "run")
-    mean = units.seconds(found.length / len(found.runs) / _SECOND) if found.runs else "no time"
     slowest = [f"%{row.time.name}" for row in found.rows[:3]]
     share = units.share(sum(_share(row.time.own, found) for row in found.rows[:3]))
+    most = f" Most time went to {', '.join(slowest)}: {share} of it." if slowest else ""
+    runs = found.told_apart
+    if not runs:
+        return f"A profiler saw this module, but does not tell one run from another.{most}"
+    mean = _time(found.length // runs)
     return (
-        f"A profiler saw {runs} of this module, {mean} each on average. Most time went to "
-        f"{', '.join(slowest)}: {share} of it."
+        f"A profiler saw {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"
     )
 
 
 def _doubt(found: Measured) -> str:
-    if not found.twins:
-        return ""
-    others = units.plural(len(found.twins), "other module")
-    return (
-        f"{others} of this name has these instructions as well: which of them ran, the profile "
-        "does not tell."
-    )
+    if found.twins:
+        has = "has" if len(found.twins) == 1 else "have"
+        return (
+            f"{units.plural(len(found.twins), 'other module')} of this name {has} these "
+            "instructions as well: which of them ran, the profile does not tell."
+        )
+    if found.others:
+        has, it = ("has", "it") if len(found.others) == 1 else ("have", "they")
+        return (
+            f"{units.plural(len(found.others), 'other module')} of this name {has} some of these "
+            f"instructions: if {it} ran too, those times are in the ones here."
+        )
+    return ""
 
 
 def _figures(found: Measured) -> list[Figure]:
+    runs = found.told_apart
     shown = [
-        Figure("Runs", units.count(len(found.runs)), "that the profiler saw"),
+        Figure("Runs", "-" if runs is None else units.count(runs), "that the profiler saw"),
         Figure("All runs", _time(found.length), "from the first event of each to its last"),
     ]
     if found.busy is not None:
@@ -153,9 +167,11 @@ def _unknown(found: Measured) -> str:
     return f"{events} of {names} that the final snapshot does not have."
 
 
-def _ops(found: Measured) -> Table:
+def _ops(view: ModuleView, found: Measured) -> Table:
+    traced = "Its history" if view.changed_steps else "What is around it"
     columns = (
-        Column("Instruction", "code", of="instruction"),
+        Column("Instruction", "link", f"{traced}, on the module's page", of="instruction"),
+        Column("Picture", "link", "What is around it, at the end"),
         Column("Own ms", "float", "all runs, without what ran inside of it"),
         Column("Share", "percent", "of the time of all runs; threads overlap"),
         Column("Mean µs", "float", "of one time that it ran"),
@@ -169,14 +185,22 @@ def _ops(found: Measured) -> Table:
         Column("Source"),
         Column("First seen µs", "float", "the time stamp in the profile"),
     )
-    return Table(columns, [_op_row(row, found) for row in found.rows], (1, "desc"))
+    module = navigation.address(navigation.module_page(view.slug))
+    rows = [[*_ways(row, view, module), *_op_row(row, found)] for row in found.rows]
+    return Table(columns, rows, (2, "desc"))
+
+
+def _ways(row: MeasuredRow, view: ModuleView, module: str) -> list[Cell]:
+    """Lead to the history of an instruction, where the module has any, and to its picture."""
+    name = quote(row.time.name)
+    asked = "i" if view.changed_steps else "node"
+    return [[row.time.name, f"{module}#{asked}={name}"], ["picture", f"{module}#node={name}"]]
 
 
 def _op_row(row: MeasuredRow, found: Measured) -> list[Cell]:
     time = row.time
-    each = time.own / max(1, len(found.runs)) / _SECOND
+    least = row.least if row.least and found.told_apart else None
     return [
-        time.name,
         time.own / 1e9,
         _share(time.own, found),
         time.mean / _MICROSECOND,
@@ -184,7 +208,7 @@ def _op_row(row: MeasuredRow, found: Measured) -> list[Cell]:
         time.count,
         time.total / 1e9,
         row.least * 1e6 if row.least else None,
-        each / row.least if row.least else None,
+        time.own / (found.told_apart or 1) / _SECOND / least if least else None,
         row.instruction.opcode,
         row.op_name,
         row.line,

@@ -26,7 +26,8 @@ class MeasuredOpView:
 class MeasuredView:
     """What a profiler saw of a module."""
 
-    runs: int
+    runs: int | None
+    """None where the profiler does not tell one from another."""
     length: float
     """From the first event to the last of each run, summed."""
     busy: float | None
@@ -36,4 +37,6 @@ class MeasuredView:
     """Events of instructions that the module has."""
     twins: tuple[str, ...]
     """Keys of other modules of the name that it may have been as well."""
+    others: tuple[str, ...]
+    """Keys of others of the name that have some of the instructions: they may have run too."""
     slowest: tuple[MeasuredOpView, ...]

@@ -227,11 +227,11 @@ def _chips(view: ModuleView, second_id: int | None) -> tuple[str, ...]:
 
 
 def _runs(view: ModuleView) -> tuple[str, ...]:
-    """Say how often a profiler saw it run, where a trace lies beside the dump."""
+    """Say how often a profiler saw it run, where there is a profile."""
     if view.runs is None or view.run_microseconds is None:
         return ()
     times = units.plural(view.runs, "time")
-    return (f"ran {times} in the trace, {view.run_microseconds / 1000:,.1f} ms in all",)
+    return (f"ran {times} in the profile, {view.run_microseconds / 1000:,.1f} ms in all",)
 
 
 def _per_device(found: Signature) -> str:

@@ -61,6 +61,13 @@ class Measured:
     lines: tuple[Sum, ...]
     twins: tuple[str, ...] = ()
     """Keys of other modules of the name that it may have been as well."""
+    others: tuple[str, ...] = ()
+    """Keys of others of the name that have some of the instructions: they may have run too."""
+
+    @property
+    def told_apart(self) -> int | None:
+        """Return the number of runs; None where the profiler does not tell one from another."""
+        return len(self.runs) if all(one.name for one in self.runs) else None
 
 
 def least_times(
