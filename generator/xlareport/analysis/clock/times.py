@@ -6,19 +6,22 @@ times. All times are picoseconds.
 """
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import merge
 from math import sqrt
 from operator import le
 from types import MappingProxyType
 
+from xlareport.analysis.clock.timeline import RunEvents, Timeline, chosen, timeline
 from xlareport.readers.op_events import OpEvent
 
 PICOSECOND = 1e-12
 """Seconds."""
 MOST_INTERVALS = 4_000_000
 """Of events that are kept for the unions; runs that come later have none."""
+MOST_DRAWN = 2_000_000
+"""Events that are kept for timelines; runs that come later have none."""
 MOST_NAMES = 1_000_000
 """Events that may name an instruction, a run or a thread first; others that do are left out."""
 
@@ -87,6 +90,8 @@ class ModuleTimes:
     runs: tuple[RunTime, ...]
     """By their beginning."""
     events: int
+    steps: tuple[Timeline, ...] = ()
+    """The median run and, where it is another one, the slowest."""
 
     @property
     def length(self) -> int:
@@ -126,6 +131,8 @@ class _Run:
     """By thread: start, end, start, end, ..."""
     is_whole: bool = True
     """Whether every event is among the intervals."""
+    events: RunEvents | None = field(default_factory=lambda: RunEvents(array("q"), array("I")))
+    """None where not all of them could be kept."""
 
 
 @dataclass(slots=True)
@@ -133,6 +140,9 @@ class _Seen:
     instructions: dict[str, OpTime] = field(default_factory=dict)
     runs: dict[str, _Run] = field(default_factory=dict)
     events: int = 0
+    names: dict[str, int] = field(default_factory=dict)
+    """The numbers of instructions, in the order in which they came."""
+    threads: dict[tuple[int, ...], int] = field(default_factory=dict)
 
 
 def times_of(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
@@ -151,6 +161,7 @@ class _Watch:
         self._threads: dict[tuple[int, ...], list[_Open]] = {}
         self._kept = 0
         self._names = 0
+        self._drawn = 0
 
     def see(self, event: OpEvent) -> None:
         """Count an event, unless it brings a name too many."""
@@ -165,6 +176,8 @@ class _Watch:
         time.add(event)
         _nest(around, event, time)
         self._kept += _note_run(run, event, keep=self._kept < MOST_INTERVALS)
+        if run.events is not None:
+            self._drawn += _keep(module, run, event, keep=self._drawn < MOST_DRAWN)
         module.events += 1
 
     def _with_new_names(self, event: OpEvent) -> tuple[_Seen, OpTime, _Run, list[_Open]]:
@@ -205,10 +218,36 @@ def _note_run(run: _Run, event: OpEvent, *, keep: bool) -> int:
     return 1
 
 
+def _keep(module: _Seen, run: _Run, event: OpEvent, *, keep: bool) -> int:
+    """Keep an event of a run for its timeline; return how many more are kept, of all of it."""
+    if run.events is None or not keep:
+        run.events = None
+        return 0
+    name = module.names.setdefault(event.instruction, len(module.names))
+    thread = module.threads.setdefault(event.thread, len(module.threads))
+    run.events.ends.extend((event.start, event.start + event.duration))
+    run.events.marks.extend((name, thread))
+    return 1
+
+
 def _module(name: str, seen: _Seen) -> ModuleTimes:
     runs = [_run(key, one) for key, one in seen.runs.items()]
     ordered = tuple(sorted(runs, key=lambda one: one.start))
-    return ModuleTimes(name, seen.instructions, ordered, seen.events)
+    return ModuleTimes(name, seen.instructions, ordered, seen.events, tuple(_steps(seen)))
+
+
+def _steps(seen: _Seen) -> Iterator[Timeline]:
+    """Yield the median run and the slowest, of those of which every event is known."""
+    runs = sorted(seen.runs.items(), key=lambda item: item[1].start)
+    known = [
+        (place, name, run, run.events)
+        for place, (name, run) in enumerate(runs, 1)
+        if run.events is not None
+    ]
+    names = list(seen.names)
+    for at in chosen([run.end - run.start for _, _, run, _ in known]):
+        number, name, run, events = known[at]
+        yield timeline(name, number, len(known), events, run.start, names)
 
 
 def _run(name: str, run: _Run) -> RunTime:

@@ -1,0 +1,185 @@
+"""One run of a module as bars: what ran when, in which thread, and what ran inside of what.
+
+However many events a run has, the bars stay few: the longest have one each, and short ones that
+follow one another share one, which says how many they are. All times are picoseconds.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from array import array
+
+MOST_BARS = 1_500
+"""Events that have a bar of their own."""
+MOST_LANES = 80
+"""Rows of bars; the threads that did least are left out beyond that."""
+_SLICES = 1_600
+"""Pieces of time in which short events share a bar, of all lanes together."""
+_ROUNDED = 1_000
+"""By how much an event may begin before the one that it follows ends, where clocks round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A row of bars."""
+
+    thread: int
+    """From 1, in the order in which threads were seen first."""
+    depth: int
+    """In how many others its events ran."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An event, or several that follow one another."""
+
+    lane: int
+    start: int
+    """Since the run began."""
+    length: int
+    """Of several from the beginning of the first to the end of the last."""
+    instruction: str
+    """Empty for several."""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A run of a module."""
+
+    run: str
+    """As the profiler calls it; empty where it does not tell runs apart."""
+    number: int
+    """From 1, in the order of time."""
+    start: int
+    length: int
+    lanes: tuple[Lane, ...]
+    bars: tuple[Bar, ...]
+    """In each lane by their beginning."""
+    merged: int
+    """Events that share a bar with others."""
+    left_out: int
+    """Events of threads that are not shown."""
+
+
+@dataclass(slots=True)
+class RunEvents:
+    """The events of a run as they came."""
+
+    ends: "array[int]"
+    """start, end, start, end, ..."""
+    marks: "array[int]"
+    """The numbers of instruction and thread, in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    lane: Lane
+    start: int
+    end: int
+    name: int
+
+
+def timeline(
+    run: str, number: int, events: RunEvents, start: int, names: Sequence[str]
+) -> Timeline:
+    """Return a run that began at `start` as bars; `names` are those of instructions."""
+    placed = list(_placed(events))
+    lanes = _shown(placed)
+    seen = [one for one in placed if one.lane in lanes]
+    bars = sorted(
+        _bars(seen, lanes, start, names), key=lambda one: (one.lane, one.start, -one.length)
+    )
+    return Timeline(
+        run=run,
+        number=number,
+        start=start,
+        length=max((one.end for one in placed), default=start) - start,
+        lanes=tuple(lanes),
+        bars=tuple(bars),
+        merged=sum(one.count for one in bars if one.count > 1),
+        left_out=len(placed) - len(seen),
+    )
+
+
+def _placed(events: RunEvents) -> Iterator[_Event]:
+    """Yield the events of each thread in the order of time, with how deep they ran."""
+    starts, ends = events.ends[::2], events.ends[1::2]
+    names, threads = events.marks[::2], events.marks[1::2]
+    around: list[int] = []
+    before = -1
+    for thread, start, minus_end, name in sorted(
+        zip(threads, starts, (-end for end in ends), names, strict=True)
+    ):
+        around = around if thread == before else []
+        before = thread
+        while around and around[-1] <= start + _ROUNDED:
+            around.pop()
+        yield _Event(Lane(thread + 1, len(around)), start, -minus_end, name)
+        around.append(-minus_end)
+
+
+def _shown(placed: Sequence[_Event]) -> dict[Lane, int]:
+    """Return the lanes of the busiest threads, as many as there is room for, with their numbers."""
+    busy, deepest = Counter[int](), Counter[int]()
+    for one in placed:
+        thread = one.lane.thread
+        busy[thread] += 0 if one.lane.depth else one.end - one.start
+        deepest[thread] = max(deepest[thread], one.lane.depth)
+    room = MOST_LANES
+    kept: list[int] = []
+    for thread, _ in busy.most_common():
+        if kept and deepest[thread] + 1 > room:
+            break
+        kept.append(thread)
+        room -= deepest[thread] + 1
+    lanes = [Lane(thread, depth) for thread in sorted(kept) for depth in range(deepest[thread] + 1)]
+    return {lane: number for number, lane in enumerate(lanes[:MOST_LANES])}
+
+
+def _bars(
+    seen: Sequence[_Event], lanes: dict[Lane, int], start: int, names: Sequence[str]
+) -> Iterator[Bar]:
+    """Yield a bar for each of the longest events, and for short neighbours of a slice of time."""
+    places = range(len(seen))
+    longest = set(nlargest(MOST_BARS, places, key=lambda at: seen[at].end - seen[at].start))
+    until = max((one.end for one in seen), default=start)
+    piece = max(1, (until - start) * max(1, len(lanes)) // _SLICES)
+    waiting: dict[Lane, list[_Event]] = {}
+    for at, one in enumerate(seen):
+        short = waiting.setdefault(one.lane, [])
+        apart = at in longest
+        if short and (apart or (one.start - start) // piece != (short[0].start - start) // piece):
+            yield _together(short, lanes, start, names)
+            short.clear()
+        if apart:
+            yield _together([one], lanes, start, names)
+        else:
+            short.append(one)
+    yield from (_together(one, lanes, start, names) for one in waiting.values() if one)
+
+
+def _together(
+    events: Sequence[_Event], lanes: dict[Lane, int], start: int, names: Sequence[str]
+) -> Bar:
+    first = events[0]
+    return Bar(
+        lane=lanes[first.lane],
+        start=first.start - start,
+        length=max(one.end for one in events) - first.start,
+        instruction=names[first.name] if len(events) == 1 else "",
+        count=len(events),
+    )
+
+
+def chosen(lengths: Sequence[int]) -> list[int]:
+    """Return the places of the median run and, where it is another one, of the slowest."""
+    ordered = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
+    if not ordered:
+        return []
+    median, slowest = ordered[(len(ordered) - 1) // 2], ordered[-1]
+    return [median] if lengths[median] == lengths[slowest] else [median, slowest]
