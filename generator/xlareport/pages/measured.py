@@ -33,6 +33,7 @@ class MeasuredPage:
     lead: str
     doubt: str
     figures: tuple[Figure, ...]
+    timeline_key: str
     ops_key: str
     left_out: int
     scopes_key: str
@@ -88,6 +89,7 @@ def measured_page(
         lead=_lead(found),
         doubt=_doubt(found),
         figures=tuple(_figures(found)),
+        timeline_key=navigation.timeline_key(view.slug),
         ops_key=key["times"],
         left_out=found.left_out,
         scopes_key=key["time-scopes"],

@@ -1,18 +1,16 @@
 """All the work on one module, in one process: read, analyse, make its payloads and drawings."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.between import between, identical
 from xlareport.analysis.boundaries import Boundary
-from xlareport.analysis.clock.measured import Measured, least_times, measured
-from xlareport.analysis.clock.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.clock.measured import Measured
+from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
 from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.code.units import module_code
-from xlareport.analysis.cost.roofline import least_seconds
-from xlareport.analysis.cost.shares import InstructionShares, shares
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.expense import Expense, expense
 from xlareport.analysis.glance import Glance, glance
@@ -20,7 +18,7 @@ from xlareport.analysis.history import Snapshots
 from xlareport.analysis.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.numbers_changed import NumbersChanged, numbers_changed
-from xlareport.analysis.reckoning import Reckoning, device_of
+from xlareport.analysis.reckoning import Reckoning
 from xlareport.analysis.steps import StepChange, step
 from xlareport.analysis.summarise import summarise
 from xlareport.analysis.summary import ModuleSummary, StepSummary
@@ -31,6 +29,7 @@ from xlareport.errors import Problem
 from xlareport.pages import navigation
 from xlareport.pages.code import CodeSummary, summary_of
 from xlareport.pages.code_payload import code_payloads
+from xlareport.pages.counting import Counted, clock, count, timelines
 from xlareport.pages.diff_payload import StoredLines
 from xlareport.pages.film_payload import film_payloads
 from xlareport.pages.graph_payload import graph_payloads
@@ -54,7 +53,6 @@ from xlareport.pages.steps import steps_payload
 from xlareport.pages.texts_payload import KeptTexts, kept_texts
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
-from xlareport.pictures.shade import Known
 from xlareport.program import Module, Snapshot, read_code, read_module, read_nameless, unread
 
 
@@ -139,13 +137,16 @@ def _work_on(
         return replace(result, summary=replace(summary, problems=problems))
     seen = _glance(module, found, steps, counter)
     code = parts.make("The page of its code", lambda: _code(module), _Code(None))
-    counted = _counted(module, summary, cost, reckoning, times)
+    counted = count(module, summary, cost, reckoning, times)
     drawn = parts.make(
         "Its pictures", lambda: module_pictures(module, pictures, counted.known), Pictures()
     )
     costs = parts.make("What it costs", lambda: _expense(module, summary, cost, reckoning), None)
     search = parts.make("The search", lambda: _search(module, summary, steps), Searched())
-    payloads = (*_payloads(summary, steps, seen), *_details(module, summary, steps, counted, parts))
+    payloads = (
+        *_payloads(summary, steps, seen),
+        *_details(module, summary, steps, counted, parts),
+    )
     return replace(
         result,
         summary=replace(summary, problems=(*summary.problems, *code.problems, *parts.problems)),
@@ -157,16 +158,8 @@ def _work_on(
         pictures=drawn.views,
         glance=seen,
         requests=(*drawn.requests, *(one.request for one in steps if one.request)),
-        clock=parts.make("Its measured time", lambda: _clock(module, times, counted), None),
+        clock=parts.make("Its measured time", lambda: clock(module, counted), None),
     )
-
-
-def _clock(module: Module, times: ModuleTimes | None, counted: "_Counted") -> Measured | None:
-    """Join what a profiler saw; None where it saw nothing of a module of this name."""
-    if times is None or module.final is None:
-        return None
-    found = measured(times, module.final.hlo, least_times(counted.shares, counted.seconds))
-    return found if found.joined else None
 
 
 def _marked(module: Module, marker: re.Pattern[str] | None, parts: Parts) -> MarkerHit | None:
@@ -178,33 +171,6 @@ def _marked(module: Module, marker: re.Pattern[str] | None, parts: Parts) -> Mar
     except SlowMarkerError as error:
         parts.problems.append(Problem(parts.place, None, f"{error}."))
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """What the optimised module costs, and how its least time is shared out."""
-
-    cost: ModuleCost | None
-    shares: InstructionShares
-    seconds: float | None
-    """The least time of one run."""
-    known: Known
-    times: Mapping[str, OpTime]
-    """What was measured of each instruction, by its name."""
-
-
-def _counted(
-    module: Module,
-    summary: ModuleSummary,
-    cost: ModuleCost | None,
-    reckoning: Reckoning,
-    times: ModuleTimes | None,
-) -> _Counted:
-    device, _ = device_of(module.device_words, summary.origin.backend, reckoning)
-    seconds = least_seconds(cost, device) if cost else None
-    parts = shares(cost, device) if cost else {}
-    known = Known({name: part for (_, name), part in parts.items()}, times.shares if times else {})
-    return _Counted(cost, parts, seconds, known, times.instructions if times else NO_TIMES)
 
 
 def _expense(
@@ -360,31 +326,32 @@ def _details(
     module: Module,
     summary: ModuleSummary,
     steps: Sequence[_Step],
-    counted: _Counted,
+    counted: Counted,
     parts: Parts,
 ) -> Iterator[tuple[str, str]]:
     """Yield the payloads of what is shown on demand."""
     yield from parts.payloads("The graph", lambda: _graphs(module, counted))
     yield from parts.payloads("The instructions", lambda: _instructions(module, counted))
+    yield from parts.payloads("The timeline", lambda: timelines(module, counted))
     snapshots = parts.make("What became of it", lambda: _snapshots(module, summary, steps), None)
     if snapshots:
         yield from parts.payloads("The histories", lambda: _histories(summary, steps, snapshots))
         yield from parts.payloads("The films", lambda: _films(summary, snapshots))
 
 
-def _instructions(module: Module, counted: _Counted) -> Iterator[tuple[str, str]]:
+def _instructions(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:
     """Yield the payloads of the table of all instructions of the final snapshot."""
     if module.final is not None:
         found = counted.cost, counted.shares
         yield from instructions_payloads(module.files.slug, module.final.hlo, *found)
 
 
-def _graphs(module: Module, counted: _Counted) -> Iterator[tuple[str, str]]:
+def _graphs(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:
     """Yield the payloads of the graphs of the first and the final snapshot."""
     first, final = module.snapshots[0] if module.snapshots else None, module.final
     if final is not None:
         key = navigation.graph_key(module.files.slug)
-        yield from graph_payloads(key, final, counted.cost, counted.known, counted.times)
+        yield from graph_payloads(key, final, counted.cost, counted.known, counted.instructions)
     if first is not None and final is not None and first.hlo is not final.hlo:
         yield from graph_payloads(navigation.first_graph_key(module.files.slug), first, None)
 

@@ -147,6 +147,11 @@ def film_key(slug: str) -> str:
     return f"m/{slug}/film"
 
 
+def timeline_key(slug: str) -> str:
+    """Return the payload key of the runs that a module's page of measured time draws."""
+    return f"m/{slug}/timeline"
+
+
 def table_key(slug: str, table: str) -> str:
     """Return the payload key of a table on a module's page."""
     return f"m/{slug}/{table}"

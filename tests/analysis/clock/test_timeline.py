@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 from xlareport.analysis.clock import timeline as made
+from xlareport.analysis.clock import times
 from xlareport.analysis.clock.timeline import Bar, Lane, RunEvents, Timeline, chosen, timeline
 from xlareport.analysis.clock.times import times_of
 from xlareport.readers.op_events import OpEvent
@@ -21,7 +22,7 @@ def drawn(events: Iterable[Event]) -> Timeline:
     for name, start, end, thread in told:
         kept.ends.extend((start, end))
         kept.marks.extend((names.index(name), thread))
-    return timeline("r", 1, kept, min(start for _, start, _, _ in told), names)
+    return timeline("r", kept, min(start for _, start, _, _ in told), names, number=1, among=1)
 
 
 def test_what_runs_inside_stands_below() -> None:
@@ -76,6 +77,14 @@ def test_the_median_run_and_the_slowest_are_chosen() -> None:
     assert chosen([9, 1, 5]) == [2, 0]
     assert chosen([9, 1, 5, 6]) == [2, 0]
     assert chosen([4, 4, 4]) == [1]
+
+
+def test_runs_that_are_too_many_to_keep_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(times, "MOST_DRAWN", 3)
+    events = [OpEvent("m", "a", str(run), (0,), 10 * run, 5 + run) for run in range(4)]
+    found = times_of(events)["m"]
+    assert [(one.number, one.among) for one in found.steps] == [(2, 3), (3, 3)]
+    assert len(found.runs) == 4
 
 
 def test_the_runs_of_a_module() -> None:

@@ -55,6 +55,8 @@ class Timeline:
     """As the profiler calls it; empty where it does not tell runs apart."""
     number: int
     """From 1, in the order of time."""
+    among: int
+    """Runs from the first on among which it was chosen; later ones were too many to keep."""
     start: int
     length: int
     lanes: tuple[Lane, ...]
@@ -85,7 +87,7 @@ class _Event:
 
 
 def timeline(
-    run: str, number: int, events: RunEvents, start: int, names: Sequence[str]
+    run: str, events: RunEvents, start: int, names: Sequence[str], *, number: int, among: int
 ) -> Timeline:
     """Return a run that began at `start` as bars; `names` are those of instructions."""
     placed = list(_placed(events))
@@ -97,6 +99,7 @@ def timeline(
     return Timeline(
         run=run,
         number=number,
+        among=among,
         start=start,
         length=max((one.end for one in placed), default=start) - start,
         lanes=tuple(lanes),

@@ -247,7 +247,7 @@ def _steps(seen: _Seen) -> Iterator[Timeline]:
     names = list(seen.names)
     for at in chosen([run.end - run.start for _, _, run, _ in known]):
         number, name, run, events = known[at]
-        yield timeline(name, number, len(known), events, run.start, names)
+        yield timeline(name, events, run.start, names, number=number, among=len(known))
 
 
 def _run(name: str, run: _Run) -> RunTime:

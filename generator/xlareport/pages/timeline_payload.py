@@ -1,0 +1,103 @@
+"""Runs of a module as timelines, which the page script draws (site_src/assets/timeline.js).
+
+    {"page": "m/x.html",
+     "steps": [{"title", "start", "length", "lanes": [[thread, depth], ...], "merged", "left_out",
+                "bars": [[lane, start, length, instruction or -1, count], ...]}, ...],
+     "instructions": [[name, opcode, colour, scope or -1], ...],
+     "families": [[colour, words], ...], "scopes": [words, ...]}
+
+All times are microseconds.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from xlareport import units
+from xlareport.analysis.clock.timeline import Bar, Timeline
+from xlareport.analysis.clock.times import ModuleTimes
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.pages import navigation
+from xlareport.payload import payload, payload_path
+from xlareport.pictures.boxes import family
+from xlareport.pictures.drawing import Drawing, Node
+from xlareport.pictures.legend import words_by_kind
+from xlareport.pictures.scales import scales
+from xlareport.pictures.shade import NOTHING, shade_of
+
+_MICROSECOND = 1e6
+"""Picoseconds."""
+_WORDS = ("median", "slowest")
+"""The runs that are shown, in their order."""
+_UNKNOWN = "gray"
+"""The colour of what the module does not have."""
+
+
+def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterator[tuple[str, str]]:
+    """Yield the file with the runs that are shown; none where of no run every event is known."""
+    names = sorted({one.instruction for step in times.steps for one in step.bars if one.count == 1})
+    places = {name: place for place, name in enumerate(names)}
+    known = _instructions(module, names)
+    colours = {name: family(one, module) for name, one in known.items()}
+    levels, scopes = _scopes(known)
+    used = {colours.get(name, _UNKNOWN) for name in names}
+    value = {
+        "page": navigation.address(navigation.module_page(slug)),
+        "steps": [
+            _step(one, _title(one, word, len(times.runs)), places)
+            for one, word in zip(times.steps, _WORDS, strict=False)
+        ],
+        "instructions": [
+            [
+                name,
+                known[name].opcode if name in known else "",
+                colours.get(name, _UNKNOWN),
+                levels.get(name, -1),
+            ]
+            for name in names
+        ],
+        "families": [one for one in words_by_kind()["families"].items() if one[0] in used],
+        "scopes": scopes,
+    }
+    key = navigation.timeline_key(slug)
+    yield payload_path(key), payload(key, value)
+
+
+def _instructions(module: HloModule, names: Iterable[str]) -> Mapping[str, Instruction]:
+    """Return those that the module has; of several of one name that of the entry."""
+    wanted = set(names)
+    ordered = sorted(module.computations, key=lambda one: one.is_entry)
+    return {one.name: one for place in ordered for one in place.instructions if one.name in wanted}
+
+
+def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:
+    """Return the colours of scopes and their words, as pictures have them."""
+    shades = {name: shade_of(one, NOTHING) for name, one in known.items()}
+    nodes = tuple(Node(name, (), "white", shade=shade) for name, shade in shades.items())
+    found = [one for one in scales(Drawing("", nodes)) if one.mode == "scope"]
+    return (found[0].levels, list(found[0].words.values())) if found else ({}, ())
+
+
+def _step(step: Timeline, title: str, places: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "title": title,
+        "start": step.start / _MICROSECOND,
+        "length": step.length / _MICROSECOND,
+        "lanes": [[one.thread, one.depth] for one in step.lanes],
+        "bars": [_bar(one, places) for one in step.bars],
+        "merged": step.merged,
+        "left_out": step.left_out,
+    }
+
+
+def _title(step: Timeline, word: str, runs: int) -> str:
+    took = units.seconds(step.length / 1e12)
+    if runs == 1:
+        return f"the only run, {took}" if step.run else f"all that the profiler saw, {took}"
+    if step.among < runs:
+        word += f" of the first {units.count(step.among)}"
+    return f"{word}: run {units.count(step.number)} of {units.count(runs)}, {took}"
+
+
+def _bar(bar: Bar, places: Mapping[str, int]) -> list[int | float]:
+    instruction = places[bar.instruction] if bar.count == 1 else -1
+    return [bar.lane, bar.start / _MICROSECOND, bar.length / _MICROSECOND, instruction, bar.count]
