@@ -5,7 +5,7 @@
 "use strict";
 
 const xlareportDetails = (() => {
-  const { element, format } = xlareport;
+  const { element, format, state } = xlareport;
   const LISTED = 12;
 
   /** @typedef {import("./picture.js").Picture} Picture */
@@ -86,7 +86,7 @@ const xlareportDetails = (() => {
     return element(
       "p.xr-onward",
       null,
-      around && element("a.xr-around", { href: around }, page(picture.host) ? "What is around it at the end" : "What is around it"),
+      around && element("a.xr-around", { href: around }, "What is around it"),
       document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "Where it came from, where it went"),
       filmed(picture.host, box, name),
       inText(picture.host, name),
@@ -122,9 +122,25 @@ const xlareportDetails = (() => {
    */
   function exploring(host, name) {
     const here = /** @type {HTMLElement | null} */ (document.querySelector("[data-xr-graph]"));
+    if (!here && !page(host)) return null;
+    const asked = new URLSearchParams({ node: name });
+    const [step, at] = [here && state.get("step"), snapshot(host, here)];
+    if (step) asked.set("step", step);
+    if (at) asked.set("at", at);
+    return `${here ? "" : page(host)}#${asked}`;
+  }
+
+  /**
+   * @param {HTMLElement} host a picture of a step has a side, and around it the snapshot of each side
+   * @param {HTMLElement | null} here what draws what is around an instruction
+   * @returns {string | undefined} the snapshot that it shows; none for the module as it was left
+   */
+  function snapshot(host, here) {
+    const { side } = host.dataset;
+    const around = /** @type {HTMLElement | null} */ (host.closest("[data-at-after]"));
+    if (side && around) return side === "before" ? around.dataset.atBefore : around.dataset.atAfter;
     const graph = /** @type {HTMLElement | null} */ (host.closest("[data-graph]"))?.dataset.graph;
-    const at = graph && graph === here?.dataset.first ? "&at=first" : "";
-    return here || page(host) ? `${here ? "" : page(host)}#node=${encodeURIComponent(name)}${at}` : null;
+    return graph && graph === here?.dataset.first ? "first" : graph?.split("@")[1];
   }
 
   /**
@@ -144,7 +160,7 @@ const xlareportDetails = (() => {
     const key = /** @type {HTMLElement | null} */ (picture.host.closest("[data-graph]"))?.dataset.graph;
     if (!key) return told(box);
     try {
-      const graph = await xlareportGraph.load(key);
+      const graph = await xlareportMoment.load(key);
       const place = graph.find(box.getAttribute("data-node") ?? "") ?? graph.find(name);
       return place === null ? told(box) : await known(graph, key, place);
     } catch (error) {
@@ -166,6 +182,7 @@ const xlareportDetails = (() => {
    * @returns {Promise<Row>}
    */
   async function row(graph, key, place) {
+    if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
     const { lines, shapes, scopes, sources, figures, times, module } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
     const at = place % graph.index.piece;
     const value = (/** @type {[any[], number[]]} */ [values, numbers]) => values[numbers[at]];
@@ -290,8 +307,8 @@ const xlareportDetails = (() => {
    */
   function line(graph, key, place, parts) {
     const { text, label } = graph.index;
-    const page = `${key.replace(/\/graph$/, "")}-texts.html#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
-    return element("div", null, element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text && element("a", { href: xlareport.inside(page) }, `In the text of ${label}`));
+    const page = `${key.replace(/\/(graph|film)[^/]*$/, "")}-texts.html#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text && element("a", { href: xlareport.inside(page) }, `In the text of ${label}`));
   }
 
   return { open };

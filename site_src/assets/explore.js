@@ -1,7 +1,7 @@
 /**
  * What is around an instruction: its neighbourhood, what it is made from, what is made of it, the way
- * to another one. Laid out here, for any instruction: `#node=dot.3&radius=2` is the address, and with
- * `&at=first` it is of the module as it came in.
+ * to another one. Laid out here, for any instruction of any snapshot: `#node=dot.3&radius=2` is the
+ * address, and with `&at=first` it is of the module as it came in, with `&at=0012` of that snapshot.
  */
 "use strict";
 
@@ -21,13 +21,16 @@
   /** @typedef {import("./nearby.js").View} View */
   /** @typedef {import("./nearby.js").Arrow} Arrow */
   /** @typedef {import("./sketch.js").Drawing} Drawing */
-  /** @typedef {{node: string, show: string, radius: number, to: string, at: string}} Wanted `at` is `first` for the module as it came in */
+  /** @typedef {{node: string, show: string, radius: number, to: string, at: string}} Wanted `at` is `last`, `first`, or the key of a snapshot */
 
-  /** @returns {Wanted} what the address asks for */
-  function wanted() {
+  /**
+   * @param {string} usual the snapshot where none is named
+   * @returns {Wanted} what the address asks for
+   */
+  function wanted(usual) {
     const show = state.get("show") ?? "around";
     const radius = Number(state.get("radius"));
-    return { node: state.get("node") ?? "", show: show in SHOWS ? show : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "", at: state.get("at") === "first" ? "first" : "" };
+    return { node: state.get("node") ?? "", show: show in SHOWS ? show : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "", at: state.get("at") || usual };
   }
 
   /**
@@ -110,8 +113,12 @@
       this.show = this.choice("Show", Object.entries(SHOWS));
       this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
       this.first = host.dataset.first ?? "";
-      this.at = this.choice("Snapshot", [["", "as it was left"], ["first", "as it came in"]]);
-      this.at.part.hidden = !this.first;
+      this.films = host.dataset.film ?? "";
+      this.at = this.choice("Snapshot", [["last", "as it was left"], ...(this.first ? [["first", "as it came in"]] : [])]);
+      this.at.part.hidden = !this.first && !this.films;
+      /** Every snapshot by its key, once somebody asks for one. @type {Promise<void> | null} */
+      this.listed = null;
+      this.at.input.addEventListener("focus", () => this.list());
       this.status = element("p.xr-muted", { role: "status" });
       this.figure = element("figure.xr-picture", { hidden: true });
       this.form = element("form.xr-explore-form", null, this.node.part, this.at.part, this.show.part, this.radius.part, this.to.part, element("button.xr-button", { type: "submit" }, "Draw"));
@@ -131,9 +138,25 @@
      * @returns {Promise<Graph>} that of a snapshot
      */
     graph(at) {
-      const key = at && this.first ? this.first : this.key;
+      const between = at !== "last" && at !== "first" && this.films;
+      const key = between ? `${this.films}@${at}` : at === "first" && this.first ? this.first : this.key;
       this.host.dataset.graph = key;
-      return xlareportGraph.load(key);
+      return xlareportMoment.load(key);
+    }
+
+    /** Lists the snapshots between the first and the last. */
+    list() {
+      if (!this.films) return Promise.resolve();
+      this.listed ??= xlareport.load(this.films).then(({ stages }) => {
+        const between = stages.slice(1, -1).map((/** @type {[string, string]} */ [key, label]) => element("option", { value: key }, label));
+        this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
+      });
+      return this.listed;
+    }
+
+    /** @returns {string} the snapshot that is meant where the address names none: that of the step which is shown */
+    usual() {
+      return (this.host.dataset.film && document.querySelector("[data-xr-steps]") && state.get("step")) || "last";
     }
 
     /**
@@ -170,7 +193,7 @@
 
     /** Puts what the form says into the address, and answers it. */
     ask() {
-      state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null, at: this.at.input.value });
+      state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null, at: this.at.input.value === this.usual() ? null : this.at.input.value });
       this.answer(false);
     }
 
@@ -179,15 +202,16 @@
       const link = event.target instanceof Element ? event.target.closest("a.xr-around") : null;
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      const around = /** @type {HTMLElement | null} */ (link.closest("[data-graph]"));
-      const at = this.first && around?.dataset.graph === this.first ? "first" : null;
-      state.set({ node: new URLSearchParams((link.getAttribute("href") ?? "").slice(1)).get("node"), show: null, to: null, at });
+      const asked = new URLSearchParams((link.getAttribute("href") ?? "").slice(1));
+      const inside = this.host.contains(link) ? state.get("at") : null;
+      state.set({ node: asked.get("node"), show: null, to: null, at: asked.get("at") ?? inside });
       this.answer(true);
     }
 
     /** @param {boolean} follow whether to bring the picture into sight */
     async answer(follow) {
-      const asked = wanted();
+      const asked = wanted(this.usual());
+      if (asked.at !== "last" && asked.at !== "first") await this.list();
       this.node.input.value = asked.node;
       this.to.input.value = asked.to;
       this.show.input.value = asked.show;
@@ -220,7 +244,7 @@
      * @param {Wanted} asked
      */
     async draw(graph, asked) {
-      const [from, to] = [graph.find(asked.node), asked.to ? graph.find(asked.to) : null];
+      const [from, to] = [asked.node, asked.to].map((name) => graph.find(name) ?? graph.find(name.replace(/^.*\/%/, "")));
       if (from === null) return this.unknown(graph, asked.node);
       if (asked.show === "path" && to === null) return asked.to ? this.unknown(graph, asked.to) : this.empty("Name the instruction to which the way leads.");
       const answer = asked.show === "path" ? way(graph, from, to ?? from) : near(graph, from, asked);
@@ -232,8 +256,7 @@
       this.figure.replaceChildren();
       this.figure.dataset.alt = answer.drawing.title;
       const picture = new xlareportPicture.Picture(this.figure, `graph-of-${graph.name(from)}`, xlareportSketch.svg(answer.drawing, layout, look));
-      const before = document.querySelector("[data-xr-film]") ? " How it stood between the first and the last snapshot, the film below shows: watch it there by its name." : "";
-      this.status.textContent = `${answer.said} From ${graph.index.label}.${before}`;
+      this.status.textContent = `${answer.said} From ${graph.index.label}.`;
       requestAnimationFrame(() => picture.showFocus());
     }
 
@@ -244,7 +267,7 @@
     unknown(graph, name) {
       const near = graph.search(name, SUGGESTED).map((place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`));
       const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
-      const other = document.querySelector("[data-xr-film]") ? " The film below finds those of other snapshots." : "";
+      const other = this.films ? " It may be there in another snapshot." : "";
       this.empty(`${graph.index.label} has no instruction %${name.replace(/^%/, "")}.${most}${other}${near.length ? " Is one of these meant? " : ""}`);
       this.status.append(...near.flatMap((link, place) => [place ? ", " : "", link]));
     }

@@ -11,7 +11,7 @@ const xlareportGraph = (() => {
    * @typedef {object} Index
    * @property {string} label what the report calls the snapshot
    * @property {string | null} text what its text is called on the page of texts; null where it has none
-   * @property {number} piece instructions in each piece with details
+   * @property {number} piece instructions in each piece with details; 0 where there are none
    * @property {boolean} complete whether all computations are here
    * @property {[string, number, string][]} computations names, how many instructions, what they do
    * @property {[[boolean, any[]][], number[]]} inside of each whether it has a picture worth opening, and the colours of a fused one
@@ -43,6 +43,7 @@ const xlareportGraph = (() => {
         this.inside.fill(number, place, place + count);
         place += count;
       }
+      this.numbers = new Map(index.computations.map(([name], number) => [name, number]));
       this.backwards = this.reversed();
       /** @type {Map<number, number[]>} */
       this.callers = this.calling();

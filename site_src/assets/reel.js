@@ -13,11 +13,11 @@ const xlareportReel = (() => {
   /** @typedef {import("./graph.js").Graph} Graph */
   /** @typedef {import("./nearby.js").View} View */
   /** @typedef {[number, number, number, (number | string)[]]} Form life, first and end snapshot, lives used */
-  /** @typedef {{forms: Form[], roots: number[], names: string[], arguments: string[], look: number[], shape: number[], shade: number[]} & Pick<import("./graph.js").Index, "looks" | "shapes" | "shades">} Reel */
+  /** @typedef {import("./moment.js").Columns & {forms: Form[], roots: Set<number>, controls: Record<string, number[]>, calls: Record<string, [string, number][]>}} Reel what forms look like, the lives that run before them, the films that they call */
   /** @typedef {[string, number[], number, number]} Title name, frames, end, most instructions */
   /** @typedef {{view: View, lives: number[], forms: number[]}} Scene a snapshot of the computation; by place: the life, the form */
   /** @typedef {import("./sketch.js").Node & {life: number}} Actor */
-  /** @typedef {{actors: Map<number, Actor>, arrows: Map<string, {source: number, target: number, label: string}>, form: Map<number, number>}} Frame */
+  /** @typedef {{actors: Map<number, Actor>, arrows: Map<string, {source: number, target: number, label: string, style: string}>, form: Map<number, number>}} Frame */
 
   /**
    * Reads the columns of a film (pages/film_payload.py).
@@ -29,7 +29,7 @@ const xlareportReel = (() => {
     const read = xlareportGraph.opened(rest);
     const numbers = xlareport.sums(lives);
     const used = (/** @type {number | string} */ one, /** @type {number} */ life) => String(one).replace(/^-?\d+/, (above) => String(life - Number(above)));
-    return { ...read, forms: numbers.map((life, at) => [life, first[at], end[at], read.operands[at].map((/** @type {any} */ one) => used(one, life))]) };
+    return { ...read, roots: new Set(read.roots), forms: numbers.map((life, at) => [life, first[at], end[at], read.operands[at].map((/** @type {any} */ one) => used(one, life))]) };
   }
 
   /**
@@ -41,41 +41,12 @@ const xlareportReel = (() => {
    * @returns {Scene}
    */
   function scene(reel, name, stage, watched) {
-    const alive = [...reel.forms.keys()].filter((at) => reel.forms[at][1] <= stage && stage < reel.forms[at][2]);
-    alive.sort((one, other) => reel.forms[one][0] - reel.forms[other][0]);
-    const lives = alive.map((at) => reel.forms[at][0]);
+    const part = xlareportMoment.cast(reel, stage, { name, film: -1 });
+    const { lives, rows } = part;
     const places = new Map(lives.map((life, place) => [life, place]));
-    const operands = alive.map((at, place) =>
-      reel.forms[at][3].flatMap((used) => {
-        const [life, element] = String(used).split("#");
-        const source = places.get(Number(life));
-        return source === undefined ? [] : [element === undefined ? place - source : `${place - source}#${element}`];
-      }),
-    );
-    const roots = new Set(reel.roots);
-    const root = alive.findIndex((at) => roots.has(at));
-    const graph = new xlareportGraph.Graph({
-      label: "",
-      text: null,
-      piece: 1,
-      complete: true,
-      computations: [[name, alive.length, ""]],
-      inside: [[[false, []]], [0]],
-      roots: [root < 0 ? null : root],
-      names: alive.map((at) => reel.names[at]),
-      look: alive.map((at) => reel.look[at]),
-      shape: alive.map((at) => reel.shape[at]),
-      shade: alive.map((at) => reel.shade[at]),
-      operands,
-      controls: {},
-      calls: {},
-      arguments: alive.map((at) => reel.arguments[at]),
-      looks: reel.looks,
-      shapes: reel.shapes,
-      shades: reel.shades,
-    });
+    const graph = xlareportMoment.assembled([part], { label: "", text: null, complete: true });
     const kept = watched === null ? undefined : places.get(watched);
-    return { view: new xlareportNearby.View(graph, kept === undefined ? [] : [kept]), lives, forms: alive };
+    return { view: new xlareportNearby.View(graph, kept === undefined ? [] : [kept]), lives, forms: rows };
   }
 
   /**
@@ -100,7 +71,7 @@ const xlareportReel = (() => {
     const there = new Set(shown);
     const actors = new Map(shown.map((place) => [lives[place], { ...xlareportNearby.box(view, place), life: lives[place], id: `life ${lives[place]}` }]));
     const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-    const named = arrows.map(({ source, target, label }) => [`${lives[source]} ${lives[target]}`, { source: lives[source], target: lives[target], label }]);
+    const named = arrows.map(({ source, target, label, style }) => [`${lives[source]} ${lives[target]}`, { source: lives[source], target: lives[target], label, style }]);
     return { actors, arrows: new Map(/** @type {any} */ (named)), form: new Map(shown.map((place) => [lives[place], forms[place]])) };
   }
 
@@ -210,7 +181,7 @@ const xlareportReel = (() => {
       });
       for (const life of before?.actors.keys() ?? []) if (this.formAt(life, stage) === null) counts.removed += 1;
       const positions = new Map([...now.actors.keys()].map((life, position) => [life, position]));
-      const edges = [...now.arrows].map(([key, { source, target, label: words }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target) ?? 0, label: words }));
+      const edges = [...now.arrows].map(([key, { source, target, label: words, style }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target) ?? 0, label: words, style }));
       const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
       const { width = 0, height = 0 } = this.layout ?? {};
       const layout = { width, height, boxes: nodes.map(({ life }) => /** @type {any} */ (this.boxes?.get(life))), curves: edges.map(({ key }) => /** @type {any} */ (this.curves?.get(key))) };

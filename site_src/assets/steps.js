@@ -306,6 +306,8 @@
         body.append(element("p.xr-empty", null, this.whyEmpty(step)));
         return;
       }
+      body.dataset.atBefore = this.index.steps[this.index.steps.indexOf(step) - 1]?.id ?? "";
+      body.dataset.atAfter = step.id;
       body.dataset.textBefore = this.text(this.index.steps[this.index.steps.indexOf(step) - 1]);
       body.dataset.textAfter = this.text(step);
       try {

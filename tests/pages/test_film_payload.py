@@ -58,3 +58,23 @@ def test_where_nothing_changes_there_is_no_film(unpacked: Unpack) -> None:
         "m/x/film",
         {"stages": [["a", "a"]], "films": [], "others": 0},
     )
+
+
+def test_every_computation_of_every_snapshot_is_told(
+    payloads: dict[str, Any], unpacked: Unpack
+) -> None:
+    every = payloads["m/x/film-all"]
+    names = unfolded(Folded(*every["names"]), 1_000_000)
+    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    for number, one in enumerate(module.snapshots):
+        alive = [
+            place
+            for place, (first, end) in enumerate(zip(every["first"], every["end"], strict=True))
+            if first <= number < end
+        ]
+        assert len(alive) == len(one.hlo.computations)
+    assert {names[place] for place in alive} == set(module.snapshots[-1].hlo.by_name)
+    held = [(file, size) for file, size in zip(every["in"], every["sizes"], strict=True) if size]
+    for file in {file for file, _ in held}:
+        reel = payloads[f"m/x/film-{file}"]
+        assert sum(size for one, size in held if one == file) == len(reel["lives"])

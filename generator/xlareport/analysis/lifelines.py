@@ -11,6 +11,7 @@ from itertools import accumulate
 from xlareport.analysis.history import Snapshots
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.pairing import Place, Relation
+from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 Lives = Mapping[str, int]
@@ -34,20 +35,31 @@ class Form:
     """The index of the first snapshot with it."""
     end: int
     """The index of the first snapshot without it, or how many snapshots there are."""
+    controls: tuple[int, ...] = ()
+    """The lives that have to run before it, NOBODY for a name that does not exist."""
+    called: tuple[tuple[str, int], ...] = ()
+    """Attributes that name computations, with the numbers of their films."""
 
 
 @dataclass(slots=True)
 class Film:
     """One computation over all snapshots."""
 
-    name: str
-    """The last that it bore."""
+    number: int
+    """Its place in the list of all."""
+    names: list[tuple[int, str]] = field(default_factory=list)
+    """The names that it bore, each with the index of the first snapshot in which it did."""
     forms: list[Form] = field(default_factory=list)
     """In the order in which they begin."""
     frames: list[int] = field(default_factory=list)
     """The indices of the snapshots in which it is new or differs from the one before."""
     end: int = 0
     """The index of the first snapshot without it, or how many snapshots there are."""
+
+    @property
+    def name(self) -> str:
+        """The last name that it bore."""
+        return self.names[-1][1]
 
 
 def films(snapshots: Snapshots) -> list[Film]:
@@ -74,29 +86,29 @@ class _Camera:
     def take(self, number: int, module: HloModule, matching: Matching | None) -> None:
         """Take in a snapshot that differs from the one before."""
         lives: dict[str, Lives] = {}
-        rolls: dict[str, Film] = {}
         touched = _touched(matching)
+        former = {one.name: touched.names.get(one.name, one.name) for one in module.computations}
+        rolls = {name: self._roll(number, name, old) for name, old in former.items()}
         for one in module.computations:
-            former = touched.names.get(one.name, one.name)
-            kept = self._lives.get(former, {})
-            roll = rolls[one.name] = self._roll(one.name, former)
+            kept = self._lives.get(former[one.name], {})
             if touched.leaves(one, matching):
                 lives[one.name] = kept
             else:
                 lives[one.name] = self._named(one, kept, touched.origins.get(one.name, {}))
-                self._film(number, roll, one, lives[one.name])
+                self._film(number, rolls, one, lives[one.name])
         gone = {id(one) for one in self._rolls.values()} - {id(one) for one in rolls.values()}
         self._end(number, gone)
         self._lives, self._rolls = lives, rolls
 
-    def _roll(self, name: str, former: str) -> Film:
+    def _roll(self, number: int, name: str, former: str) -> Film:
         """Return the film of a computation by the name that it bore; a new one if none did."""
         roll = self._rolls.pop(former, None)
         if roll is None:
-            roll = Film(name, end=self._count)
+            roll = Film(len(self.films), end=self._count)
             self.films.append(roll)
             self._open[id(roll)] = {}
-        roll.name = name
+        if not roll.names or roll.name != name:
+            roll.names.append((number, name))
         return roll
 
     def _named(
@@ -117,16 +129,21 @@ class _Camera:
     def _life_at(self, place: Place | None) -> int | None:
         return self._lives.get(place.computation, {}).get(place.instruction) if place else None
 
-    def _film(self, number: int, roll: Film, computation: Computation, lives: Lives) -> None:
+    def _film(
+        self, number: int, rolls: Mapping[str, Film], computation: Computation, lives: Lives
+    ) -> None:
         """Begin and end the forms of a computation that differs."""
+        roll = rolls[computation.name]
         before = self._open[id(roll)]
         now: dict[int, Form] = {}
         for one in computation.instructions:
             life = lives[one.name]
-            operands = tuple(lives.get(name, NOBODY) for name in one.operand_names)
-            form = before.get(life)
-            if form is None or form.operands != operands or not _alike(form.instruction, one):
-                form = Form(life, one, operands, number, self._count)
+            form = _form(number, one, lives, rolls)
+            former = before.get(life)
+            if former is not None and _alike(former, form):
+                form = former
+            else:
+                form.end = self._count
                 roll.forms.append(form)
             now[life] = form
         for life, form in before.items():
@@ -178,10 +195,29 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
             yield place, said.before[0] if said and same else None
 
 
-def _alike(one: Instruction, other: Instruction) -> bool:
-    """Say whether two instructions read the same in a picture."""
-    return one is other or (
-        one.name == other.name and one.opcode == other.opcode and one.shape is other.shape
+def _form(number: int, one: Instruction, lives: Lives, rolls: Mapping[str, Film]) -> Form:
+    """Return what an instruction is from a snapshot on; how long, is not known yet."""
+    controls: tuple[str, ...] = ()
+    if "control-predecessors" in one.attributes_text:
+        controls = control_predecessors(one)
+    return Form(
+        lives[one.name],
+        one,
+        tuple(lives.get(name, NOBODY) for name in one.operand_names),
+        number,
+        number,
+        tuple(lives.get(name, NOBODY) for name in controls),
+        tuple((attribute, rolls[name].number) for attribute, name in one.called if name in rolls),
+    )
+
+
+def _alike(one: Form, other: Form) -> bool:
+    """Say whether two forms of a life read the same in a picture."""
+    if (one.operands, one.controls, one.called) != (other.operands, other.controls, other.called):
+        return False
+    was, now = one.instruction, other.instruction
+    return was is now or (
+        was.name == now.name and was.opcode == now.opcode and was.shape is now.shape
     )
 
 

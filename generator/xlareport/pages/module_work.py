@@ -336,7 +336,7 @@ def _details(
     snapshots = parts.make("What became of it", lambda: _snapshots(module, summary, steps), None)
     if snapshots:
         yield from parts.payloads("The histories", lambda: _histories(summary, steps, snapshots))
-        yield from parts.payloads("The films", lambda: _films(summary, snapshots))
+        yield from parts.payloads("The films", lambda: _films(module, summary, snapshots))
 
 
 def _instructions(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:
@@ -377,5 +377,8 @@ def _histories(
     yield from history_payloads(summary.files.slug, snapshots, _named(summary), told)
 
 
-def _films(summary: ModuleSummary, snapshots: Snapshots) -> Iterator[tuple[str, str]]:
-    yield from film_payloads(summary.files.slug, snapshots, _named(summary))
+def _films(
+    module: Module, summary: ModuleSummary, snapshots: Snapshots
+) -> Iterator[tuple[str, str]]:
+    texts = {one.stage.key for one in module.snapshots if one.read_from.name.kind == "hlo-text"}
+    yield from film_payloads(summary.files.slug, snapshots, _named(summary), texts)

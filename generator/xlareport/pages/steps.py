@@ -22,6 +22,9 @@ class StepsPage:
     key: str
     history_key: str | None
     """None where no step changed anything."""
+    graph_key: str
+    film_key: str | None
+    """None where no step changed anything."""
 
 
 def steps_page(view: ModuleView) -> StepsPage:
@@ -34,6 +37,8 @@ def steps_page(view: ModuleView) -> StepsPage:
         module_address=navigation.address(navigation.module_page(view.slug), source),
         key=navigation.steps_key(view.slug),
         history_key=navigation.history_key(view.slug) if view.changed_steps else None,
+        graph_key=navigation.graph_key(view.slug),
+        film_key=navigation.film_key(view.slug) if view.changed_steps else None,
     )
 
 

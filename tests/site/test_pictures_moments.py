@@ -1,0 +1,100 @@
+"""Any snapshot's graph, put together from the films, in a real browser from file://."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from xlareport.hlo.graph import control_predecessors
+from xlareport.hlo.model import HloModule
+from xlareport.program import Module
+from xlareport.report import BuildOptions, read_one
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[[str], Page]
+SLUGS = {"jit_train_step": "module_0002.jit_train_step", "jit_rollout": "module_0006.jit_rollout"}
+GRAPH = """async (key) => {
+  const graph = await xlareportMoment.load(key);
+  const name = (place) => graph.name(place);
+  const all = [...graph.index.names.keys()];
+  return all.map((place) => [
+    graph.computation(place), name(place), graph.opcode(place), graph.isRoot(place),
+    graph.operands(place).map((one) => name(one.place)), graph.controls(place).map(name),
+    graph.calls(place).map(([attribute, one]) => [attribute, graph.index.computations[one][0]]),
+  ]);
+}"""
+
+
+@pytest.fixture
+def opened(visitor: Any, real_site: Path) -> Iterator[Open]:
+    def open_page(address: str) -> Page:
+        page: Page = visitor.open(f"{real_site.as_uri()}/m/{address}")
+        return page
+
+    yield open_page
+    assert visitor.complaints == []
+    assert visitor.outside() == []
+
+
+def rows(module: HloModule) -> list[list[Any]]:
+    return [
+        [
+            computation.name,
+            one.name,
+            one.opcode,
+            one is computation.root,
+            list(one.operand_names),
+            list(control_predecessors(one)),
+            [list(called) for called in one.called],
+        ]
+        for computation in module.computations
+        for one in computation.instructions
+    ]
+
+
+def read(name: str, unpacked: Callable[[str], Path]) -> Module:
+    return read_one(unpacked("jax-cpu-train"), name, BuildOptions())
+
+
+@pytest.mark.parametrize("name", SLUGS)
+def test_each_snapshot_has_the_graph_that_was_read(
+    name: str, opened: Open, unpacked: Callable[[str], Path]
+) -> None:
+    slug = SLUGS[name]
+    page = opened(f"{slug}-steps.html")
+    for one in read(name, unpacked).snapshots:
+        found = page.evaluate(GRAPH, f"m/{slug}/film@{one.stage.key}")
+        assert sorted(found) == sorted(rows(one.hlo)), one.stage.label
+
+
+def test_a_box_before_a_step_leads_to_what_is_around_it_there(opened: Open) -> None:
+    page = opened(f"{SLUGS['jit_train_step']}-steps.html")
+    figure = page.locator("figure[data-side=before]").first
+    figure.scroll_into_view_if_needed()
+    figure.locator("g.s-removed, g.s-changed").first.click()
+    figure.get_by_role("link", name="What is around it", exact=True).click()
+
+    status = page.locator(".xr-explore [role=status]").first
+    expect(status).to_contain_text("From ")
+    expect(page.locator(".xr-explore g.focus")).to_be_visible()
+    chosen = page.get_by_label("Snapshot").input_value()
+    steps = page.evaluate(
+        "xlareport.load(document.querySelector('[data-xr-steps]').dataset.xrSteps)"
+    )
+    keys = [one["id"] for one in steps["steps"]]
+    shown = page.evaluate("xlareport.state.get('step')")
+    assert chosen == keys[keys.index(shown) - 1]
+
+
+def test_any_snapshot_can_be_chosen(opened: Open) -> None:
+    slug = SLUGS["jit_train_step"]
+    page = opened(f"{slug}.html#node=dot_general.9&at=0005&show=producers")
+    status = page.locator(".xr-explore [role=status]").first
+    expect(status).to_contain_text("From 0005")
+    page.locator(".xr-explore g.focus").click()
+    expect(page.locator(".xr-explore .xr-details dl")).to_contain_text("operands")
+    page.get_by_label("Snapshot").select_option("last")
+    expect(status).not_to_contain_text("From 0005")
