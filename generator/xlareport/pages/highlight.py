@@ -3,6 +3,7 @@
 Pygments takes a text apart line by line, so that no line can cost more than its own length allows.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -22,6 +23,8 @@ _FOREIGN = {"llvm-ir": "llvm", "ptx": "ptx", "assembly": "gas"}
 """Kinds of file by the name of the lexer that comes with Pygments."""
 _LONGEST_FOREIGN_LINE = 500
 """Those lexers try again at each letter of a word that they do not know."""
+_LLVM_NUMBER = re.compile(r"(?<=[%@!#])[0-9]+")
+"""Of a value, a block, metadata or attributes: whatever the number, it is one token."""
 
 CLASSES: Mapping[_TokenType, int] = {
     Comment: 1,
@@ -55,7 +58,7 @@ def coloured(text: str, kind: str) -> Coloured:
         return Coloured(text, ())
     runs: list[int] = []
     for line in text[:MOST_COLOURED].splitlines(keepends=True):
-        for length, look in _line(line, kind):
+        for length, look in _line(_pattern(line, kind), kind):
             if runs and runs[-1] == look:
                 runs[-2] += length
             else:
@@ -69,6 +72,13 @@ _OWN: Mapping[str, type[Lexer]] = {
     "mlir-log": MlirLexer,
     "mosaic": MlirLexer,
 }
+
+
+def _pattern(line: str, kind: str) -> str:
+    """Return a line with the same tokens that more lines have in common: half of them are alike."""
+    if kind != "llvm-ir":
+        return line
+    return _LLVM_NUMBER.sub(lambda number: "0" * len(number[0]), line)
 
 
 @cache
