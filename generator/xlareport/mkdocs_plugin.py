@@ -25,6 +25,8 @@ from xlareport.workers import SHARE
 _INLINE_SCRIPT = re.compile(
     r"<script(?![^>]*(?:\ssrc=|application/json))[^>]*>(.*?)</script>", re.DOTALL
 )
+_REST = 60
+"""Pages of modules that take as long as all that only the first of several processes does."""
 _LEFT_OUT = (".map", "sitemap.xml")
 """Source maps are half of the theme; a site map holds addresses, and a report has none."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
@@ -96,7 +98,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         """Leave to other processes their shares of the pages of modules, and the files to one."""
         share, of = map(int, os.environ.get(SHARE, "0/1").split("/"))
         modules = [file for file in files.documentation_pages() if file.src_uri.startswith("m/")]
-        others = [file for number, file in enumerate(modules) if number % of != share]
+        others = [file for number, file in enumerate(modules) if maker(number, of) != share]
         if share != 0:
             others += [file for file in files if not file.is_documentation_page()]
         for file in others:
@@ -165,6 +167,11 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
                 "worker-src 'self'",
             )
         )
+
+
+def maker(number: int, of: int) -> int:
+    """Return which of several processes makes a page of a module; the first begins later."""
+    return 1 + number % (of - 1) if of > 1 and number < _REST else number % of
 
 
 def _own_settings() -> dict[str, Any]:

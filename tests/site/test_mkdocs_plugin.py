@@ -1,11 +1,12 @@
 import base64
 import hashlib
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from xlareport.mkdocs_plugin import XlareportPlugin
+from xlareport.mkdocs_plugin import XlareportPlugin, maker
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -103,3 +104,12 @@ def test_the_navigation_holds_what_is_there_and_what_the_user_added(
     assert tabs[0] in {"index.html", "."}
     assert "notes.html" in tabs
     assert not any("m/x.html" in tab or "program" in tab for tab in tabs)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 5])
+def test_every_process_makes_pages_of_modules_and_the_first_the_fewest(processes: int) -> None:
+    made = Counter(maker(number, processes) for number in range(1000))
+    assert sorted(made) == list(range(processes))
+    assert min(made.values()) == made[0]
+    others = [made[one] for one in range(1, processes)]
+    assert not others or max(others) - min(others) <= 2

@@ -9,7 +9,7 @@ from xlareport.site.folder import Folder
 from xlareport.site.mkdocs_run import MkdocsRun, died, import_mkdocs, run_mkdocs
 from xlareport.workers import Crew
 
-_PAGES = 200
+_PAGES = 100
 """Pages of modules for which one more process is worth its beginning."""
 
 _RECORD = re.compile(r"^(?=[A-Z]+ +- )", re.MULTILINE)
@@ -83,6 +83,7 @@ def _run_mkdocs(folder: Folder, fresh: Path, crew: Crew, *, strict: bool) -> str
 
 def _join(place: Path, fresh: Path) -> None:
     """Add the pages of modules that another process made."""
+    (fresh / "m").mkdir(exist_ok=True)
     for page in (place / "m").iterdir():
         page.replace(fresh / "m" / page.name)
 
