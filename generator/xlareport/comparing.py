@@ -176,6 +176,7 @@ def _write(
     view: CompareView, contrasts: Sequence[Contrast], options: BuildOptions, tell: Tell
 ) -> None:
     payloads: Iterator[File] = (file for one in contrasts for file in one.payloads)
-    drawn = draw((request for one in contrasts for request in one.requests), options, tell)
+    requests = (request for one in contrasts for request in one.requests)
+    drawn = draw(requests, set(), options, tell)
     files = compare_files(view, payloads, drawn)
     write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))

@@ -43,11 +43,11 @@ from xlareport.pages.facts import (
 )
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
-from xlareport.pages.pictures import PictureChoice, left_out
+from xlareport.pages.pictures import PictureChoice, left_out, picture_files
 from xlareport.pages.program_picture import program_picture
 from xlareport.pages.twins import Payloads, twin_result, twin_texts
 from xlareport.pages.views import ReportView
-from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
+from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_all
 from xlareport.program import Module, read_module
 from xlareport.site.builder import build_site, prepare_mkdocs
 from xlareport.site.folder import Folder
@@ -164,17 +164,19 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
         reading = begin_reading(source, options, crew, tell, pages=True)
         if options.html:
             prepare_mkdocs(crew)
-        drawn = list(draw(_early(reading, options.pictures), options, tell))
+        asked: set[Place] = set()
+        early = draw(_early(reading, options.pictures), asked, options, tell)
+        drawn = list(picture_files(early))
         analysed = analyse(reading, options.limits)
         report = report_view(analysed, options.marker)
         parts = Parts(analysed.dump.name)
         picture = parts.make("The picture of the program", partial(_picture, report, options), None)
         wanted, others = _wanted(analysed, report, options.pictures)
-        missing = _not_in(drawn, [*wanted, *([picture] if picture else [])])
-        rest = (draw(missing, options, tell), left_out(others, options.pictures))
-        results = chain(drawn, *rest)
+        late = draw([*wanted, *([picture] if picture else [])], asked, options, tell)
+        rest = picture_files(chain(late, left_out(others, options.pictures)))
         nightly = nights_of(report, options.history, options.out) if options.history else None
-        files = site_files(analysed, report, results, picture, crew, parts=parts, nightly=nightly)
+        pictures = chain(drawn, rest)
+        files = site_files(analysed, report, pictures, picture, crew, parts=parts, nightly=nightly)
         write_sources(options.out, files)
     said = ""
     if options.html:
@@ -197,13 +199,6 @@ def _early(reading: Reading, choice: PictureChoice) -> Iterator[PictureRequest]:
             yield from result.requests
 
 
-def _not_in(
-    drawn: Iterable[PictureResult], requests: Iterable[PictureRequest]
-) -> Iterator[PictureRequest]:
-    there = {(one.request.bundle, one.request.key) for one in drawn}
-    return (one for one in requests if (one.bundle, one.key) not in there)
-
-
 def _wanted(
     analysed: Analysed, report: ReportView, choice: PictureChoice
 ) -> tuple[list[PictureRequest], list[PictureRequest]]:
@@ -214,8 +209,8 @@ def _wanted(
     for result in analysed.results:
         chosen = choice != "main" or result.summary.files.key == main
         (wanted if chosen else others).extend(result.requests)
-    drawn = {(one.bundle, one.key) for one in wanted}
-    left = {(one.bundle, one.key): one for one in others}
+    drawn = {one.place for one in wanted}
+    left = {one.place: one for one in others}
     return wanted, [one for place, one in left.items() if place not in drawn]
 
 
@@ -331,23 +326,20 @@ def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
 
 
 def draw(
-    requests: Iterable[PictureRequest], options: BuildOptions, tell: Tell
+    requests: Iterable[PictureRequest], asked: set[Place], options: BuildOptions, tell: Tell
 ) -> Iterator[PictureResult]:
-    """Draw pictures, equal ones once; layouts are kept between builds."""
-    asked: dict[tuple[str, str], PictureRequest] = {}
+    """Draw pictures that were not yet asked for, equal ones once; layouts are kept."""
     drawn = draw_all(_once(requests, asked), options.jobs, Folder(options.out).cache)
-    for done, one in enumerate(drawn, 1):
+    for done, one in enumerate(drawn, len(asked) + 1):
         tell(_DRAWING, done, len(asked))
         yield one
 
 
-def _once(
-    requests: Iterable[PictureRequest], asked: dict[tuple[str, str], PictureRequest]
-) -> Iterator[PictureRequest]:
+def _once(requests: Iterable[PictureRequest], asked: set[Place]) -> Iterator[PictureRequest]:
     """Yield what was not yet asked for, and note it."""
     for one in requests:
-        if (one.bundle, one.key) not in asked:
-            asked[one.bundle, one.key] = one
+        if one.place not in asked:
+            asked.add(one.place)
             yield one
 
 

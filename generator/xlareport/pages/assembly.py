@@ -17,7 +17,6 @@ from xlareport.pages.module_parts import Parts, Payload
 from xlareport.pages.names import instruction_names, names_page
 from xlareport.pages.page_parts import page_files
 from xlareport.pages.picture_look import picture_look
-from xlareport.pages.pictures import picture_files
 from xlareport.pages.program import LINKS_TABLE, links_table, program_page
 from xlareport.pages.rendering import render
 from xlareport.pages.search_payload import search_front
@@ -25,7 +24,7 @@ from xlareport.pages.tables import table_file
 from xlareport.pages.trends import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.views import ReportView
 from xlareport.payload import payload, payload_path
-from xlareport.pictures.draw import PictureRequest, PictureResult
+from xlareport.pictures.draw import PictureRequest
 from xlareport.workers import Crew, Errand
 
 _TOGETHER = 50
@@ -38,14 +37,16 @@ File = tuple[str, str | bytes]
 def site_files(
     analysed: Analysed,
     report: ReportView,
-    drawn: Iterable[PictureResult],
+    drawn: Iterable[File],
     picture: PictureRequest | None,
     crew: Crew,
     *,
     parts: Parts,
     nightly: Nightly | None = None,
 ) -> Iterator[File]:
-    """Yield every generated file of the site; `picture` is that of the whole program.
+    """Yield every generated file of the site, those of the pictures that were `drawn` among them.
+
+    `picture` is that of the whole program.
 
     Half of it are pages of modules, which the crew makes meanwhile. `parts` takes note of the pages
     that could not be made; the coverage page and report.json come last, and tell of these.
@@ -54,9 +55,7 @@ def site_files(
     yield from _front(analysed, report, picture, parts, nightly=nightly)
     for result in analysed.results:
         yield from result.payloads
-    plain = {one.key for result in analysed.results for one in result.pictures}
-    plain |= {picture.key} if picture else set()
-    yield from picture_files(drawn, frozenset(plain))
+    yield from drawn
     for errand in errands:
         shown = errand.result()
         parts.problems.extend(shown.problems)

@@ -128,25 +128,23 @@ def told(pictures: StepPictures | None, note: str) -> dict[str, Any]:
     return both | {"note": note, "left_out": left_out} | places
 
 
-def picture_files(
-    results: Iterable[PictureResult], plain: frozenset[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield the files of pictures that were drawn; those in `plain` as .svg files as well."""
+def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
+    """Yield the files of pictures that were drawn."""
     for bundle, together in groupby(results, key=lambda one: one.request.bundle):
         if bundle:
             pictures = {one.request.key: picture_record(*one.placed[0]) for one in together}
             yield payload_path(bundle), payload(bundle, {"pictures": pictures})
             continue
         for one in together:
-            yield from _own_files(one, plain)
+            yield from _own_files(one)
 
 
-def _own_files(one: PictureResult, plain: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _own_files(one: PictureResult) -> Iterator[tuple[str, str]]:
     key = one.request.key
     others = chain.from_iterable(map(in_layers, one.request.others))
     records = [picture_record(*placed) for placed in chain(one.placed, others)]
     yield payload_path(key), payload(key, {"pictures": records})
-    if key in plain:
+    if one.request.plain:
         yield f"{key}.svg", one.svgs[0]
 
 
@@ -175,7 +173,7 @@ def _overview(
     if levels is None:
         return Pictures()
     drawing = levels.first.drawing
-    request = PictureRequest(_key((drawing,)), (drawing,))
+    request = PictureRequest(_key((drawing,)), (drawing,), plain=True)
     view = PictureView(
         key=request.key,
         source=f"../{request.key}.svg",

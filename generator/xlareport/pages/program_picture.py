@@ -45,7 +45,7 @@ def program_picture(report: ReportView) -> PictureRequest | None:
         has_legend=False,
     )
     key = blake2b(repr(drawing).encode(), digest_size=10).hexdigest()
-    return PictureRequest(f"pictures/{key}", (drawing,))
+    return PictureRequest(f"pictures/{key}", (drawing,), plain=True)
 
 
 def _left_out(many: int) -> str:

@@ -21,6 +21,9 @@ from xlareport.pictures.svg import svg_text
 
 Layouts = dict[str, Layout | LayoutFailure]
 
+Place = tuple[str, str]
+"""The bundle of a picture, and its key."""
+
 _AT_A_TIME = 32
 """Pictures per worker that are held in memory together."""
 
@@ -40,6 +43,13 @@ class PictureRequest:
     """The file that several pictures share, each by its key in it; empty for one of its own."""
     others: tuple[tuple[Drawing, ...], ...] = ()
     """Kept in the same file and opened by few: each of these shares a layout in plain layers."""
+    plain: bool = False
+    """The first is wanted as an .svg file, too."""
+
+    @property
+    def place(self) -> Place:
+        """Where it lies: no two pictures have the same place."""
+        return self.bundle, self.key
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def compare_files(
             source = navigation.module_page(one.slug)
             yield source, render("compared", compared_page(one), one.name, search=False, wide=True)
     yield from payloads
-    yield from picture_files(drawn, frozenset())
+    yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK
     yield payload_path(look), payload(look, picture_look())
     yield "compare.json", json.dumps(asdict(view), indent=1) + "\n"
