@@ -74,6 +74,19 @@ def test_what_is_kept_has_a_box(module: HloModule) -> None:
     assert not found.is_folded("zeros")
 
 
+@pytest.mark.parametrize(
+    "keep", [(), ("zero",), ("zeros", "x"), ("first", "pair"), ("flat", "out", "nowhere")]
+)
+def test_what_is_kept_afterwards_is_as_if_it_had_been_kept_at_once(
+    module: HloModule, keep: tuple[str, ...]
+) -> None:
+    plain = folded(module)
+    former = dict(plain.words), dict(plain.elements), dict(plain.outputs)
+    then, once = plain.keeping(keep), folded(module, *keep)
+    assert (then.words, then.elements, then.outputs) == (once.words, once.elements, once.outputs)
+    assert (plain.words, plain.elements, plain.outputs) == former
+
+
 def test_a_small_root_tuple_is_a_box(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(
         "ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT t = (f32[2], f32[2]) tuple(a, a)\n}"

@@ -9,7 +9,6 @@ from xlareport.hlo.model import Computation
 from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title
 from xlareport.pictures.drawing import Drawing, Group, State
-from xlareport.pictures.folding import Folding
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.side import Side
 from xlareport.pictures.spots import Naming
@@ -68,7 +67,7 @@ class _Excerpt:
         if name in self._instances:
             return self._instances[name]
         computation, caller = self._side.module.by_name[name], self._side.caller(name)
-        folding = Folding(computation, self._chosen.get(name, ()), inputs=computation.is_entry)
+        folding = self._side.folding_without(name, self._chosen.get(name, ()))
         instance = self._instances[name] = Instance(folding)
         if computation.is_entry:
             return instance

@@ -6,6 +6,7 @@ it is worth an arrow.
 """
 
 from collections.abc import Collection
+from copy import copy
 
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.pictures.metrics import shorten
@@ -40,14 +41,39 @@ class Folding:
         self._root = computation.root
         self._inputs = inputs
         for one in computation.instructions:
-            if one.name not in keep:
-                self._fold(one)
+            self._fold(one)
+        self.keep(keep)
+
+    def keeping(self, names: Collection[str]) -> "Folding":
+        """Return the same, but that instructions of these names get a box in any case."""
+        other = copy(self)
+        other.words, other.elements = {**self.words}, {**self.elements}
+        other.keep(names)
+        return other
 
     def is_folded(self, name: str) -> bool:
         """Whether the instruction has no box."""
         if name in self.words or name in self.elements:
             return True
         return bool(self.outputs) and self._root is not None and name == self._root.name
+
+    def keep(self, names: Collection[str]) -> None:
+        """Give instructions of these names a box."""
+        for name in names:
+            self.elements.pop(name, None)
+            self._unfold(name)
+        if self._root is not None and self._root.name in names:
+            self.outputs = {}
+
+    def _unfold(self, name: str) -> None:
+        """Give an instruction a box, and with it what only spreads it or reads it otherwise."""
+        waiting = [name]
+        while waiting:
+            name = waiting.pop()
+            if name in self.words:
+                del self.words[name]
+                users = self.computation.users.get(name, ())
+                waiting += (one.name for one in users if one.opcode in _SPREADING)
 
     def _fold(self, one: Instruction) -> None:
         if one is self._root:

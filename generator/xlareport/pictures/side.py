@@ -18,6 +18,8 @@ class Side:
         self.module = module
         self.states: dict[Place, State] = {}
         """Only what has a box: a new constant is told in the box of a user that changed, too."""
+        self._plain: dict[str, Folding] = {}
+        """What is folded in computations where nothing is kept."""
         self._foldings: dict[str, Folding] = {}
         for name, marked in _by_computation(module, states).items():
             folding = self._fold(name, _worth_a_box(module.by_name[name], marked))
@@ -36,9 +38,15 @@ class Side:
         """Return what is folded in a computation."""
         return self._foldings.get(computation) or self._fold(computation, ())
 
+    def folding_without(self, computation: str, keep: Collection[str]) -> Folding:
+        """Return what is folded in a computation where instructions of some names get boxes."""
+        if computation not in self._plain:
+            found = self.module.by_name[computation]
+            self._plain[computation] = Folding(found, inputs=found.is_entry)
+        return self._plain[computation].keeping(keep)
+
     def _fold(self, computation: str, keep: Collection[str]) -> Folding:
-        found = self.module.by_name[computation]
-        folding = self._foldings[computation] = Folding(found, keep, inputs=found.is_entry)
+        folding = self._foldings[computation] = self.folding_without(computation, keep)
         return folding
 
     def caller(self, computation: str) -> Place | None:
