@@ -135,7 +135,7 @@ def _side(source: Source | BareReport, options: BuildOptions, tell: Tell) -> _Si
     met: dict[str, Met] = {}
     what = f"reading {Path(source.name).name}"
     tell(what, 0, len(grouped.modules))
-    ordered = sorted(grouped.modules, key=lambda one: -sum(a.entry.size for a in one.artifacts))
+    ordered = sorted(grouped.modules, key=lambda one: one.bytes, reverse=True)
     work = work_in_processes(ordered, meet, options.jobs, lambda one: unmet(one, _DIED))
     for done, (one, result) in enumerate(work, 1):
         met[one.key] = result

@@ -295,7 +295,7 @@ def begin_reading(
     same = twins(grouped.modules)
     own = [one for one in grouped.modules if one.key not in same]
     tell(_READING, 0, len(own))
-    own.sort(key=_bytes, reverse=True)
+    own.sort(key=lambda one: one.bytes, reverse=True)
     errands = [
         crew.submit(partial(work, times=watched.modules.get(one.name)), one, _process_died)
         for one in own
@@ -361,7 +361,3 @@ def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
 
 def _process_died(module: ModuleFiles) -> ModuleResult:
     return given_up(module, "the process that read it died, perhaps out of memory")
-
-
-def _bytes(module: ModuleFiles) -> int:
-    return sum(one.entry.size for one in module.artifacts)

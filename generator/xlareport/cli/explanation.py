@@ -7,6 +7,7 @@ an opcode. Words of the knowledge base come first, then the grammar of names, th
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from xlareport.analysis.wording import plain
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import ModuleNameParts, explain_module
@@ -61,7 +62,7 @@ def _from_tables(name: str) -> Explanation | None:
     sentence = " ".join(f"{kind.capitalize()}: {words}" for kind, words, _ in meanings)
     notes = tuple(note for _, _, more in meanings for note in more)
     kind = meanings[0][0]
-    return Explanation(name, kind, "", (Token(name, _plain(sentence), kind),), _all_plain(notes))
+    return Explanation(name, kind, "", (Token(name, plain(sentence), kind),), _all_plain(notes))
 
 
 _Told = tuple[str, Sequence[str]] | None
@@ -136,7 +137,7 @@ def _file(name: str, file: DumpName) -> Explanation:
     return Explanation(
         name=name,
         kind=file.kind,
-        summary=_plain(kind.words) if kind else "",
+        summary=plain(kind.words) if kind else "",
         tokens=tuple(_with_pass(token) for token in file.tokens),
         notes=_all_plain(notes),
         file=file,
@@ -154,10 +155,10 @@ def _with_pass(token: Token) -> Token:
         one = passes.find_pipeline(token.text) or one
     if one is None:
         step = stages.find_step(token.text)
-        said = _plain(step.words) if step else _not_known(token)
+        said = plain(step.words) if step else _not_known(token)
         return replace(token, meaning=f"{token.meaning} {said}")
     basis = one.basis if one.known_from == "name" else ""
-    return replace(token, meaning=_plain(f"{token.meaning} {one.words} {basis}".strip()))
+    return replace(token, meaning=plain(f"{token.meaning} {one.words} {basis}".strip()))
 
 
 def _not_known(token: Token) -> str:
@@ -188,13 +189,8 @@ def _with_opcode(token: Token) -> Token:
     opcode = opcodes.find(token.text) if token.field in {"born", "operation", "async"} else None
     if opcode is None:
         return token
-    return replace(token, meaning=_plain(f"{token.meaning} As an opcode: {opcode.words}"))
+    return replace(token, meaning=plain(f"{token.meaning} As an opcode: {opcode.words}"))
 
 
 def _all_plain(sentences: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_plain(sentence) for sentence in sentences)
-
-
-def _plain(sentence: str) -> str:
-    """Return a sentence without the signs that Markdown puts around code."""
-    return sentence.replace("`", "")
+    return tuple(plain(sentence) for sentence in sentences)

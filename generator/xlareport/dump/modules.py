@@ -111,6 +111,11 @@ class ModuleFiles:
     is_alone: bool = False
     """Whether the dump holds no other module to which those may belong."""
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of all its files together."""
+        return sum(one.entry.size for one in self.artifacts)
+
 
 @dataclass(frozen=True, slots=True)
 class GroupedDump:

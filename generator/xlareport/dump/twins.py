@@ -21,7 +21,7 @@ def twins(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
         return {}
     alike: dict[object, list[ModuleFiles]] = defaultdict(list)
     for one in modules:
-        if _size(one) <= _LARGEST:
+        if one.bytes <= _LARGEST:
             alike[one.name, _endings(one)].append(one)
     return dict(pair for some in alike.values() if len(some) > 1 for pair in _pairs(some))
 
@@ -61,7 +61,3 @@ def _by_ending(module: ModuleFiles) -> list[tuple[str, int, str]]:
     return sorted(
         (one.path.replace(module.key, "", 1), one.entry.size, one.path) for one in module.artifacts
     )
-
-
-def _size(module: ModuleFiles) -> int:
-    return sum(one.entry.size for one in module.artifacts)

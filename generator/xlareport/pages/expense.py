@@ -8,6 +8,7 @@ from markupsafe import Markup
 from xlareport import units
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.expense_work import CollectiveRow, LoopRow, Totals
+from xlareport.analysis.wording import plain
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_charts import roofline, roofline_words
@@ -147,7 +148,7 @@ def _lead(cost: Expense) -> str:
 
 
 def _device(cost: Expense) -> str:
-    return f"{_DEVICES[cost.device_grade].replace('`', '')} {_peaks(cost.device)}"
+    return f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}"
 
 
 def _peaks(device: Device) -> str:

@@ -77,10 +77,7 @@ class Analysed:
     @property
     def sizes(self) -> dict[str, int]:
         """Bytes of each module's files by its key."""
-        return {
-            one.files.key: sum(artifact.entry.size for artifact in one.files.artifacts)
-            for one in self.summaries
-        }
+        return {one.files.key: one.files.bytes for one in self.summaries}
 
     def settings_of(self, key: str | None) -> tuple[Choice, ...]:
         """Return the options of a module, else of the first module that has some."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from xlareport.analysis.wording import plain
 from xlareport.dump.grammar import instruction_forms
 from xlareport.dump.tokens import table
 from xlareport.hlo.element_types import ELEMENT_TYPES
@@ -32,7 +33,7 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
 
 def _plain(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return sentences without the signs that Markdown puts around code."""
-    return {name: words.replace("`", "") for name, words in entries}
+    return {name: plain(words) for name, words in entries}
 
 
 def _instruction_grammar() -> dict[str, Any]:

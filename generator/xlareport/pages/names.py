@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from xlareport import units
 from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.wording import plain
 from xlareport.dump.filename import DumpName
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import explain_module
@@ -151,7 +152,7 @@ def _capital(words: str) -> str:
 
 def _first_sentence(words: str) -> str:
     """Return a sentence that goes on after a colon; what begins like a name keeps its capital."""
-    first, stop, _ = words.replace("`", "").partition(". ")
+    first, stop, _ = plain(words).partition(". ")
     sentence = first + stop.rstrip()
     return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
@@ -229,7 +230,7 @@ def _sentence(name: DumpName) -> str:
     if name.stage == "pass":
         return _describe_pass(name)
     stage = stages.find(name.stage) if name.stage else None
-    return stage.words.replace("`", "") if stage else ""
+    return plain(stage.words) if stage else ""
 
 
 _PLAIN = frozenset({"after_optimizations", "obj-file", "debug_options", "thunk_sequence"})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from xlareport.analysis.wording import plain
 from xlareport.dump.filename import DumpName
 from xlareport.dump.tokens import Token
 from xlareport.knowledge import passes, stages
@@ -45,9 +46,9 @@ def pass_words(name: str) -> str:
     found = passes.find_either(name)
     if found is None:
         step = stages.find_step(name)
-        return step.words.replace("`", "") if step else ""
+        return plain(step.words) if step else ""
     guess = f" ({found.basis})" if found.known_from == "name" else ""
-    return f"{found.words.replace('`', '')}{guess}"
+    return f"{plain(found.words)}{guess}"
 
 
 def meaning_of_pass(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from xlareport.analysis.wording import plain
 from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import figures_differ
 from xlareport.pages.compare.views import ComparedView, QuantityView
@@ -39,7 +40,7 @@ def _row(one: ComparedView) -> list[str | int | float | list[str] | None]:
     return [
         name if one.identical else [name, page_of(one)],
         list(_result(one)),
-        one.divergence.sentence.replace("`", "") if not one.identical else "",
+        plain(one.divergence.sentence) if not one.identical else "",
         size.base if size else None,
         size.head if size else None,
         memory.base if memory else None,
