@@ -10,7 +10,7 @@ const xlareportDiff = (() => {
   /** Tokens beyond which two lines are compared by their common ends only. */
   const COMPARED = 400;
   /** Lines that are drawn before the browser may show them. */
-  const AT_ONCE = 120;
+  const AT_ONCE = 60;
   /** The share of words that two lines must have in common, or marks would only be noise. */
   const ALIKE = 0.4;
   const QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;

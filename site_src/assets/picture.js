@@ -17,6 +17,8 @@ const xlareportPicture = (() => {
   const FAR = 2;
   /** Milliseconds without a movement after which a picture is drawn anew. */
   const REST = 150;
+  /** Milliseconds after which a picture is drawn though the browser is still busy. */
+  const LATEST = 1000;
   /** Pixels that the pointer may move in a click. */
   const STILL = 4;
   const REMOVED = "script, foreignObject, iframe, object, embed, image, use, animate, set, a";
@@ -369,9 +371,22 @@ const xlareportPicture = (() => {
     });
   }
 
+  /**
+   * Waits until the browser has shown what is there: words come before pictures, and keys before both.
+   * @returns {Promise<unknown>}
+   */
+  function rest() {
+    return new Promise((resolve) => {
+      if (window.requestIdleCallback) requestIdleCallback(resolve, { timeout: LATEST });
+      else setTimeout(resolve, REST);
+    });
+  }
+
   xlareport.component("data-xr-picture", async (host, key) => {
     await inSight(host);
     const { pictures } = await xlareport.load(key);
+    await rest();
+    if (!host.isConnected) return;
     new Picture(host, key, await xlareportRecords.svg(pictures, Number(host.dataset.drawing ?? 0)));
   });
 

@@ -322,9 +322,8 @@ const xlareportWords = (() => {
   /** Marks what scripts put into the page later. */
   function watch() {
     const observer = new MutationObserver((changes) => {
-      for (const { addedNodes } of changes) {
-        for (const node of addedNodes) if (node instanceof HTMLElement && node.parentElement) void mark(node.parentElement);
-      }
+      const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node instanceof HTMLElement);
+      for (const parent of new Set(added.map((node) => node.parentElement))) if (parent) void mark(parent);
     });
     for (const article of document.querySelectorAll("article")) {
       void mark(article);
