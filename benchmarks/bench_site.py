@@ -38,7 +38,6 @@ DUMPS = ("jax-gpt2-allpasses", "tpu-v5e-transformer4-allpasses", "jax-cpu-mlp")
 PROCESSORS = 2
 MOST_OPENING, MOST_STEP, MOST_KEY = 1000, 300, 200
 """Milliseconds."""
-MOST_STEPS = 60
 PAUSE = 400
 """Milliseconds between two keys."""
 READY = """() => new Promise((resolve) => {
@@ -79,6 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dumps", type=Path, nargs="*", help="directories or archives of dumps")
     parser.add_argument("--out", type=Path, help="keep the reports here; those there are not built")
+    parser.add_argument("--steps", type=int, default=60, help="at most so many are turned to")
     arguments = parser.parse_args()
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
@@ -88,7 +88,8 @@ def main() -> None:
         out = arguments.out or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for dump in arguments.dumps or known():
             site = built(dump, out / dump.name.partition(".")[0], jobs)
-            show(dump.name, [*sizes(site_sizes(site), dump), *speeds(browser, site), *peers(dump)])
+            fast = speeds(browser, site, arguments.steps)
+            show(dump.name, [*sizes(site_sizes(site), dump), *fast, *peers(dump)])
 
 
 def known() -> list[Path]:
@@ -142,7 +143,7 @@ def peers(dump: Path) -> Iterator[Row]:
         yield Row("XLA's own pages", sum(drawn) / 1e6, None, "MB", f"{len(drawn)} of them")
 
 
-def speeds(browser: str, site: Path) -> Iterator[Row]:
+def speeds(browser: str, site: Path, most_steps: int) -> Iterator[Row]:
     """Yield how long the pages of a site take."""
     every = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(every)[:PROCESSORS])
@@ -151,7 +152,7 @@ def speeds(browser: str, site: Path) -> Iterator[Row]:
             launched = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
             context = launched.new_context(offline=True, viewport={"width": 1400, "height": 1000})
             yield opening(context, site)
-            yield from steps(context, site)
+            yield from steps(context, site, most_steps)
             yield searching(context, site)
             launched.close()
     finally:
@@ -173,7 +174,7 @@ def opened(page: Page, file: Path, state: str = "") -> float:
     return ready
 
 
-def steps(context: BrowserContext, site: Path) -> Iterator[Row]:
+def steps(context: BrowserContext, site: Path, most: int) -> Iterator[Row]:
     """Yield the slowest step after a key, of the module with the largest steps."""
     data = site / "assets" / "data" / "m"
     weights = {
@@ -187,7 +188,7 @@ def steps(context: BrowserContext, site: Path) -> Iterator[Row]:
     page.wait_for_selector(".xr-step-body *", state="attached")
     changed = len(list(module.glob("step-*")))
     times: list[float] = []
-    for _ in range(min(changed - 1, MOST_STEPS)):
+    for _ in range(min(changed - 1, most)):
         page.wait_for_timeout(PAUSE)
         times.append(page.evaluate(PRESS))
     if times:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -29,6 +29,8 @@ FILTER = getattr(tarfile, "data_filter", lambda member, _path: member)
 PATIENCE = 30_000
 """Milliseconds until what is expected has to be there: a busy machine is slow, not wrong."""
 ON_CI = os.environ.get("CI") == "true"
+LONG_WALKS = bool(os.environ.get("XLAREPORT_LONG_WALKS"))
+"""Browsers walk through whole reports, which takes minutes (`make walks`); else some pages do."""
 
 # No test looks at a clock: under load an example may take any time.
 settings.register_profile("untimed", deadline=None)
@@ -88,26 +90,6 @@ def dumps() -> Path:
     return Path(folder)
 
 
-LONG_WALKS = (
-    "benchmarks/test_bench_site.py",
-    "hostile/test_every_page.py",
-    "site/test_real.py",
-    "site/test_reader.py",
-    "site/test_single.py",
-)
-"""Tests that open dozens of pages: minutes in a browser."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the long walks through a browser to `XLAREPORT_LONG_WALKS=1`, that is `make walks`."""
-    if os.environ.get("XLAREPORT_LONG_WALKS"):
-        return
-    reason = "a long walk through a browser: XLAREPORT_LONG_WALKS=1, or make walks"
-    for one in items:
-        if one.path.as_posix().endswith(LONG_WALKS):
-            one.add_marker(pytest.mark.skip(reason=reason))
-
-
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Return the path of Chromium; the test is skipped without one, and fails so under CI=true."""
@@ -150,7 +132,17 @@ class Visitor:
 
     def open(self, address: str) -> "Page":
         """Open a page and wait until its scripts have loaded what they need at first."""
+        return self._go(self.context.new_page(), address)
+
+    def walk(self, addresses: Iterable[str]) -> Iterator["Page"]:
+        """Open pages one after the other in one tab: each tab costs a process, a second of work."""
         page = self.context.new_page()
+        for address in addresses:
+            page.goto("about:blank")  # an address that differs behind # alone would load nothing
+            yield self._go(page, address)
+        page.close()
+
+    def _go(self, page: "Page", address: str) -> "Page":
         page.goto(address)
         page.wait_for_selector("[aria-busy]", state="detached")
         return page

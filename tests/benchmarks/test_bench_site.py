@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import LONG_WALKS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "bench_site.py"
+STEPS = "60" if LONG_WALKS else "2"
 BUDGETS = ("every report has", "home page open", "largest page", "a key of", "after a key")
 
 
@@ -14,7 +16,7 @@ BUDGETS = ("every report has", "home page open", "largest page", "a key of", "af
 def test_the_benchmark_of_budgets_runs(data: Path, chromium: str) -> None:
     assert chromium
     done = subprocess.run(
-        [sys.executable, SCRIPT, data / "jax-cpu-train"],
+        [sys.executable, SCRIPT, data / "jax-cpu-train", "--steps", STEPS],
         capture_output=True,
         text=True,
         check=True,
