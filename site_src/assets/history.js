@@ -29,6 +29,13 @@
   /** @typedef {{subjects: Subject[], standings: Standing[], events: Event[]}} Chunk */
   /** @typedef {{title: string, subject: Subject, events: Event[], standings: Standing[], number: number}} Found */
 
+  /**
+   * Tells whether a snapshot was taken between two passes, not at the end of all.
+   * @param {Index} index
+   * @param {number} stage
+   */
+  const isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
+
   /** @param {string} place `computation/%instruction` */
   const lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
 
@@ -222,8 +229,8 @@
     begun(index, events) {
       const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
       const told = births.map(([stage, , instruction, , , grade]) => {
-        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " was made in "];
-        return element("p.xr-begun", null, before, askLink(lastName(instruction), instruction), after, this.stepLink(index, stage), " ", xlareportStory.grade(GRADES[grade]));
+        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
+        return element("p.xr-begun", null, before, askLink(lastName(instruction), instruction), after, ...this.place(index, stage), " ", xlareportStory.grade(GRADES[grade]));
       });
       return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...told];
     }
@@ -236,16 +243,29 @@
      */
     since(index, name, events) {
       const first = events.find(([, what, instruction]) => lastName(instruction) === name && what in NAMING);
-      return first ? element("p", null, `${NAMING[first[1]]} `, this.stepLink(index, first[0])) : null;
+      if (!first) return null;
+      const named = isStep(index, first[0]) ? NAMING[first[1]] : "First seen in";
+      return element("p", null, `${named} `, ...this.place(index, first[0]));
+    }
+
+    /**
+     * Names a snapshot within a sentence.
+     * @param {Index} index
+     * @param {number} stage
+     */
+    place(index, stage) {
+      const [key] = index.stages[stage];
+      return isStep(index, stage) ? [this.stepLink(index, stage)] : ["the text ", this.stepLink(index, stage, key)];
     }
 
     /**
      * @param {Index} index
      * @param {number} stage
+     * @param {string} [words]
      */
-    stepLink(index, stage) {
+    stepLink(index, stage, words) {
       const [key, label] = index.stages[stage];
-      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label);
+      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words ?? label);
     }
 
     /**

@@ -57,7 +57,7 @@ def test_what_a_step_made_says_so(unpacked: Unpack) -> None:
     asked = [dump, "--jobs", "1", "bitcast.2", "--module", "jit_train_step"]
     told = CliRunner().invoke(command, asked).stdout
     assert "No instruction of the first snapshot is known to have become it:" in told
-    assert "  %bitcast was made in 0027 hlo_normalization: after reduction-dimension-" in told
+    assert "  %bitcast is first seen in 0027 hlo_normalization: after reduction-dimension-" in told
     assert "It comes from" not in told
     events = json.loads(CliRunner().invoke(command, [*asked, "--json"]).stdout)
     assert (events[0]["event"], events[0]["stage"], events[0]["from"]) == ("born", "0027", [])

@@ -18,7 +18,7 @@ PARTS = {
     "graph_payloads": "/graph",
     "module_pictures": "",
     "expense": "",
-    "_code": "/code",
+    "code_work": "/code",
 }
 """What fails, and what the names of its payloads hold; nothing where it has none of its own."""
 

@@ -119,7 +119,7 @@ def test_what_comes_from_nothing_in_the_first_snapshot_says_where_it_begins(
     expect(panel).to_contain_text("No instruction of the first snapshot is known to have become it")
     expect(panel).not_to_contain_text("It comes from 0")
     begun = panel.locator(".xr-begun")
-    expect(begun.nth(0)).to_have_text(f"%made.1 was made in 0007 fusion {hostile} matched")
+    expect(begun.nth(0)).to_have_text(f"%made.1 is first seen in 0007 fusion {hostile} matched")
     expect(begun.nth(1)).to_have_text(
         f"The trail is lost at %{hostile} in 0007 fusion {hostile} guessed"
     )

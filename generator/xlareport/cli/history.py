@@ -143,9 +143,9 @@ def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[Stage]) -> Itera
     yield "No instruction of the first snapshot is known to have become it:"
     for one in beginnings:
         lost = one.confidence is Grade.GUESSED
-        name, step = f"%{one.instruction.instruction}", stages[one.stage].label
-        said = f"the trail is lost at {name} in {step}" if lost else f"{name} was made in {step}"
-        yield f"  {said} ({one.confidence}: {one.reason})"
+        name, step = f"%{one.instruction.instruction}", stages[one.stage].place
+        said = f"the trail is lost at {name}" if lost else f"{name} is first seen"
+        yield f"  {said} in {step} ({one.confidence}: {one.reason})"
 
 
 def _told(event: HistoryEvent) -> Iterator[str]:

@@ -81,6 +81,11 @@ class Stage:
         return f"{self.sequence:04d} {self.pipeline or ''}: {said}".replace(" :", ":")
 
     @property
+    def place(self) -> str:
+        """How a sentence calls it: by its label, or `the text after_optimizations`."""
+        return f"the text {self.name}" if self.sequence is None else self.label
+
+    @property
     def key(self) -> str:
         """What names it in addresses and on the command line: `0017`, `after_optimizations`."""
         return self.name if self.sequence is None else f"{self.sequence:04d}"

@@ -1,10 +1,11 @@
 """Histories as columns: what is alike stands together, strings folded, numbers as distances."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 from xlareport.dump.folding import folded
+from xlareport.pages.instruction_columns import flat
 
 
 def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +52,8 @@ def _strings(values: Iterable[str]) -> list[Any]:
 
 def _lists(values: Sequence[Sequence[str]]) -> list[Any]:
     """Return how long each list is, and all their strings."""
-    return [[len(one) for one in values], _strings(chain.from_iterable(values))]
+    lengths, strings = flat(values)
+    return [lengths, _strings(strings)]
 
 
 def _listed(values: Sequence[Sequence[int]]) -> list[Any]:
@@ -61,6 +63,5 @@ def _listed(values: Sequence[Sequence[int]]) -> list[Any]:
 
 def _numbers(values: Iterable[Sequence[int]]) -> tuple[list[int], list[int]]:
     """Return how long each list is, and all their numbers as distances."""
-    every = list(values)
-    flat = [0, *chain.from_iterable(every)]
-    return [len(one) for one in every], [after - before for before, after in pairwise(flat)]
+    lengths, numbers = flat(values)
+    return lengths, [after - before for before, after in pairwise([0, *numbers])]

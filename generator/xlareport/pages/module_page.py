@@ -44,6 +44,33 @@ class StepRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SignaturePart:
+    """What goes into a module and comes out."""
+
+    words: str
+    weights_words: str
+    constants: tuple[EmbeddedConstant, ...]
+    arguments: tuple[Argument, ...]
+    """Empty where they are many."""
+    arguments_key: str | None
+    """Of their table, where they are many."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPart:
+    """What of a module is drawn."""
+
+    pictures: tuple[PictureView, ...]
+    none: Markup
+    """Why there are no pictures."""
+    film_key: str
+    graph_key: str | None
+    """None where no snapshot could be read."""
+    first_graph_key: str | None
+    """Of the first snapshot, where that is another one and is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModulePage:
     """Everything on a module's page."""
 
@@ -72,18 +99,8 @@ class ModulePage:
     no_steps: str
     history_key: str | None
     """None where no step changed anything."""
-    signature_words: str
-    weights_words: str
-    constants: tuple[EmbeddedConstant, ...]
-    arguments: tuple[Argument, ...]
-    arguments_key: str | None
-    pictures: tuple[PictureView, ...]
-    no_pictures: Markup
-    film_key: str
-    graph_key: str | None
-    first_graph_key: str | None
-    """Of the first snapshot, where that is another one and is drawn."""
-    """None where no snapshot could be read."""
+    signature: SignaturePart
+    drawn: DrawnPart
     instructions_key: str
     heaviest: tuple[HeavyInstruction, ...]
     heaviest_words: str
@@ -112,7 +129,6 @@ def module_page(
 ) -> ModulePage:
     """Make the page of one module; `neighbours` are the slugs of the modules before and after."""
     page = navigation.module_page(view.slug)
-    many = len(summary.signature.arguments) > _STATIC_ROWS
     has_steps = view.steps > 0
     steps_page = navigation.address(navigation.steps_page(view.slug), page)
     return ModulePage(
@@ -136,16 +152,8 @@ def module_page(
         steps_address=steps_page if has_steps else None,
         no_steps=_no_steps(view),
         history_key=navigation.history_key(view.slug) if view.changed_steps else None,
-        signature_words=_signature_words(summary.signature),
-        weights_words=_weights_words(summary),
-        constants=_constants(summary),
-        arguments=() if many else summary.signature.arguments,
-        arguments_key=navigation.table_key(view.slug, "arguments") if many else None,
-        pictures=tuple(pictures),
-        no_pictures=prose(_no_pictures(view)),
-        film_key=navigation.film_key(view.slug),
-        graph_key=_graph_key(view),
-        first_graph_key=_first_graph_key(view, pictures),
+        signature=_signature(summary),
+        drawn=_drawn(view, pictures),
         instructions_key=navigation.instructions_key(view.slug),
         heaviest=summary.heaviest,
         heaviest_words=_HEAVIEST,
@@ -156,6 +164,27 @@ def module_page(
         code_address=navigation.address(navigation.code_page(view.slug), page) if code else None,
         files_key=navigation.table_key(view.slug, "files"),
         texts_address=_texts_address(summary, page),
+    )
+
+
+def _signature(summary: ModuleSummary) -> SignaturePart:
+    many = len(summary.signature.arguments) > _STATIC_ROWS
+    return SignaturePart(
+        words=_signature_words(summary.signature),
+        weights_words=_weights_words(summary),
+        constants=_constants(summary),
+        arguments=() if many else summary.signature.arguments,
+        arguments_key=navigation.table_key(summary.files.slug, "arguments") if many else None,
+    )
+
+
+def _drawn(view: ModuleView, pictures: Sequence[PictureView]) -> DrawnPart:
+    return DrawnPart(
+        pictures=tuple(pictures),
+        none=prose(_no_pictures(view)),
+        film_key=navigation.film_key(view.slug),
+        graph_key=_graph_key(view),
+        first_graph_key=_first_graph_key(view, pictures),
     )
 
 

@@ -8,9 +8,6 @@ from xlareport.analysis.between import between, identical
 from xlareport.analysis.boundaries import Boundary
 from xlareport.analysis.clock.measured import Measured
 from xlareport.analysis.clock.times import ModuleTimes
-from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
-from xlareport.analysis.code.reading import code_file
-from xlareport.analysis.code.units import module_code
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.expense import Expense, expense
 from xlareport.analysis.glance import Glance, glance
@@ -27,14 +24,14 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.errors import Problem
 from xlareport.pages import navigation
-from xlareport.pages.code import CodeSummary, summary_of
-from xlareport.pages.code_payload import code_payloads
+from xlareport.pages.code import CodeSummary
 from xlareport.pages.counting import Counted, clock, count, timelines
 from xlareport.pages.diff_payload import StoredLines
 from xlareport.pages.film_payload import film_payloads
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.history_payload import history_payloads
 from xlareport.pages.instructions_payload import instructions_payloads
+from xlareport.pages.module_code import CodeWork, code_work
 from xlareport.pages.module_parts import Parts, fault, place_of
 from xlareport.pages.pictures import (
     PictureChoice,
@@ -53,7 +50,7 @@ from xlareport.pages.steps import steps_payload
 from xlareport.pages.texts_payload import KeptTexts, kept_texts
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
-from xlareport.program import Module, Snapshot, read_code, read_module, read_nameless, unread
+from xlareport.program import Module, Snapshot, read_module, unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +133,7 @@ def _work_on(
         problems = (*summary.problems, *parts.problems)
         return replace(result, summary=replace(summary, problems=problems))
     seen = _glance(module, found, steps, counter)
-    code = parts.make("The page of its code", lambda: _code(module), _Code(None))
+    code = parts.make("The page of its code", lambda: code_work(module), CodeWork(None))
     counted = count(module, summary, cost, reckoning, times)
     drawn = parts.make(
         "Its pictures", lambda: module_pictures(module, pictures, counted.known), Pictures()
@@ -178,37 +175,6 @@ def _expense(
 ) -> Expense | None:
     lines = SourceTexts().lines if reckoning.with_source else None
     return expense(module, cost, summary.origin.backend, reckoning, lines) if cost else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Code:
-    """What the files of code beside a module gave."""
-
-    summary: CodeSummary | None
-    payloads: tuple[tuple[str, str], ...] = ()
-    read: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
-def _code(module: Module) -> _Code:
-    """Read and link the files of code; nothing where there are none and nothing runs in order."""
-    if module.final is None:
-        return _Code(None)
-    hlo = module.final.hlo
-    texts, problems = read_code(module.files)
-    nameless, more = read_nameless(module.files) if mosaic_calls(hlo) else ((), ())
-    kernels = [*mosaic_links(nameless, hlo, alone=module.files.is_alone)]
-    if not texts and not kernels and not module.code.thunks:
-        return _Code(None)
-    linked = module_code(hlo, [code_file(one) for one in texts], module.code, kernels)
-    own = {one.file.path for one in linked.links}
-    contents = {
-        one.artifact.path: one.content
-        for one in (*texts, *nameless)
-        if one.content is not None and one.artifact.path in own
-    }
-    payloads = tuple(code_payloads(module.files.slug, hlo, linked, contents))
-    return _Code(summary_of(linked), payloads, tuple(contents), (*problems, *more))
 
 
 @dataclass(frozen=True, slots=True)
