@@ -88,7 +88,15 @@ def test_a_stage_that_is_not_there(unpacked: Callable[[str], Path]) -> None:
     dump = str(unpacked("jax-cpu-train"))
     asked = [dump, "--model-explorer", "jit_train_step", "--stage", "soon"]
     done = CliRunner().invoke(command, asked)
-    assert "There is no stage 'soon'; there are before_optimizations" in str(done.exception)
+    assert "has no snapshot 'soon'; it could be:\n  before_optimizations" in str(done.exception)
+
+
+def test_a_dump_may_come_on_standard_input(tmp_path: Path) -> None:
+    out = tmp_path / "g.json"
+    asked = ["-", "--model-explorer", "standard-input", "-o", str(out)]
+    done = CliRunner().invoke(command, asked, input=HLO)
+    assert done.exit_code == 0, done.output
+    assert json.loads(out.read_text())["label"] == "jit_f"
 
 
 @pytest.mark.parametrize("name", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])

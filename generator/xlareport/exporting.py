@@ -14,10 +14,13 @@ from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import shares
 from xlareport.analysis.cost.work import ModuleCost, module_cost
+from xlareport.analysis.origin import origin
 from xlareport.analysis.places import op_name_of, places_of
+from xlareport.analysis.reckoning import Reckoning, device_of
 from xlareport.analysis.scope import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
+from xlareport.program import Module
 
 _LONGEST = 2_000
 """Characters of a value."""
@@ -33,6 +36,14 @@ class Exported:
     """A collection of graphs, the entry first."""
     node_data: Mapping[str, Mapping[str, Any]]
     """Files of node data by what they say, each by graph."""
+
+
+def export_stage(module: Module, key: str | None, times: ModuleTimes | None) -> Exported:
+    """Export the snapshot of a stage's key, the final one for None; raises UnknownNameError."""
+    texts = [one.hlo for one in module.snapshots]
+    backend = origin(module.files, texts, module.device_words).backend
+    device, _ = device_of(module.device_words, backend, Reckoning())
+    return export_module(module.snapshot(key).hlo, device, times)
 
 
 def export_module(module: HloModule, device: Device, times: ModuleTimes | None = None) -> Exported:

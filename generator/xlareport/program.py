@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from xlareport.dump.modules import Artifact, ModuleFiles, Stage
-from xlareport.errors import Problem
+from xlareport.errors import Problem, UnknownNameError
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
@@ -86,6 +86,17 @@ class Module:
         """The optimised module: `after_optimizations`, else the last snapshot."""
         named = (one for one in self.snapshots if one.stage.name == "after_optimizations")
         return next(named, self.snapshots[-1] if self.snapshots else None)
+
+    def snapshot(self, key: str | None) -> Snapshot:
+        """Return the last snapshot of a stage's key, the final one for None.
+
+        Raises UnknownNameError.
+        """
+        found = [self.final] if key is None else [o for o in self.snapshots if o.stage.key == key]
+        if not found or found[-1] is None:
+            known = [one.stage.key for one in self.snapshots]
+            raise UnknownNameError(f"{self.files.key} has no snapshot {key!r}", known)
+        return found[-1]
 
 
 def read_module(files: ModuleFiles) -> Module:

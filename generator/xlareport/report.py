@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
 from xlareport.beside import (
@@ -241,10 +242,24 @@ def read_one(
 ) -> Module:
     """Read one module, named by key, slug or name; the main program where None is wanted."""
     with open_source(dump, options.limits) as source:
-        modules = group(name_files(source)).modules
-        if wanted is None:
-            wanted = _main_program(source, options, tell)
-        module = read_module(_named(modules, wanted, source.name))
+        return _one_of(source, wanted, options, tell)
+
+
+def read_watched(
+    dump: str | Path, wanted: str | None, options: BuildOptions, tell: Tell = silent
+) -> tuple[Module, ModuleTimes | None]:
+    """Read one module as `read_one` does, and what profilers saw of it; None if they did not."""
+    with open_source(dump, options.limits) as source:
+        module = _one_of(source, wanted, options, tell)
+        watched = watch(source, options.profiles, options.limits, tell)
+    return module, watched.modules.get(module.files.name)
+
+
+def _one_of(source: Source, wanted: str | None, options: BuildOptions, tell: Tell) -> Module:
+    modules = group(name_files(source)).modules
+    if wanted is None:
+        wanted = _main_program(source, options, tell)
+    module = read_module(_named(modules, wanted, source.name))
     if not module.snapshots:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
     return module

@@ -6,18 +6,13 @@ from pathlib import Path
 
 import click
 
-from xlareport.analysis.origin import origin
-from xlareport.analysis.reckoning import Reckoning, device_of
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import say
 from xlareport.dump.limits import Limits
-from xlareport.dump.source import open_source
-from xlareport.errors import UnreadableInputError, UnwritableFileError
-from xlareport.exporting import Exported, export_module
-from xlareport.program import Module
-from xlareport.report import BuildOptions, read_one
-from xlareport.watching import watch
+from xlareport.errors import UnwritableFileError
+from xlareport.exporting import Exported, export_stage
+from xlareport.report import BuildOptions, read_watched
 
 
 @click.command(name="export")
@@ -54,28 +49,13 @@ def command(
     that was measured.
     """
     wanted = None if module_name == "main" else module_name
-    options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits)
+    options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits, profiles=profiles)
     with progress() as tell:
-        module = read_one(dump, wanted, options, tell)
-    exported = _exported(module, stage, dump, profiles, limits)
+        module, times = read_watched(dump, wanted, options, tell)
+    exported = export_stage(module, stage, times)
     place = out or Path(f"{module.files.slug}.json")
     for written in _write(exported, place):
         say(str(written))
-
-
-def _exported(
-    module: Module, stage: str | None, dump: str, profiles: tuple[str, ...], limits: Limits
-) -> Exported:
-    found = [one for one in module.snapshots if stage in (None, one.stage.key)]
-    snapshot = module.final if stage is None else (found[0] if found else None)
-    if snapshot is None:
-        known = ", ".join(one.stage.key for one in module.snapshots)
-        raise UnreadableInputError(f"There is no stage {stage!r}; there are {known}.")
-    found_in = origin(module.files, [one.hlo for one in module.snapshots], module.device_words)
-    device, _ = device_of(module.device_words, found_in.backend, Reckoning())
-    with open_source(dump, limits) as source:
-        times = watch(source, profiles, limits).modules.get(module.files.name)
-    return export_module(snapshot.hlo, device, times)
 
 
 def _write(exported: Exported, place: Path) -> list[Path]:

@@ -15,7 +15,6 @@ from xlareport.dump.limits import Limits
 from xlareport.errors import UnknownNameError, UnwritableFileError
 from xlareport.extracting import extract_texts
 from xlareport.hlo.model import HloModule
-from xlareport.program import Module, Snapshot
 from xlareport.report import BuildOptions, read_one
 
 
@@ -64,7 +63,7 @@ def command(
         return
     with progress() as tell:
         read = read_one(source, module, BuildOptions(jobs=jobs, limits=limits), tell)
-    hlo = _snapshot(read, stage).hlo
+    hlo = read.snapshot(stage).hlo
     if instruction is None:
         text = _computation(hlo, str(computation))
     else:
@@ -79,16 +78,6 @@ def _texts(source: str, out: Path | None, limits: Limits) -> None:
     for one in problems:
         say(printable(str(one)), err=True)
     say(f"{units.plural(written, 'file')} written to {out}.")
-
-
-def _snapshot(module: Module, wanted: str | None) -> Snapshot:
-    if wanted is None and module.final is not None:
-        return module.final
-    found = [one for one in module.snapshots if one.stage.key == wanted]
-    if not found:
-        keys = [one.stage.key for one in module.snapshots]
-        raise UnknownNameError(f"{module.files.key} has no snapshot {wanted!r}", keys)
-    return found[-1]
 
 
 def _computation(hlo: HloModule, wanted: str) -> str:

@@ -51,7 +51,8 @@ def command(
         read = read_one(dump, module, BuildOptions(jobs=jobs, limits=limits), tell)
     snapshots = Snapshots([one.hlo for one in read.snapshots])
     keys = [one.stage.key for one in read.snapshots]
-    subject, *others = _subjects(snapshots, op, _stage(keys, stage), read)
+    place = None if stage is None else read.snapshots.index(read.snapshot(stage))
+    subject, *others = _subjects(snapshots, op, place, read)
     if others:
         say(_also(others, keys), err=True)
     found = trace(snapshots, subject)
@@ -60,14 +61,6 @@ def command(
         return
     for line in _account(found, [one.stage for one in read.snapshots], read.files.key):
         say(line)
-
-
-def _stage(keys: Sequence[str], wanted: str | None) -> int | None:
-    if wanted is None:
-        return None
-    if wanted not in keys:
-        raise UnknownNameError(f"There is no snapshot {wanted!r}", keys)
-    return len(keys) - 1 - list(reversed(keys)).index(wanted)
 
 
 def _subjects(
