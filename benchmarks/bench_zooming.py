@@ -76,13 +76,19 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, default=3, help="how many pictures (3)")
     parser.add_argument("--seconds", type=float, default=4, help="for each of them (4)")
     arguments = parser.parse_args()
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        sys.exit("There is no Chromium to measure.")
+    browser = chromium()
     with site_folder(arguments.site) as site:
         found = sorted(pictures(site), key=lambda one: -(one.boxes + one.arrows))
         measured = measure(browser, site, found[: arguments.pictures], arguments.seconds)
     show(found[: arguments.pictures], measured)
+
+
+def chromium() -> str:
+    """Return the path of the browser; ends the program where there is none."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        sys.exit("There is no Chromium to measure.")
+    return browser
 
 
 @contextmanager
