@@ -125,6 +125,13 @@ def test_a_folder_of_the_callers_is_where_the_dump_is(tmp_path: Path) -> None:
     assert any("stays, as you set it" in one for one in plan.notes)
 
 
+def test_a_folder_of_the_callers_that_cannot_hold_the_dump_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for folder, words in ((tmp_path / "file" / "x", "silently dump nothing"), ("-", "output")):
+        plan = plan_capture("quick", tmp_path / "dump", {"XLA_FLAGS": f"--xla_dump_to={folder}"})
+        assert words in plan.notes[-1]
+
+
 def test_flags_in_a_file_are_read(tmp_path: Path) -> None:
     (tmp_path / "flags").write_text("--xla_a=1\n--xla_b=2\n")
     plan = plan_capture("quick", tmp_path / "dump", {"XLA_FLAGS": str(tmp_path / "flags")})
@@ -184,26 +191,32 @@ WAITS = textwrap.dedent(
 def test_a_program_that_is_interrupted_has_its_report(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
-    ours = [sys.executable, "-m", "xlareport", "capture", "--level", "quick", "--out"]
+    ended, said = interrupted(tmp_path / "out", number, sys.executable, DUMPS + WAITS)
+    assert ended == code
+    assert "Open " in said
+    assert (tmp_path / "out/report/site/index.html").exists()
+
+
+def interrupted(out: Path, number: int, python: str, program: str) -> tuple[int, str]:
+    """Capture a program and interrupt it when it says that it waits; return how it ended."""
+    ours = [sys.executable, "-m", "xlareport", "capture", "--level", "quick", "--out", str(out)]
     running = subprocess.Popen(
-        [*ours, str(tmp_path / "out"), "--", sys.executable, "-c", DUMPS + WAITS],
+        [*ours, "--", python, "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "generator")},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "generator"), "JAX_PLATFORMS": "cpu"},
     )
     assert running.stdout is not None
     assert running.stdout.readline() == "waiting\n"
     time.sleep(0.1)
-    if number is signal.SIGINT:
+    if number == signal.SIGINT:
         os.killpg(running.pid, number)
     else:
         running.send_signal(number)
     _, said = running.communicate()
-    assert running.returncode == code
-    assert "Open " in said
-    assert (tmp_path / "out/report/site/index.html").exists()
+    return running.returncode, said
 
 
 JAX = os.environ.get("XLAREPORT_JAX_PYTHON", "")
@@ -235,6 +248,17 @@ def test_programs_of_jax(tmp_path: Path, name: str) -> None:
     folders = {one.parent for one in (tmp_path / "out/dump").rglob("*after_optimizations.txt")}
     assert len(folders) == processes
     assert "the main program is jit__lambda" in done.stderr
+
+
+@pytest.mark.skipif(not JAX, reason="XLAREPORT_JAX_PYTHON names no Python with JAX")
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups here")
+def test_a_program_of_jax_that_is_interrupted(tmp_path: Path) -> None:
+    program = "import jax, time\njax.jit(lambda x: x + 1)(1.0)\n"
+    program += "print('waiting', flush=True)\ntime.sleep(100)\n"
+    code, said = interrupted(tmp_path / "out", signal.SIGINT, JAX, program)
+    assert code == 128 + signal.SIGINT
+    assert "KeyboardInterrupt" in said
+    assert "the main program is jit__lambda" in said
 
 
 @pytest.mark.skipif(not JAX, reason="XLAREPORT_JAX_PYTHON names no Python with JAX")

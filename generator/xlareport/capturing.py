@@ -89,12 +89,28 @@ def plan_capture(
     notes += _limits(found)
     stated = _stated(found.get("XLA_FLAGS", ""), "xla_dump_to")
     if stated != str(own):
-        notes.append("What earlier runs left there will be in the report as well.")
+        notes.append(_said_of(stated or "."))
         return Plan(found, Path(stated or "."), tuple(notes))
     hooks = str(Path(hook.__file__).parent)
     found["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, found.get("PYTHONPATH", ""))))
     found |= {_FOLDER: str(folder), _OWN: str(own)}
     return Plan(found, folder, tuple(notes))
+
+
+def _said_of(folder: str) -> str:
+    """Say what to mind of a folder for the dump that the caller has chosen."""
+    if folder == "-":
+        return "XLA then dumps into the program's output, of which no report is made here."
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(13, "it is not ours to write")
+    except OSError as error:
+        return f"{folder} cannot be written ({error.strerror}): XLA will silently dump nothing."
+    return (
+        "What earlier runs left there will be in the report as well, and all processes of the "
+        "program write into it: those that compile at once overwrite one another's files."
+    )
 
 
 def era_of_program(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
