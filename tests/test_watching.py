@@ -114,7 +114,7 @@ def test_of_several_modules_the_one_with_the_instructions_has_the_times(tmp_path
     first, second = build(str(place), options).report.modules
     assert first.measured is None
     assert second.measured is not None
-    assert second.measured.twins == ()
+    assert second.measured.twins == second.measured.others == ()
 
 
 def test_modules_that_may_have_run_as_well_are_told(tmp_path: Path) -> None:
@@ -130,7 +130,24 @@ def test_modules_that_may_have_run_as_well_are_told(tmp_path: Path) -> None:
     assert second.measured is not None
     assert (second.measured.joined, second.measured.others) == (3, (first.key,))
     page = (tmp_path / "out/site/m/module_0002.jit_f-time.html").read_text()
-    assert "if it ran too, those times are in the ones here" in page
+    assert "1 other module of this name may have run as well" in page
+
+
+def test_modules_of_one_name_that_both_ran_have_their_times(tmp_path: Path) -> None:
+    place = dump(tmp_path / "dump", 1)
+    other = HLO.replace("dot.1", "dot.9")
+    (place / "module_0002.jit_f.cpu_after_optimizations.txt").write_text(other)
+    profile(tmp_path / "p", "dot.1", "dot.1", "dot.9")
+    options = BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),))
+    report = build(str(place), options).report
+    found = [one.measured for one in report.modules]
+    assert [one.joined for one in found if one] == [2, 1]
+    assert [one.others for one in found if one] == [
+        (report.modules[1].key,),
+        (report.modules[0].key,),
+    ]
+    assert report.main is not None
+    assert "by itself or with others of its name" in report.main.reasons[0]
 
 
 def test_modules_that_cannot_be_told_apart_say_so(tmp_path: Path) -> None:

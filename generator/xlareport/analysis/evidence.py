@@ -149,7 +149,9 @@ def _by_trace(one: ModuleSummary, most: Most) -> Evidence:
         return Evidence("", 60, 0.0)
     share = _share(one.runs.microseconds, most.measured)
     times = units.plural(one.runs.count, "time")
-    words = f"ran {times} while a profiler watched, {one.runs.microseconds / 1000:,.1f} ms in all"
+    whose = ", by itself or with others of its name" if one.runs.shared else ""
+    took = f"{one.runs.microseconds / 1000:,.1f} ms in all"
+    words = f"ran {times} while a profiler watched{whose}, {took}"
     return Evidence(words, 60, share)
 
 

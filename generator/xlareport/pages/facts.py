@@ -95,11 +95,13 @@ def with_runs(
         name = one.summary.files.name
         times = watched.get(name) if one.clock or name not in told else None
         found = module_runs(times) if times else None
+        if found and one.clock:
+            found = replace(found, shared=bool(one.clock.twins or one.clock.others))
         yield replace(one, summary=replace(one.summary, runs=found)) if found else one
 
 
 def with_clocks(results: Sequence[ModuleResult]) -> Iterator[ModuleResult]:
-    """Keep what a profiler saw with that module of a name whose instructions it names most of."""
+    """Keep what a profiler saw with those modules of a name whose instructions it saw."""
     by_name: dict[str, list[ModuleResult]] = {}
     for one in results:
         if one.clock is not None:
@@ -111,13 +113,20 @@ def with_clocks(results: Sequence[ModuleResult]) -> Iterator[ModuleResult]:
 def _own_clock(result: ModuleResult, alike: Sequence[ModuleResult]) -> Measured | None:
     if result.clock is None:
         return None
-    joined = {one.summary.files.key: one.clock.joined for one in alike if one.clock}
-    key = result.summary.files.key
-    if joined[key] < max(joined.values()):
+    clocks = {one.summary.files.key: one.clock for one in alike if one.clock}
+    own = result.clock
+    best = max(clocks.values(), key=lambda one: one.joined)
+    if own.joined < best.joined and not _knows_more(own, best):
         return None
-    twins = [one for one, count in joined.items() if count == joined[key] and one != key]
-    others = [one for one, count in joined.items() if 0 < count < joined[key]]
-    return replace(result.clock, twins=tuple(twins), others=tuple(others))
+    del clocks[result.summary.files.key]
+    twins = [key for key, one in clocks.items() if one.joined == own.joined]
+    others = [key for key, one in clocks.items() if one.joined and key not in twins]
+    return replace(own, twins=tuple(twins), others=tuple(others))
+
+
+def _knows_more(own: Measured, best: Measured) -> bool:
+    """Say whether a module has instructions that ran and that the best one of its name lacks."""
+    return not {one.name for one in best.unknown}.isdisjoint(row.time.name for row in own.rows)
 
 
 def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:

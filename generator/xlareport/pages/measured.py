@@ -137,10 +137,9 @@ def _doubt(found: Measured) -> str:
             "instructions as well: which of them ran, the profile does not tell."
         )
     if found.others:
-        has, it = ("has", "it") if len(found.others) == 1 else ("have", "they")
         return (
-            f"{units.plural(len(found.others), 'other module')} of this name {has} some of these "
-            f"instructions: if {it} ran too, those times are in the ones here."
+            f"{units.plural(len(found.others), 'other module')} of this name may have run as well: "
+            "runs are counted together, and so are times of instructions with the same name."
         )
     return ""
 

@@ -15,6 +15,8 @@ class ModuleRuns:
     count: int
     microseconds: float
     """From the first to the last operation of each run, summed."""
+    shared: bool = False
+    """Whether some of the runs may be those of another module of the name."""
 
 
 def module_runs(times: ModuleTimes) -> ModuleRuns:
