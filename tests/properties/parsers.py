@@ -255,6 +255,12 @@ TRACES = (
     _trace().replace(b'"ts": 1', b'"ts": 1e999'),
     _trace().replace(b'"m(1)"', b'"\\ud800"'),
 )
+SPACES = (
+    b"\x0a\x03\x12\x01\xff",  # a plane whose name is no text
+    b"\x0a\x02\x1a\x05",
+    b"\x0a\x00" * 5_000,
+    b"\x0a" + b"\xff" * 20,
+)
 PARSERS = (
     Parser("buffer_assignment", told(read_buffer_assignment), ASSIGNMENT),
     Parser(
@@ -284,5 +290,5 @@ PARSERS = (
     Parser("thunks", told(read_thunk_sequence), THUNKS, (b"No thunks\n", b"Total order:\n")),
     Parser("thunks", told(read_thunk_metadata), NOTES),
     Parser("trace_events", events(trace_events), _trace(), cases=TRACES),
-    Parser("xplane", events(xplane_events), _space(), says=False),
+    Parser("xplane", events(xplane_events), _space(), cases=SPACES, says=False),
 )

@@ -1,6 +1,7 @@
 """What every parser promises: ours alone is raised, what is there is found, time is linear.
 
-`parsers.py` lists them; SECURITY.md says which others there are and where they are tested.
+`parsers.py` lists them; those of snapshots are in `test_hlo_readers.py`, those of file names in
+`test_names.py`, all others in `test_other_parsers.py`.
 """
 
 import sys
@@ -17,10 +18,8 @@ from tests.properties.parsers import PARSERS, PATH, Parser
 import xlareport
 
 PACKAGE = Path(xlareport.__file__).parent
-SHARED = {"__init__", "lines", "op_events", "table_protos"}
-"""Modules of the readers' floor that read no file."""
-READING = {"loads", "load", "ParseFromString", "items", "ZipFile", "safe_load", "unpack_from"}
-"""Calls by which a module outside that floor parses something."""
+SHARED = {"__init__", "lines", "op_events", "table_protos", "device_runs", "wire"}
+"""Modules of the readers' floor that are no reader: others read by them, and are tested so."""
 names = pytest.mark.parametrize("parser", PARSERS, ids=[one.name for one in PARSERS])
 
 

@@ -35,6 +35,13 @@ def test_a_field_that_is_longer_than_the_message() -> None:
         list(pieces(BytesIO(b"\x12\x7fabc"), 0, 5))
 
 
+def test_fields_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlareport.readers.wire._MOST_FIELDS", 10)
+    assert len(list(fields(BytesIO(b"\x0a\x00" * 10), 0, 20))) == 10
+    with pytest.raises(DecodeError, match="more than 10 fields"):
+        list(fields(BytesIO(b"\x0a\x00" * 11), 0, 22))
+
+
 @given(st.binary(max_size=200))
 def test_anything_ends(data: bytes) -> None:
     for read in (fields, pieces):

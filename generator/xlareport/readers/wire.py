@@ -17,6 +17,8 @@ _HEAD = 2 * _LONGEST_VARINT
 _PIECE = 1 << 20
 """Bytes that are held at a time, unless a single field is longer."""
 _LONGEST_FIELD = 1 << 26
+_MOST_FIELDS = 1_000_000
+"""Of a message that is taken apart one by one: planes of a profile have thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,11 @@ class Field:
 
 def fields(file: IO[bytes], start: int, end: int) -> Iterator[Field]:
     """Yield the fields of the message that lies there; raises DecodeError where it is none."""
+    count = 0
     while start < end:
+        count += 1
+        if count > _MOST_FIELDS:
+            raise DecodeError(f"a message has more than {_MOST_FIELDS:,} fields")
         file.seek(start)
         number, value, after = _field(file.read(_HEAD), 0)
         if start + after > end:

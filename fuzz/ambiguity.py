@@ -1,0 +1,220 @@
+"""Regular expressions whose time may grow faster than the text, found without running them.
+
+A pattern is turned into an automaton with a state for each place that consumes a character. Where
+the same text leads round one loop, from that loop into a later one, and round that one as well, the
+matcher may try every split of it between the two: quadratic time at least (Weber and Seidl, On the
+degree of ambiguity of finite automata, 1991). Looking for a pattern anywhere is a loop before it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from re import _compiler, _parser
+from re import _constants as sre  # type: ignore[attr-defined] - the tree that re itself makes
+from typing import Any
+
+_ALPHABET = [*map(chr, range(256)), "ſ", "٣", "日", "\u2028", "\ud800", "K"]
+_ALL = (1 << len(_ALPHABET)) - 1
+_NEWLINE = 1 << ord("\n")
+_REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
+_ENDLESS = 5_000
+"""Repetitions from which on a repeat is a loop: fewer cost a factor, if a large one."""
+
+Places = tuple["Place", ...]
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A place of a pattern that consumes one of some characters, as bits of the alphabet."""
+
+    takes: int
+    after: dict["Place", int] = field(default_factory=dict)
+    """What may be consumed next, and by which characters: a possessive loop leaves out its own."""
+    twice: bool = False
+    """Two nested loops lead from here to the same place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a pattern: where it may begin and end, and whether it may be empty."""
+
+    first: tuple[tuple[Place, int], ...]
+    last: tuple[tuple[Place, int], ...]
+    """With the characters that may come next."""
+    empty: bool
+
+
+_NOTHING = _Part((), (), empty=True)
+
+
+def ambiguous(pattern: re.Pattern[Any], *, anywhere: bool) -> bool:
+    """Say whether some text may take more than linear time."""
+    tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
+    builder = _Builder(pattern.flags)
+    whole = builder.part(tree)
+    if anywhere:
+        builder.begin_anywhere(whole, tree)
+    places = builder.places
+    if any(one.twice for one in places):
+        return True
+    loops = _loops(places)
+    return any(
+        _splits(one, other, loops) for one in loops for other in loops if one is not other
+    )
+
+
+class _Builder:
+    """Makes the places of a pattern and joins them."""
+
+    def __init__(self, flags: int) -> None:
+        self._flags = flags
+        self.places: list[Place] = []
+
+    def part(self, tree: Iterable[tuple[Any, Any]]) -> _Part:
+        """Join one step after the other."""
+        whole = _NOTHING
+        for operation, argument in tree:
+            whole = _joined(whole, self._step(operation, argument))
+        return whole
+
+    def begin_anywhere(self, whole: _Part, tree: Any) -> None:
+        """Put a loop over any character before the pattern, unless it begins at the beginning."""
+        anchor = tree[0][1] if len(tree) and tree[0][0] is sre.AT else None
+        by_line = self._flags & re.MULTILINE and anchor is sre.AT_BEGINNING
+        if anchor in (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING) and not by_line:
+            return
+        before = self._place(_ALL)
+        _joined(_Part(((before, _ALL),), ((before, _ALL),), empty=True), _looped(before))
+        end = self._place(_NEWLINE) if by_line else before
+        if end is not before:
+            before.after[end] = _ALL
+        _joined(_Part((), ((end, _ALL),), empty=False), whole)
+
+    def _step(self, operation: Any, argument: Any) -> _Part:
+        if operation in _REPEATS:
+            return self._repeat(argument, possessive=operation is sre.POSSESSIVE_REPEAT)
+        if operation is sre.SUBPATTERN:
+            return self.part(argument[3])
+        if operation is sre.ATOMIC_GROUP:
+            return self.part(argument)
+        if operation is sre.BRANCH:
+            return _either([self.part(one) for one in argument[1]])
+        if operation in (sre.AT, sre.ASSERT, sre.ASSERT_NOT, sre.GROUPREF, sre.GROUPREF_EXISTS):
+            return _NOTHING
+        one = self._place(self._taken(operation, argument))
+        return _Part(((one, _ALL),), ((one, _ALL),), empty=False)
+
+    def _repeat(self, argument: tuple[int, int, Any], *, possessive: bool) -> _Part:
+        fewest, most, tree = argument
+        body = self.part(tree)
+        for _ in range(min(fewest - 1, 1)):  # a second copy, so that the loop has its own places
+            body = _joined(body, self.part(tree))
+        if most >= _ENDLESS:
+            _again(body)
+        last = body.last
+        if possessive and most >= _ENDLESS:
+            begins = 0
+            for one, _ in body.first:
+                begins |= one.takes
+            last = tuple((one, may & ~begins) for one, may in body.last)
+        return _Part(body.first, last, empty=body.empty or fewest == 0)
+
+    def _place(self, takes: int) -> Place:
+        self.places.append(Place(takes))
+        return self.places[-1]
+
+    def _taken(self, operation: Any, argument: Any) -> int:
+        """Return which characters a step consumes, by asking the matcher itself."""
+        state = _parser.State()
+        state.flags = self._flags
+        state.str = "" if self._flags & re.UNICODE else b""
+        source = _parser.SubPattern(state, [(operation, argument)])
+        one = _compiler.compile(source, self._flags & ~re.DEBUG)
+        letters = _ALPHABET if self._flags & re.UNICODE else _ALPHABET[:256]
+        return sum(1 << at for at, letter in enumerate(letters) if one.match(_as(state, letter)))
+
+
+def _as(state: Any, letter: str) -> Any:
+    return letter.encode("latin-1") if isinstance(state.str, bytes) else letter
+
+
+def _looped(one: Place) -> _Part:
+    one.after[one] = _ALL
+    return _NOTHING
+
+
+def _joined(one: _Part, other: _Part) -> _Part:
+    """Let one part come after another."""
+    for last, may in one.last:
+        for first, _ in other.first:
+            last.after[first] = last.after.get(first, 0) | may
+    return _Part(
+        one.first + (other.first if one.empty else ()),
+        other.last + (one.last if other.empty else ()),
+        empty=one.empty and other.empty,
+    )
+
+
+def _again(body: _Part) -> None:
+    """Let a part follow itself."""
+    for last, may in body.last:
+        for first, _ in body.first:
+            last.twice |= bool(last.after.get(first, 0) & may & first.takes)
+            last.after[first] = last.after.get(first, 0) | may
+
+
+def _either(parts: Sequence[_Part]) -> _Part:
+    return _Part(
+        tuple(one for part in parts for one in part.first),
+        tuple(one for part in parts for one in part.last),
+        empty=any(part.empty for part in parts),
+    )
+
+
+def _loops(places: Sequence[Place]) -> Mapping[Place, frozenset[Place]]:
+    """Return the places that lead back to themselves, with all that lie on such a way."""
+    reached = {one: _reached(one) for one in places}
+    return {
+        one: frozenset(other for other in reached[one] if one in reached[other])
+        for one in places
+        if one in reached[one]
+    }
+
+
+def _reached(start: Place) -> set[Place]:
+    found: set[Place] = set()
+    waiting = [start]
+    while waiting:
+        for one, may in waiting.pop().after.items():
+            if may & one.takes and one not in found:
+                found.add(one)
+                waiting.append(one)
+    return found
+
+
+def _splits(one: Place, other: Place, loops: Mapping[Place, frozenset[Place]]) -> bool:
+    """Say whether a text leads round one loop, over to the other, and round that."""
+    start, end = (one, one, other), (one, other, other)
+    seen: set[tuple[Place, Place, Place]] = set()
+    waiting = [start]
+    while waiting:
+        for step in _steps(*waiting.pop(), loops[one], loops[other]):
+            if step == end:
+                return True
+            if step not in seen:
+                seen.add(step)
+                waiting.append(step)
+    return False
+
+
+def _steps(
+    stays: Place, goes: Place, waits: Place, first: frozenset[Place], second: frozenset[Place]
+) -> Iterator[tuple[Place, Place, Place]]:
+    """Yield where three ways are after the same character."""
+    for a, may_a in stays.after.items():
+        for c, may_c in waits.after.items():
+            both = may_a & a.takes & may_c & c.takes
+            if a in first and c in second and both:
+                for b, may_b in goes.after.items():
+                    if both & may_b & b.takes:
+                        yield a, b, c
