@@ -7,11 +7,14 @@ degree of ambiguity of finite automata, 1991). Looking for a pattern anywhere is
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from re import _compiler, _parser
 from re import _constants as sre  # type: ignore[attr-defined] - the tree that re itself makes
 from typing import Any
+
+import networkx as nx
 
 _ALPHABET = [*map(chr, range(256)), "ſ", "٣", "日", "\u2028", "\ud800", "K"]
 _ALL = (1 << len(_ALPHABET)) - 1
@@ -19,9 +22,6 @@ _NEWLINE = 1 << ord("\n")
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
 _ENDLESS = 5_000
 """Repetitions from which on a repeat is a loop: fewer cost a factor, if a large one."""
-
-Places = tuple["Place", ...]
-
 
 @dataclass(slots=True, eq=False)
 class Place:
@@ -54,13 +54,19 @@ def ambiguous(pattern: re.Pattern[Any], *, anywhere: bool) -> bool:
     whole = builder.part(tree)
     if anywhere:
         builder.begin_anywhere(whole, tree)
-    places = builder.places
-    if any(one.twice for one in places):
+    if any(one.twice for one in builder.places):
         return True
-    loops = _loops(places)
-    return any(
-        _splits(one, other, loops) for one in loops for other in loops if one is not other
+    # what may end where it is never fails from there on, and so never tries another way
+    ends = {one for one, _ in whole.last} if anywhere and _may_end(tree) else set()
+    loops = [one for one in _loops(builder.places) if not one <= ends]
+    return any(_is_twofold(one) for one in loops) or any(
+        _splits(one, other) for one in loops for other in loops if one is not other
     )
+
+
+def _may_end(tree: Any) -> bool:
+    """Say whether nothing has to follow the last character."""
+    return bool(len(tree)) and tree[len(tree) - 1][0] not in (sre.AT, sre.ASSERT, sre.ASSERT_NOT)
 
 
 class _Builder:
@@ -171,50 +177,60 @@ def _either(parts: Sequence[_Part]) -> _Part:
     )
 
 
-def _loops(places: Sequence[Place]) -> Mapping[Place, frozenset[Place]]:
-    """Return the places that lead back to themselves, with all that lie on such a way."""
-    reached = {one: _reached(one) for one in places}
-    return {
-        one: frozenset(other for other in reached[one] if one in reached[other])
-        for one in places
-        if one in reached[one]
-    }
+def _loops(places: Sequence[Place]) -> Sequence[frozenset[Place]]:
+    """Return the sets of places that lead to one another and back."""
+    graph = nx.DiGraph()
+    for one in places:
+        graph.add_edges_from((one, next_) for next_, may in one.after.items() if may & next_.takes)
+    found = map(frozenset, nx.strongly_connected_components(graph))
+    return [one for one in found if len(one) > 1 or any(graph.has_edge(each, each) for each in one)]
 
 
-def _reached(start: Place) -> set[Place]:
-    found: set[Place] = set()
-    waiting = [start]
+def _is_twofold(loop: frozenset[Place]) -> bool:
+    """Say whether the same text leads round a loop on two ways: exponential time."""
+    graph = nx.DiGraph()
+    for pair in product(loop, loop):
+        graph.add_edges_from((pair, step) for step in _steps(pair, (loop, loop)))
+    return any(
+        any(a is b for a, b in one) and any(a is not b for a, b in one)
+        for one in nx.strongly_connected_components(graph)
+    )
+
+
+def _splits(loop: frozenset[Place], later: frozenset[Place]) -> bool:
+    """Say whether a text leads round one loop, over to the later one, and round that."""
+    graph = nx.DiGraph()
+    waiting = [(one, one, other) for one in loop for other in later]
+    seen = set(waiting)
+    ways = (loop, None, later)
     while waiting:
-        for one, may in waiting.pop().after.items():
-            if may & one.takes and one not in found:
-                found.add(one)
-                waiting.append(one)
-    return found
-
-
-def _splits(one: Place, other: Place, loops: Mapping[Place, frozenset[Place]]) -> bool:
-    """Say whether a text leads round one loop, over to the other, and round that."""
-    start, end = (one, one, other), (one, other, other)
-    seen: set[tuple[Place, Place, Place]] = set()
-    waiting = [start]
-    while waiting:
-        for step in _steps(*waiting.pop(), loops[one], loops[other]):
-            if step == end:
-                return True
+        place = waiting.pop()
+        for step in _steps(place, ways):
+            graph.add_edge(place, step)
             if step not in seen:
                 seen.add(step)
                 waiting.append(step)
-    return False
+    back = [((one, other, other), (one, one, other)) for one in loop for other in later]
+    graph.add_edges_from(back)
+    parts = {
+        place: number
+        for number, one in enumerate(nx.strongly_connected_components(graph))
+        for place in one
+    }
+    return any(parts[end] == parts[start] for end, start in back)
 
 
 def _steps(
-    stays: Place, goes: Place, waits: Place, first: frozenset[Place], second: frozenset[Place]
-) -> Iterator[tuple[Place, Place, Place]]:
-    """Yield where three ways are after the same character."""
-    for a, may_a in stays.after.items():
-        for c, may_c in waits.after.items():
-            both = may_a & a.takes & may_c & c.takes
-            if a in first and c in second and both:
-                for b, may_b in goes.after.items():
-                    if both & may_b & b.takes:
-                        yield a, b, c
+    places: tuple[Place, ...], within: tuple[frozenset[Place] | None, ...]
+) -> Iterator[tuple[Place, ...]]:
+    """Yield where several ways are after the same character."""
+    ways: list[tuple[tuple[Place, ...], int]] = [((), _ALL)]
+    for place, loop in zip(places, within, strict=True):
+        ways = [
+            ((*before, one), common & may & one.takes)
+            for before, common in ways
+            for one, may in place.after.items()
+            if common & may & one.takes and (loop is None or one in loop)
+        ]
+    for way, _ in ways:
+        yield way

@@ -70,7 +70,8 @@ class Reading:
         if divided.doubt:
             self.notes.append(divided.doubt)
         self.holder(divided.module_name)
-        self.tokens += sign("." if divided.module_name and divided.kernel else "")
+        between_both = inside[len(divided.module_name) : len(inside) - len(divided.kernel)]
+        self.tokens += sign(between_both)
         word, joint, number = divided.kernel.partition("_")
         if word == "part" and number.isdecimal():
             self.plain(word + joint)
