@@ -7,21 +7,22 @@ degree of ambiguity of finite automata, 1991). Looking for a pattern anywhere is
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from re import _compiler, _parser
 from re import _constants as sre  # type: ignore[attr-defined] - the tree that re itself makes
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 
-_ALPHABET = [*map(chr, range(256)), "ſ", "٣", "日", "\u2028", "\ud800", "K"]
+_ALPHABET = [*map(chr, range(256)), "\u017f", "٣", "日", "\u2028", "\ud800", "K"]
 _ALL = (1 << len(_ALPHABET)) - 1
 _NEWLINE = 1 << ord("\n")
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
 _ENDLESS = 5_000
 """Repetitions from which on a repeat is a loop: fewer cost a factor, if a large one."""
+
 
 @dataclass(slots=True, eq=False)
 class Place:
@@ -47,26 +48,29 @@ class _Part:
 _NOTHING = _Part((), (), empty=True)
 
 
-def ambiguous(pattern: re.Pattern[Any], *, anywhere: bool) -> bool:
-    """Say whether some text may take more than linear time."""
+Growth = Literal["linear", "polynomial", "exponential"]
+
+
+def growth(pattern: re.Pattern[Any], *, anywhere: bool) -> Growth:
+    """Return how time may grow with the text, at the worst."""
     tree = _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
     builder = _Builder(pattern.flags)
     whole = builder.part(tree)
     if anywhere:
         builder.begin_anywhere(whole, tree)
-    if any(one.twice for one in builder.places):
-        return True
     # what may end where it is never fails from there on, and so never tries another way
-    ends = {one for one, _ in whole.last} if anywhere and _may_end(tree) else set()
-    loops = [one for one in _loops(builder.places) if not one <= ends]
-    return any(_is_twofold(one) for one in loops) or any(
-        _splits(one, other) for one in loops for other in loops if one is not other
-    )
+    ends = {one for one, _ in whole.last if anywhere or one.takes == _ALL}
+    loops = [one for one in _loops(builder.places) if _loops(one - _only(ends, tree))]
+    if any(one.twice for one in builder.places) or any(_is_twofold(one) for one in loops):
+        return "exponential"
+    pairs = ((one, other) for one in loops for other in loops if one is not other)
+    return "polynomial" if any(_splits(*both) for both in pairs) else "linear"
 
 
-def _may_end(tree: Any) -> bool:
-    """Say whether nothing has to follow the last character."""
-    return bool(len(tree)) and tree[len(tree) - 1][0] not in (sre.AT, sre.ASSERT, sre.ASSERT_NOT)
+def _only(ends: set[Place], tree: Any) -> set[Place]:
+    """Return the ends where nothing has to follow the last character."""
+    asks = len(tree) and tree[len(tree) - 1][0] in (sre.AT, sre.ASSERT, sre.ASSERT_NOT)
+    return set() if asks else ends
 
 
 class _Builder:
@@ -85,16 +89,24 @@ class _Builder:
 
     def begin_anywhere(self, whole: _Part, tree: Any) -> None:
         """Put a loop over any character before the pattern, unless it begins at the beginning."""
-        anchor = tree[0][1] if len(tree) and tree[0][0] is sre.AT else None
+        operation, anchor = tree[0] if len(tree) else (None, None)
         by_line = self._flags & re.MULTILINE and anchor is sre.AT_BEGINNING
         if anchor in (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING) and not by_line:
             return
-        before = self._place(_ALL)
-        _joined(_Part(((before, _ALL),), ((before, _ALL),), empty=True), _looped(before))
-        end = self._place(_NEWLINE) if by_line else before
-        if end is not before:
-            before.after[end] = _ALL
-        _joined(_Part((), ((end, _ALL),), empty=False), whole)
+        last = before = self._place(_ALL)
+        before.after[before] = _ALL
+        if operation in (sre.AT, sre.ASSERT_NOT):
+            last = self._place(_NEWLINE if by_line else self._letter_before(operation, anchor))
+            before.after[last] = _ALL
+        _joined(_Part((), ((last, _ALL),), empty=False), whole)
+
+    def _letter_before(self, operation: Any, argument: Any) -> int:
+        """Return the characters behind which a pattern can begin, by what it asks for first."""
+        if operation is sre.ASSERT_NOT and argument[0] < 0 and len(argument[1]) == 1:
+            return _ALL & ~self._taken(*argument[1][0])
+        if operation is sre.AT and argument in (sre.AT_BOUNDARY, sre.AT_UNI_BOUNDARY):
+            return _ALL & ~self._taken(sre.IN, [(sre.CATEGORY, sre.CATEGORY_WORD)])
+        return _ALL
 
     def _step(self, operation: Any, argument: Any) -> _Part:
         if operation in _REPEATS:
@@ -112,9 +124,8 @@ class _Builder:
 
     def _repeat(self, argument: tuple[int, int, Any], *, possessive: bool) -> _Part:
         fewest, most, tree = argument
+        head = self.part(tree) if fewest > 1 else _NOTHING  # so that the loop has its own places
         body = self.part(tree)
-        for _ in range(min(fewest - 1, 1)):  # a second copy, so that the loop has its own places
-            body = _joined(body, self.part(tree))
         if most >= _ENDLESS:
             _again(body)
         last = body.last
@@ -123,7 +134,7 @@ class _Builder:
             for one, _ in body.first:
                 begins |= one.takes
             last = tuple((one, may & ~begins) for one, may in body.last)
-        return _Part(body.first, last, empty=body.empty or fewest == 0)
+        return _joined(head, _Part(body.first, last, empty=body.empty or fewest == 0))
 
     def _place(self, takes: int) -> Place:
         self.places.append(Place(takes))
@@ -142,11 +153,6 @@ class _Builder:
 
 def _as(state: Any, letter: str) -> Any:
     return letter.encode("latin-1") if isinstance(state.str, bytes) else letter
-
-
-def _looped(one: Place) -> _Part:
-    one.after[one] = _ALL
-    return _NOTHING
 
 
 def _joined(one: _Part, other: _Part) -> _Part:
@@ -177,11 +183,15 @@ def _either(parts: Sequence[_Part]) -> _Part:
     )
 
 
-def _loops(places: Sequence[Place]) -> Sequence[frozenset[Place]]:
+def _loops(places: Collection[Place]) -> Sequence[frozenset[Place]]:
     """Return the sets of places that lead to one another and back."""
     graph = nx.DiGraph()
     for one in places:
-        graph.add_edges_from((one, next_) for next_, may in one.after.items() if may & next_.takes)
+        graph.add_edges_from(
+            (one, next_)
+            for next_, may in one.after.items()
+            if may & next_.takes and next_ in places
+        )
     found = map(frozenset, nx.strongly_connected_components(graph))
     return [one for one in found if len(one) > 1 or any(graph.has_edge(each, each) for each in one)]
 

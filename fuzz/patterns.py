@@ -46,12 +46,23 @@ def used_patterns() -> Iterator[Used]:
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
                 short = module.__name__.removeprefix("xlareport.")
-                longest = 4096 if short.startswith("dump.") and short not in _LONG else 1 << 30
+                longest = 512 if short.startswith("dump.") and short not in _LONG else 1 << 30
                 yield Used(f"{short}.{name}", value, name in searched, longest)
+        yield from _written_in_place(Path(module.__file__ or ""))
     for form in _forms():
-        yield Used(
-            f"table: {form.pattern.pattern[:60]}", form.pattern, anywhere=False, longest=4096
-        )
+        yield Used(f"table: {form.pattern.pattern[:60]}", form.pattern, anywhere=False, longest=512)
+
+
+def _written_in_place(path: Path) -> Iterator[Used]:
+    """Yield the patterns that a module hands to `re` where it uses them."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
+            name = ast.unparse(node.func).removeprefix("re.")
+            first = node.args[0] if node.args else None
+            if name != "compile" and isinstance(first, ast.Constant):
+                pattern = re.compile(first.value)
+                place = f"{path.relative_to(_ROOT)}:{node.lineno}"
+                yield Used(place, pattern, name not in _AT_A_PLACE, 1 << 30)
 
 
 _LONG = ("dump.log", "dump.redact", "dump.contents", "dump.site")

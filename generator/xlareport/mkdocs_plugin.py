@@ -22,8 +22,9 @@ from xlareport.policy import policy, script_hash
 from xlareport.resources import resource
 from xlareport.workers import SHARE
 
-_INLINE_SCRIPT = re.compile(
-    r"<script(?![^>]*(?:\ssrc=|application/json))[^>]*>(.*?)</script>", re.DOTALL
+_INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser
+    r"<script(?![^<>]*(?:\ssrc=|application/json))[^<>]*+>"
+    r"([^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
 )
 _REST = 60
 """Pages of modules that take as long as all that only the first of several processes does."""

@@ -21,8 +21,9 @@ from xlareport.dump.module_names import explain_module
 from xlareport.dump.reading import Reading
 from xlareport.dump.tokens import Token, joined, table
 
-LONGEST = 4096
-"""Longer names are not taken apart: no file system has them."""
+LONGEST = 512
+"""Longer names are not taken apart: no file system has them, only archives can."""
+_LONGEST_PATH = 4096
 
 _SUBFOLDER = re.compile(
     r"(?:(?P<folder>.+)/)?(?P<subfolder_name>[^/]+)/(?P<host>[^/]+)_(?P<process>\d+)", re.ASCII
@@ -81,7 +82,7 @@ def parse(path: str) -> DumpName:
 def read(path: str, module_names: Sequence[str]) -> DumpName:
     """Parse a path whose module is known, from its neighbours, to bear one of the names."""
     reading = Reading()
-    if len(path) > LONGEST:
+    if len(path) > _LONGEST_PATH or len(path) - path.rfind("/") > LONGEST:
         reading.part("name", path)
         return _finished(reading)
     packed = _PACKED.fullmatch(path)

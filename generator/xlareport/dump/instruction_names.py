@@ -15,11 +15,11 @@ from xlareport.dump.grammar import instruction_forms
 from xlareport.dump.pieces import pieces, sign
 from xlareport.dump.tokens import Token, table
 
-LONGEST = 4096
+LONGEST = 512
 """Longer names are not taken apart."""
 
 _NAME = re.compile(
-    r"(?P<percent>%?)(?P<wide>(?:wide\.)*)(?P<first>[^.#]+)"
+    r"(?P<percent>%?)(?P<wide>(?:wide\.(?=[^.#]))*+)(?P<first>[^.#]+)"
     r"(?P<later>(?:\.[^.#]*)*)(?P<elements>(?:#\d+)*)",
     re.ASCII,
 )

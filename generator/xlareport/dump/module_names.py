@@ -13,11 +13,11 @@ from xlareport.dump.grammar import Form, module_forms
 from xlareport.dump.pieces import meaning, one_token, pieces, sign
 from xlareport.dump.tokens import Token, table
 
-LONGEST = 4096
+LONGEST = 512
 """Longer names are not taken apart."""
 
 _ATTRIBUTE = re.compile(
-    r"(?P<sign>[_\[,]{0,9}?)_?(?P<attribute>Xla[A-Z][A-Za-z]*|config_proto|executor_type)(?P<equals>[_=])"
+    r"(?P<sign>[_\[,]{0,9}?)_?(?P<attribute>Xla[A-Z][A-Za-z]{0,60}|config_proto|executor_type)(?P<equals>[_=])"
 )
 _RANDOM = re.compile(
     r"_?(?:threefry\w*|uniform|normal|truncated_normal|randint|shuffle|bernoulli|gumbel|categorical)"

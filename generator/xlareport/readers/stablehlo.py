@@ -14,6 +14,7 @@ from xlareport.readers.lines import Troubles, decoded_lines
 
 _DEFINED = re.compile(r"(#loc\d{0,9}) = loc\((.*)\)")
 _PLACE = re.compile(r'"((?:[^"\\]|\\.)*+)":(\d{1,9}):\d{1,9}')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?+')
 _REFERENCE = re.compile(r"#loc\d{0,9}")
 _TRAILING = re.compile(r"loc\((#loc\d{0,9})\)$")
 _LONGEST = 2_000
@@ -106,4 +107,4 @@ def _referred(text: str) -> Sequence[str]:
 
 def _unquoted(text: str) -> str:
     """Return a location without the names in it, which can hold anything."""
-    return re.sub(r'"(?:[^"\\]|\\.)*+"', "", text)
+    return _QUOTED.sub("", text)

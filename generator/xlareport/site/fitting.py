@@ -13,7 +13,7 @@ from xlareport.site.main_program import MainProgram
 LIMIT = 25_000_000
 """Bytes: the largest attachment that common bug trackers take."""
 
-_DATA = re.compile(r"assets/data/m/(?P<slug>[^/]+)/(?P<part>[a-z]+)[^/]*\.js")
+_DATA = re.compile(r"assets/data/m/(?P<slug>[^/]+)/(?P<part>[a-z]++)[^/]*\.js")
 _PICTURE = re.compile(r"(?:assets/data/)?(?P<key>pictures/[\w-]+)\.(?:js|svg)")
 _ORDER = (
     ("others", "film", "films of other modules"),

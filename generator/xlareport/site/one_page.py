@@ -12,14 +12,17 @@ from urllib.parse import unquote
 from xlareport.errors import UnreadableInputError
 from xlareport.policy import policy, script_hash
 
-_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
-_SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<body>.*?)</script>", re.DOTALL)
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^<>]*>')
+# one that is not closed goes on to the end, as in a browser: so none is looked at twice
+_SCRIPT = re.compile(
+    r"<script(?P<attributes>[^<>]*+)>(?P<body>[^<]*+(?:<(?!/script>)[^<]*+)*+)(?:</script>)?+"
+)
 _SOURCE = re.compile(r'\ssrc="([^"]*)"')
-_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)"[^>]*>')
-_OTHER_LINK = re.compile(r'<link (?!rel="icon")[^>]*>')
-_IMAGE = re.compile(r'(<(?:img|link rel="icon")\s[^>]*?\b(?:src|href)=")([^"]*)(")')
-_LOADED = re.compile(r"url\(\s*[\"']?(?!data:)([^\"')]*)[\"']?\s*\)")
-_BLANK = re.compile(r"\s*\n\s*")
+_STYLE = re.compile(r'<link rel="stylesheet" href="([^"]*)"[^<>]*>')
+_OTHER_LINK = re.compile(r'<link (?!rel="icon")[^<>]*>')
+_IMAGE = re.compile(r'(<(?:img|link rel="icon")\s[^<>]*?\b(?:src|href)=")([^"]*)(")')
+_LOADED = re.compile(r"url\(\s*+[\"']?+(?!data:)[^\"'()]*+[\"']?+\s*+\)")
+_BLANK = re.compile(r"\s++")
 _CHARSET = '<meta charset="utf-8">'
 _TITLE = re.compile(r"<title>([^<]*)</title>")
 
@@ -46,7 +49,7 @@ class Page:
         """Return the main part, inert, under the page's path; its pictures are in it."""
         inner = _IMAGE.sub(self._embedded, _SCRIPT.sub("", self.inner))
         before, opened, article = inner.partition("<article")
-        kept = _BLANK.sub("\n", before) + opened + article
+        kept = _BLANK.sub(_shorter, before) + opened + article
         path = html.escape(self.path)
         return f'<template data-page="{path}" data-title="{self.title}">{kept}</template>\n'
 
@@ -106,6 +109,10 @@ def read_page(site: Path, path: str) -> Page:
     if not closed:
         raise UnreadableInputError(f"{site / path} has no main part: is its theme Material?")
     return Page(site, path, before + opened + attributes + closing, inner, foot)
+
+
+def _shorter(blanks: re.Match[str]) -> str:
+    return "\n" if "\n" in blanks[0] else blanks[0]
 
 
 def _inline(script: str) -> str:

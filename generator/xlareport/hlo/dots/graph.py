@@ -102,7 +102,7 @@ class Graph:
                 self.clusters.append(done)
 
     def _title(self, cluster: Cluster, title: str) -> None:
-        fused, called, entry = (one.match(title) for one in (_FUSED, _CALLED, _ENTRY))
+        fused, called, entry = _FUSED.match(title), _CALLED.match(title), _ENTRY.match(title)
         if fused and cluster.parent is not None:
             self._fusion(cluster, cluster.parent, fused[1], fused[2])
         elif called:
