@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 
 from peak import peak_bytes
-from program import Body, Line, Program, program_of
+from program import Body, Line, Program, program_of, renamed_operand
 from rewrites import REWRITES
 from score_matching import modules
 
@@ -68,7 +68,7 @@ def _copies(lines: list[Line], mark: str) -> list[Line]:
         replace(
             line,
             name=renamed[line.name],
-            operands=[_renamed(operand, renamed) for operand in line.operands],
+            operands=[renamed_operand(operand, renamed) for operand in line.operands],
             attributes=_called(line, mark),
             callees=tuple(name + mark for name in line.callees),
         )
@@ -82,11 +82,6 @@ def _called(line: Line, mark: str) -> str:
     for name in line.callees:
         attributes = re.sub(rf"%?{re.escape(name)}(?![\w.-])", f"%{name}{mark}", attributes)
     return attributes
-
-
-def _renamed(operand: str, names: dict[str, str]) -> str:
-    name, mark, element = operand.partition("#")
-    return f"{names.get(name, name)}{mark}{element}"
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
 
+from measuring import Measured, seconds_of
 from rich.console import Console
 from rich.table import Table
 
@@ -34,8 +34,6 @@ from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.levels import all_levels
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.svg import svg_text
-
-Measured: TypeAlias = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parent.parent
 BUNDLED = ROOT / "tests/data/jax-cpu-train-allformats.tar.zst"
@@ -87,8 +85,8 @@ def against_dot(dump: Path, runs: int) -> Measured:
         return {
             "files": len(files),
             "dot": version(dot) if dot else None,
-            "ours": min(ours, key=_seconds),
-            "theirs": min(theirs, key=_seconds) if theirs else None,
+            "ours": min(ours, key=seconds_of),
+            "theirs": min(theirs, key=seconds_of) if theirs else None,
         }
 
 
@@ -135,11 +133,6 @@ def measured(work: Callable[[], None]) -> Measured:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"seconds": seconds, "cpu_seconds": spent}
-
-
-def _seconds(one: Measured) -> float:
-    seconds: float = one["seconds"]
-    return seconds
 
 
 def growth(size: int, *, scopes: bool) -> Measured:

@@ -9,6 +9,7 @@ from xlareport import units
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.expense_work import HeavyRow
 from xlareport.analysis.state import trains
+from xlareport.analysis.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.expense_views import MemoryView
@@ -119,7 +120,7 @@ def _cost(view: ModuleView, cost: Expense) -> str:
     rows = [row for row in _heavy(cost) if row.heavy.share > 0]
     if not rows:
         return ""
-    names = _and([f"`%{row.heavy.instruction}`" for row in rows])
+    names = listing([f"`%{row.heavy.instruction}`" for row in rows])
     share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
     needs = "needs" if len(rows) == 1 else "need"
     said = f"By estimate {names} {needs} {share} of the least time{_work(cost, rows)}."
@@ -135,7 +136,7 @@ def _cost(view: ModuleView, cost: Expense) -> str:
 def _time(found: MeasuredView) -> str:
     """Say how often it ran while a profiler watched, how long, and what was slowest."""
     slowest = found.slowest[:_HEAVIEST]
-    names = _and([f"`%{one.instruction}`" for one in slowest])
+    names = listing([f"`%{one.instruction}`" for one in slowest])
     share = units.share(min(1.0, sum(one.share for one in slowest)))
     most = f" {names} took {share} of it." if slowest else ""
     if not found.runs:
@@ -235,7 +236,7 @@ def _programs(report: ReportView) -> Iterator[str]:
     more = ["others"] if len(others) > _MOST_NAMES else []
     if named:
         plays = "plays" if len(others) == 1 else "play"
-        yield f"{_and([*named, *more])} {plays} the main role as well."
+        yield f"{listing([*named, *more])} {plays} the main role as well."
 
 
 def _histories(view: ModuleView, names: Sequence[str]) -> Mapping[str, str]:
@@ -244,7 +245,3 @@ def _histories(view: ModuleView, names: Sequence[str]) -> Mapping[str, str]:
         return {}
     page = navigation.address(navigation.module_page(view.slug))
     return {f"%{name}": f"{page}#i={name}" for name in names}
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(one for one in (", ".join(names[:-1]), names[-1]) if one)

@@ -40,7 +40,7 @@ def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
     Each stands at the rate that its least time allows, so what can be read off is which of them
     memory holds back, and how far from the ridge. Empty where nothing computes.
     """
-    spots = [(intensity(one), one) for one in rows[:_DOTS]]
+    spots = [(one.heavy.cost.intensity or None, one) for one in rows[:_DOTS]]
     known = [(max(value, _LEAST_INTENSITY), one) for value, one in spots if value is not None]
     if not known:
         return ""
@@ -72,12 +72,6 @@ def roofline_words(rows: Sequence[HeavyRow], device: Device) -> str:
         f"needs {peak / device.bandwidth:.0f} flops a byte or more for arithmetic ({kind}) to be "
         "the limit"
     )
-
-
-def intensity(row: HeavyRow) -> float | None:
-    """Return flops a byte of main memory of one row; None where nothing moves or is known."""
-    cost = row.heavy.cost
-    return cost.flops / cost.main_memory_bytes if cost.flops and cost.main_memory_bytes else None
 
 
 class _Scale:

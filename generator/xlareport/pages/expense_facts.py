@@ -65,9 +65,9 @@ def _heavy(row: HeavyRow) -> HeavyView:
         seconds=row.heavy.seconds,
         share=row.heavy.share,
         limit=row.least.bound,
-        flops=_times(cost.flops, cost.counted),
-        bytes_read=_times(cost.bytes_read, cost.counted),
-        bytes_written=_times(cost.bytes_written, cost.counted),
+        flops=cost.of_all_runs(cost.flops),
+        bytes_read=cost.of_all_runs(cost.bytes_read),
+        bytes_written=cost.of_all_runs(cost.bytes_written),
         executions=cost.executions,
         source=row.source,
     )

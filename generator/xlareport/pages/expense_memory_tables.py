@@ -117,16 +117,14 @@ def _remats(found: Memory) -> Table:
         Column("Work", "flops", "of all its runs"),
         Column("Traffic", "bytes", "of all its runs"),
     )
-    rows: list[list[Cell]] = []
-    for one in found.rematerialised:
-        cost, accessed = one.cost, one.cost.bytes_accessed
-        rows.append(
-            [
-                one.instruction,
-                one.by,
-                one.original,
-                None if cost.flops is None else cost.flops * cost.counted,
-                None if accessed is None else accessed * cost.counted,
-            ]
-        )
+    rows: list[list[Cell]] = [
+        [
+            one.instruction,
+            one.by,
+            one.original,
+            one.cost.of_all_runs(one.cost.flops),
+            one.cost.of_all_runs(one.cost.bytes_accessed),
+        ]
+        for one in found.rematerialised
+    ]
     return Table(columns, rows)

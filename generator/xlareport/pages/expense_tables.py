@@ -7,7 +7,6 @@ from xlareport.analysis.cost.resharding import Resharding
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.expense_work import CollectiveRow
 from xlareport.pages import navigation
-from xlareport.pages.expense_charts import intensity
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.pages.views import ModuleView
 
@@ -50,7 +49,7 @@ def _heaviest(cost: Expense) -> Table:
     )
     rows: list[list[Cell]] = []
     for one in cost.heaviest:
-        found, times = one.heavy.cost, one.heavy.cost.counted
+        found = one.heavy.cost
         rows.append(
             [
                 one.heavy.instruction,
@@ -60,10 +59,10 @@ def _heaviest(cost: Expense) -> Table:
                 one.opcode,
                 shortened(one.shape),
                 found.executions,
-                _times(found.flops, times),
-                _times(found.bytes_read, times),
-                _times(found.bytes_written, times),
-                intensity(one),
+                found.of_all_runs(found.flops),
+                found.of_all_runs(found.bytes_read),
+                found.of_all_runs(found.bytes_written),
+                found.intensity or None,
                 found.grade,
                 one.scope,
                 one.source,
@@ -75,10 +74,6 @@ def _heaviest(cost: Expense) -> Table:
 def shortened(shape: str) -> str:
     """Return a shape that a row can hold: of a long tuple, the beginning."""
     return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}..."
-
-
-def _times(figure: int | None, runs: int) -> int | None:
-    return None if figure is None else figure * runs
 
 
 def _loops(cost: Expense) -> Table:

@@ -54,8 +54,8 @@ class _Figures:
         scopes, sources = Interned(), Interned()
         costs = [self._costs.get(key) for key, _ in placed]
         return {
-            "flops": [_times(one.flops, one) if one else None for one in costs],
-            "bytes": [_times(one.bytes_accessed, one) if one else None for one in costs],
+            "flops": [one.of_all_runs(one.flops) if one else None for one in costs],
+            "bytes": [one.of_all_runs(one.bytes_accessed) if one else None for one in costs],
             "share": [self._share(key) for key, _ in placed],
             "scope": [scopes.number(self._scope(one)) for _, one in placed],
             "source": [sources.number(self._source(one)) for _, one in placed],
@@ -73,7 +73,3 @@ class _Figures:
     def _source(self, one: Instruction) -> str:
         place = self._place(one)
         return place.short[:_LONGEST] if place else ""
-
-
-def _times(figure: int | None, cost: InstructionCost) -> int | None:
-    return None if figure is None else figure * cost.counted

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from xlareport.errors import Problem
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
 
 _ALLOCATION = re.compile(
     r"allocation (?P<index>\d{1,18}): (?:0x[0-9a-f]{1,16}, )?size (?P<size>\d{1,18})(?P<rest>.*)"
@@ -168,7 +168,7 @@ class _Reader:
         self._open_value = None
 
     def _placed(self, number: int, found: re.Match[str], place: str, shape: str) -> None:
-        numbers = _numbers(place)
+        numbers = numbers_in(place)
         if len(numbers) != 2:
             self.troubles.add(number, f"expected [offset,size]: {place[:40]}")
             return
@@ -186,7 +186,7 @@ def _value(found: re.Match[str], offset: int, size: int) -> BufferValue:
     return BufferValue(
         id=int(found["id"]),
         instruction=found["name"],
-        index=_numbers(found["index"] or ""),
+        index=numbers_in(found["index"] or ""),
         is_phi=found["phi"] is not None,
         color=int(found["color"]),
         offset=offset,
@@ -205,7 +205,7 @@ def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocat
         size=int(head["size"]),
         color=0 if color is None else color,
         parameter=_number(_PARAMETER, rest),
-        parameter_index=_numbers(index[1]) if index else (),
+        parameter_index=numbers_in(index[1]) if index else (),
         output_shape=output[1] if output else None,
         is_constant="constant" in words,
         is_thread_local="thread-local" in words,
@@ -218,7 +218,3 @@ def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocat
 def _number(pattern: re.Pattern[str], text: str) -> int | None:
     found = pattern.search(text)
     return int(found[1]) if found else None
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in re.findall(r"\d{1,18}", text))

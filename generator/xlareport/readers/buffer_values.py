@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 
 from xlareport.errors import Problem
-from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
 
 _HEAD = re.compile(
     r"(?P<id>\d{1,18}) (?P<name>[^\s{<>]+)(?:\{(?P<index>[0-9, ]*)\})?(?: \(phi\))?"
@@ -81,7 +81,7 @@ class _Reader:
     def _head(self, number: int, line: str) -> None:
         found = _HEAD.fullmatch(line.rstrip().rpartition("<")[2])
         if found:
-            index = _numbers(found["index"] or "")
+            index = numbers_in(found["index"] or "")
             color = int(found["color"])
             self.values.append(UsedValue(int(found["id"]), found["name"], index, color))
         elif line.startswith("<"):
@@ -90,13 +90,9 @@ class _Reader:
     def _entry(self, number: int, line: str) -> None:
         value, place, use = self.values[-1], _POSITION.fullmatch(line), _USE.fullmatch(line)
         if self._section == "positions" and place:
-            value.positions.append((place["name"], _numbers(place["index"] or "")))
+            value.positions.append((place["name"], numbers_in(place["index"] or "")))
         elif self._section == "uses" and use:
-            index = _numbers(use["index"] or "")
+            index = numbers_in(use["index"] or "")
             value.uses.append(Use(use["name"], int(use["operand"]), index))
         elif line.strip() != "(none)":
             self.troubles.add(number, f"not understood under {self._section}: {line.strip()[:80]}")
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in re.findall(r"\d{1,18}", text))

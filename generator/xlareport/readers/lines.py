@@ -1,9 +1,11 @@
 """Texts as lines, and the problems met in them."""
 
+import re
 from dataclasses import dataclass, field, replace
 
 from xlareport.errors import Problem
 
+_NUMBER = re.compile(r"\d{1,18}")
 MOST_PROBLEMS = 20
 """Problems listed for one file; one more says how many there are."""
 
@@ -29,6 +31,11 @@ class Troubles:
             return list(self.listed)
         last = replace(self.listed[-1], line=None, message=f"{more} more problems in this file")
         return [*self.listed, last]
+
+
+def numbers_in(text: str) -> tuple[int, ...]:
+    """Return the whole numbers in a text, such as those of an index of a shape."""
+    return tuple(int(one) for one in _NUMBER.findall(text))
 
 
 def decoded_lines(data: bytes, troubles: Troubles) -> list[str]:

@@ -2,7 +2,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from xlareport.analysis.cost.roofline import (
-    arithmetic_intensity,
     heaviest,
     least_seconds,
     least_time,
@@ -29,7 +28,7 @@ def test_the_slower_of_arithmetic_and_memory(count: Count) -> None:
     assert product.arithmetic == 2000 / 50
     assert product.memory == 1200 / 4
     assert (product.seconds, product.bound) == (300, "memory")
-    assert arithmetic_intensity(cost.instructions["e", "product"]) == 2000 / 1200
+    assert cost.instructions["e", "product"].intensity == 2000 / 1200
 
 
 def test_a_type_without_a_figure_takes_the_fastest(count: Count) -> None:
@@ -40,7 +39,7 @@ def test_a_type_without_a_figure_takes_the_fastest(count: Count) -> None:
 def test_what_is_unknown_has_no_least_time(count: Count) -> None:
     cost = count(TEXT)
     assert least_time(cost.instructions["e", "unknown"], DEVICE) is None
-    assert arithmetic_intensity(cost.instructions["e", "a"]) is None
+    assert cost.instructions["e", "a"].intensity is None
 
 
 def test_the_heaviest_come_first_with_their_share(count: Count) -> None:

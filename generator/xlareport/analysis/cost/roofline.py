@@ -55,13 +55,6 @@ def least_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     )
 
 
-def arithmetic_intensity(cost: InstructionCost) -> float | None:
-    """Return flops per byte of main memory; None where either is not known or nothing moves."""
-    if cost.flops is None or not cost.main_memory_bytes:
-        return None
-    return cost.flops / cost.main_memory_bytes
-
-
 def heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, ...]:
     """Return the instructions with the longest least time over all their runs, longest first.
 
@@ -91,5 +84,10 @@ def least_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, flo
 
 def total_time(cost: InstructionCost, device: Device) -> float:
     """Return the least time of all runs of an instruction; 0 inside fusions, or where not known."""
-    least = None if cost.fused else least_time(cost, device)
+    return 0.0 if cost.fused else time_of_runs(cost, device)
+
+
+def time_of_runs(cost: InstructionCost, device: Device) -> float:
+    """Return the least time of all runs of an instruction, fused or not; 0 where not known."""
+    least = least_time(cost, device)
     return least.seconds * cost.counted if least is not None else 0.0

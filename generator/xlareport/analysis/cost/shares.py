@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from xlareport.analysis.cost.roofline import least_seconds, least_time
+from xlareport.analysis.cost.roofline import least_seconds, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
 from xlareport.knowledge.devices import Device
 
@@ -25,9 +25,4 @@ def shares(cost: ModuleCost, device: Device) -> InstructionShares:
     whole = least_seconds(cost, device)
     if not whole:
         return {}
-    return {key: _seconds(one, device) / whole for key, one in cost.instructions.items()}
-
-
-def _seconds(one: InstructionCost, device: Device) -> float:
-    least = least_time(one, device)
-    return least.seconds * one.counted if least is not None else 0.0
+    return {key: time_of_runs(one, device) / whole for key, one in cost.instructions.items()}

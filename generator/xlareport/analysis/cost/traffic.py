@@ -79,7 +79,8 @@ def _slice(site: Site, sizes: Sizes) -> Traffic:
     return Traffic(sizes.result(site.shape), sizes.result(site.shape))
 
 
-def _dynamic_slice(site: Site, sizes: Sizes) -> Traffic:
+def _picked(site: Site, sizes: Sizes) -> Traffic:
+    """Read what comes out, and where to find it."""
     return Traffic(
         sizes.result(site.shape) + sizes.operand(site.operand(1)), sizes.result(site.shape)
     )
@@ -88,12 +89,6 @@ def _dynamic_slice(site: Site, sizes: Sizes) -> Traffic:
 def _dynamic_update_slice(site: Site, sizes: Sizes) -> Traffic:
     update = sizes.operand(site.operand(1))
     return Traffic(update + sizes.operand(site.operand(2)), update)
-
-
-def _gather(site: Site, sizes: Sizes) -> Traffic:
-    return Traffic(
-        sizes.result(site.shape) + sizes.operand(site.operand(1)), sizes.result(site.shape)
-    )
 
 
 def _scatter(site: Site, sizes: Sizes) -> Traffic:
@@ -156,9 +151,9 @@ def _receive(site: Site, sizes: Sizes) -> Traffic:
 
 _RULES: dict[str, Callable[[Site, Sizes], Traffic]] = {
     "slice": _slice,
-    "dynamic-slice": _dynamic_slice,
+    "dynamic-slice": _picked,
     "dynamic-update-slice": _dynamic_update_slice,
-    "gather": _gather,
+    "gather": _picked,
     "scatter": _scatter,
     "tuple": _tuple,
     "all-reduce": _all_reduce,

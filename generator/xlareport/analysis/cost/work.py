@@ -51,6 +51,17 @@ class InstructionCost:
             return None
         return self.bytes_read + self.bytes_written
 
+    @property
+    def intensity(self) -> float | None:
+        """Flops for each byte of main memory; None where either is not known or nothing moves."""
+        if self.flops is None or not self.main_memory_bytes:
+            return None
+        return self.flops / self.main_memory_bytes
+
+    def of_all_runs(self, figure: int | None) -> int | None:
+        """Return a figure of one run for all runs that the totals count; None where not known."""
+        return None if figure is None else figure * self.counted
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleCost:

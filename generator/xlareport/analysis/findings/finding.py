@@ -6,7 +6,7 @@ from functools import cached_property
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import MemoryFigures
-from xlareport.analysis.cost.roofline import least_seconds, least_time
+from xlareport.analysis.cost.roofline import least_seconds, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
@@ -86,8 +86,7 @@ class Case:
 
     def least(self, cost: InstructionCost) -> float:
         """Return the least time of all runs of an instruction; 0 where it is not known."""
-        least = least_time(cost, self.device)
-        return least.seconds * cost.counted if least is not None else 0.0
+        return time_of_runs(cost, self.device)
 
     def is_noticeable(self, seconds: float, share: float) -> bool:
         """Say whether a time is this part of the module's, and long enough to be worth a word."""

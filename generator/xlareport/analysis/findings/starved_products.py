@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.roofline import arithmetic_intensity, least_time
+from xlareport.analysis.cost.roofline import least_time
 from xlareport.analysis.findings.finding import Case, Finding
 
 MOST_OF_PEAK = 0.1
@@ -19,7 +19,7 @@ def starved_products(case: Case) -> Iterator[Finding]:
             continue
         reached = least.arithmetic / least.seconds if least.seconds else 1.0
         if reached < MOST_OF_PEAK:
-            intensity = arithmetic_intensity(cost) or 0.0
+            intensity = cost.intensity or 0.0
             yield Finding(
                 rule="starved-products",
                 title="A product that waits for memory",
