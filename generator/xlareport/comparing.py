@@ -3,14 +3,16 @@
 base, head -> modules sketched -> pairs -> compared -> what differs laid side by side -> site
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.compare.comparison import Comparison, Sketched, compare_modules
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.pairing import pair_modules
+from xlareport.beside import profiles_beside
 from xlareport.dump.modules import group
 from xlareport.dump.source import Source, open_source
 from xlareport.errors import UnwritableOutputError
@@ -30,6 +32,14 @@ from xlareport.pages.compare.contrast import (
     unmet,
 )
 from xlareport.pages.compare.files import File, compare_files
+from xlareport.pages.compare.timing import (
+    Timing,
+    TimingTask,
+    own_timings,
+    timing,
+    untimed,
+    with_timings,
+)
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pages.facts import Analysed, Dump, report_view
 from xlareport.pages.views import DumpView, ProblemView
@@ -37,9 +47,13 @@ from xlareport.report import BuildOptions, Tell, check_apart, draw, name_files, 
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.writer import write_sources
+from xlareport.watching import watch
 from xlareport.workers import work_in_processes
 
 _DIED = "the process that read it died, perhaps out of memory"
+_OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."
+Profiles = tuple[Sequence[str], Sequence[str]]
+"""Folders, archives or files with what profilers wrote of base and head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,8 @@ class _Side:
     dump: DumpView
     main: str | None
     problems: tuple[ProblemView, ...]
+    watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
+    """What profilers saw, by the name of the module."""
 
 
 def compare(
@@ -68,14 +84,16 @@ def compare(
     tell: Tell = silent,
     *,
     site: bool = True,
+    profiles: Profiles = ((), ()),
 ) -> Compared:
     """Compare two dumps or reports; writes the site below `options.out` unless told not to.
 
+    Profiles that lie in a dump, or beside one of both only, are found by themselves.
     Raises XlareportError before anything is replaced.
     """
     if not site:
         with _opened(base, options) as ours, _opened(head, options) as theirs:
-            return Compared(_compared(ours, theirs, options, tell)[0], "")
+            return Compared(_compared((ours, theirs), profiles, options, tell)[0], "")
     folder = Folder(options.out)
     for one in (base, head):
         check_apart(one, folder.out, folder.replaced())
@@ -83,7 +101,7 @@ def compare(
         with folder.locked():
             folder.prepare()
             with _opened(base, options) as ours, _opened(head, options) as theirs:
-                view, contrasts = _compared(ours, theirs, options, tell)
+                view, contrasts = _compared((ours, theirs), profiles, options, tell)
                 _write(view, contrasts, options, tell)
             said = build_site(options.out, strict=False) if options.html else ""
     except OSError as error:
@@ -101,9 +119,15 @@ def _opened(place: str | Path, options: BuildOptions) -> Iterator[Source | BareR
 
 
 def _compared(
-    base: Source | BareReport, head: Source | BareReport, options: BuildOptions, tell: Tell
+    opened: tuple[Source | BareReport, Source | BareReport],
+    profiles: Profiles,
+    options: BuildOptions,
+    tell: Tell,
 ) -> tuple[CompareView, Sequence[Contrast]]:
-    ours, theirs = _side(base, options, tell), _side(head, options, tell)
+    ours, theirs = (
+        _with_times(_side(one, options, tell), (one, other), named, options, tell)
+        for one, other, named in zip(opened, reversed(opened), profiles, strict=True)
+    )
     pairs = pair_modules(
         [one.sketch for one in ours.sketched], [one.sketch for one in theirs.sketched]
     )
@@ -116,14 +140,60 @@ def _compared(
         for pair in pairs
     ]
     contrasts = dict(_contrasts(found, options, tell))
+    timings = own_timings(dict(_timings(found, (ours.watched, theirs.watched), options, tell)))
+    untold = (ProblemView("", None, one.problem) for one in timings.values() if one.problem)
     view = compare_view(
         (ours.dump, theirs.dump),
         (ours.main, theirs.main),
         found,
         contrasts,
-        (*ours.problems, *theirs.problems),
+        (*ours.problems, *theirs.problems, *untold),
     )
-    return view, list(contrasts.values())
+    return replace(view, modules=with_timings(view.modules, timings)), list(contrasts.values())
+
+
+def _with_times(
+    side: _Side,
+    opened: tuple[Source | BareReport, Source | BareReport],
+    named: Sequence[str],
+    options: BuildOptions,
+    tell: Tell,
+) -> _Side:
+    """Add what profilers saw of one side; `opened` are this dump and the other."""
+    source, other = opened
+    if isinstance(source, BareReport):
+        return side
+    near = () if named else profiles_beside(source.location)
+    shared = [one for one in near if _is_of(one, other, source)]
+    beside = [one for one in near if one not in shared]
+    seen = watch(source, named, options.limits, tell, beside=beside)
+    problems = [ProblemView(str(one), None, _OF_BOTH) for one in shared]
+    problems += [ProblemView(one.path, one.line, one.message) for one in seen.problems]
+    return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
+
+
+def _is_of(profile: Path, other: Source | BareReport, own: Source) -> bool:
+    """Say whether a profile beside a dump is as near to the other, or nearer."""
+    if isinstance(other, BareReport) or other.location is None or other.location == own.location:
+        return False
+    within = profile.is_relative_to(other.location.resolve())
+    return within or profile in profiles_beside(other.location)
+
+
+def _timings(
+    found: Sequence[Comparison],
+    watched: tuple[Mapping[str, ModuleTimes], Mapping[str, ModuleTimes]],
+    options: BuildOptions,
+    tell: Tell,
+) -> Iterator[tuple[int, tuple[TimingTask, Timing]]]:
+    """Yield, by the place of the comparison, both profiles of modules that ran in both."""
+    tasks = [task for one in found if (task := _timing_task(one, *watched)) is not None]
+    places = {_keys(one): place for place, one in enumerate(found)}
+    tell("comparing times", 0, len(tasks))
+    work = work_in_processes(tasks, timing, options.jobs, lambda task: untimed(task, _DIED))
+    for done, (task, result) in enumerate(work, 1):
+        tell("comparing times", done, len(tasks))
+        yield places[task.base.key, task.head.key], (task, result)
 
 
 def _side(source: Source | BareReport, options: BuildOptions, tell: Tell) -> _Side:
@@ -159,6 +229,22 @@ def _contrasts(
     for done, (task, result) in enumerate(work, 1):
         tell("comparing modules", done, len(tasks))
         yield tasks[task], result
+
+
+def _keys(one: Comparison) -> tuple[str, str]:
+    base, head = (side.summary.files.key if side else "" for side in (one.base, one.head))
+    return base, head
+
+
+def _timing_task(
+    one: Comparison, base: Mapping[str, ModuleTimes], head: Mapping[str, ModuleTimes]
+) -> TimingTask | None:
+    """Return what is to be timed, where both sides ran and have texts."""
+    if one.base is None or one.head is None or one.bare:
+        return None
+    ours, theirs = one.base.summary.files, one.head.summary.files
+    before, after = base.get(ours.name), head.get(theirs.name)
+    return TimingTask(ours, theirs, before, after) if before and after else None
 
 
 def _task(one: Comparison) -> ContrastTask | None:

@@ -38,14 +38,21 @@ class Watched:
 
 
 def watch(
-    source: Source, profiles: Sequence[str], limits: Limits = LIMITS, tell: Tell | None = None
+    source: Source,
+    profiles: Sequence[str],
+    limits: Limits = LIMITS,
+    tell: Tell | None = None,
+    *,
+    beside: Sequence["Path"] | None = None,
 ) -> Watched:
     """Read what profilers wrote into the dump, beside it, and where the caller says.
 
+    `beside` are the folders beside it, where the caller knows better which of them are its own.
     Raises UnreadableInputError where one of `profiles` cannot be opened.
     """
     with ExitStack() as opened:
-        places: list[str | Path] = [*profiles, *profiles_beside(source.location)]
+        near = profiles_beside(source.location) if beside is None else beside
+        places: list[str | Path] = [*profiles, *near]
         more = [opened.enter_context(open_source(one, limits)) for one in places]
         reading = ProfileReading(partial(tell, _READING)) if tell else ProfileReading()
         entries = chain(source.entries, *(one.entries for one in more))

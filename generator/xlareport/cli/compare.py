@@ -18,6 +18,7 @@ from xlareport.errors import UnwritableFileError
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.results import junit, markdown
+from xlareport.pages.compare.times import slowest_words
 from xlareport.pages.compare.views import CompareView
 from xlareport.report import BuildOptions
 
@@ -39,6 +40,13 @@ _CAUSES = 6
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A TOML file with budgets; else xlareport.toml and pyproject.toml of this folder.",
 )
+@click.option(
+    "--profile-base",
+    metavar="DIR",
+    multiple=True,
+    help="What a profiler wrote while BASE ran; repeatable. Found by itself in or beside the dump.",
+)
+@click.option("--profile-head", metavar="DIR", multiple=True, help="The same of HEAD.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML.")
 @click.option(
@@ -59,6 +67,8 @@ def command(
     out: Path | None,
     fail_on: tuple[str, ...],
     config: Path | None,
+    profile_base: tuple[str, ...],
+    profile_head: tuple[str, ...],
     as_json: bool,
     junit_file: Path | None,
     markdown_file: Path | None,
@@ -76,7 +86,8 @@ def command(
     budgets = tuple(parse_budget(one) for one in (*fail_on, *_configured(config)))
     options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     with progress(quiet=quiet) as tell:
-        done = compare(base, head, options, tell, site=out is not None)
+        profiles = profile_base, profile_head
+        done = compare(base, head, options, tell, site=out is not None, profiles=profiles)
     checked = check(done.view, budgets)
     view = replace(done.view, breaches=checked.breaches)
     if junit_file:
@@ -123,10 +134,11 @@ def _told(view: CompareView, out: Path | None) -> Iterator[str]:
         yield f"  {place}. {cause.sentence} [{cause.grade}]"
     if len(view.causes) > _CAUSES:
         yield f"  and {len(view.causes) - _CAUSES} more"
-    if view.main and not view.main.identical:
+    if view.main and view.main.has_page:
         yield f"{view.main.name}:"
         for figure in page.figures:
             yield f"  {figure.label}: {figure.base} -> {figure.head} ({figure.change})"
+        yield from (f"  {one}" for one in slowest_words(view.main))
     for breach in view.breaches:
         yield f"Over budget: {breach.sentence} [{breach.budget}]"
     if out is not None:

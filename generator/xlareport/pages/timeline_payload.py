@@ -9,10 +9,11 @@
 All times are microseconds.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xlareport import units
+from xlareport.analysis.clock.measured import instructions_by_name
 from xlareport.analysis.clock.timeline import Bar, Timeline
 from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.hlo.model import HloModule, Instruction
@@ -36,7 +37,8 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     """Yield the file with the runs that are shown; none where of no run every event is known."""
     names = sorted({one.instruction for step in times.steps for one in step.bars if one.count == 1})
     places = {name: place for place, name in enumerate(names)}
-    known = _instructions(module, names)
+    found = instructions_by_name(module)
+    known = {name: found[name][1] for name in names if name in found}
     colours = {name: family(one, module) for name, one in known.items()}
     levels, scopes = _scopes(known)
     used = {colours.get(name, _UNKNOWN) for name in names}
@@ -60,13 +62,6 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     }
     key = navigation.timeline_key(slug)
     yield payload_path(key), payload(key, value)
-
-
-def _instructions(module: HloModule, names: Iterable[str]) -> Mapping[str, Instruction]:
-    """Return those that the module has; of several of one name that of the entry."""
-    wanted = set(names)
-    ordered = sorted(module.computations, key=lambda one: one.is_entry)
-    return {one.name: one for place in ordered for one in place.instructions if one.name in wanted}
 
 
 def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:

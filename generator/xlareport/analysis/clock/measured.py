@@ -84,7 +84,7 @@ def measured(
 
     `least` has the least seconds of an instruction in one run of the module, where they are known.
     """
-    where = _places(module)
+    where = instructions_by_name(module)
     ordered = sorted(times.instructions.values(), key=lambda one: (-one.own, one.name))
     rows = list(_rows((one for one in ordered if one.name in where), where, module, least))
     return Measured(
@@ -101,7 +101,7 @@ def measured(
     )
 
 
-def _places(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
+def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
     """Return the instructions by name; of several of one name that of the entry."""
     ordered = sorted(module.computations, key=lambda one: one.is_entry)
     return {one.name: (place, one) for place in ordered for one in place.instructions}

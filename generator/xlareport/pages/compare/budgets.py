@@ -1,5 +1,6 @@
 """Budgets: what a comparison may cost before it counts as a breach.
 
+run_nanoseconds > +10%      a run, as measured, became slower by more than ten percent
 peak_bytes > +5%            a figure of any module grew by more than five percent
 instructions[main] > +100   that of the main program by more than a hundred
 flops[jit_eval] > 3G        that of a module, by its name or key, is above a bound
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xlareport.errors import XlareportError
+from xlareport.pages.compare.figures import RUN
 from xlareport.pages.compare.views import BreachView, ComparedView, CompareView, QuantityView
 
 _BUDGET = re.compile(
@@ -32,6 +34,7 @@ _FIGURES = {
             "allocated_bytes",
             "live_peak_bytes",
             "temp_bytes",
+            RUN,
         )
     },
 }

@@ -8,7 +8,10 @@ from xlareport.pages.compare.views import ComparedView, QuantityView
 
 _WORTH_A_LOOK = 0.0005
 """A share; what grows by less is written as +0.0%."""
+RUN = "run_nanoseconds"
+"""What a run took, as measured; only where profilers saw both sides."""
 _NAMES = {
+    RUN: "Measured time of a run",
     "instructions": "Instructions",
     "computations": "Computations",
     "flops": "Work",
@@ -56,6 +59,8 @@ def _figure(one: QuantityView, label: str) -> FigureRow:
 def _written(name: str, value: int | None) -> str:
     if value is None:
         return "not known"
+    if name == RUN:
+        return units.seconds(value / 1e9)
     if "bytes" in name:
         return units.byte_size(value)
     return units.quantity(value, "flop") if "flops" in name else units.count(value)

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import starmap
 
 from xlareport.pages import lexicon, navigation
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.modules_table import TABLE, compared_table
+from xlareport.pages.compare.times import time_tables
 from xlareport.pages.compare.views import CompareView
 from xlareport.pages.glossary import glossary_page
 from xlareport.pages.picture_look import picture_look
@@ -42,9 +44,10 @@ def compare_files(
     yield payload_path(lexicon.KEY), payload(lexicon.KEY, lexicon.lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
     for one in view.modules:
-        if one.contrasts or not one.identical:
+        if one.has_page:
             source = navigation.module_page(one.slug)
             yield source, render("compared", compared_page(one), one.name, search=False, wide=True)
+            yield from starmap(table_file, time_tables(one).items())
     yield from payloads
     yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK

@@ -47,7 +47,7 @@ class ComparePage:
 def compare_page(view: CompareView) -> ComparePage:
     """Make the first page."""
     main = view.main
-    shown = main is not None and not main.identical
+    shown = main is not None and main.has_page
     return ComparePage(
         lead=_lead(view),
         base=view.base.path,
@@ -109,9 +109,7 @@ def _cause(view: CompareView, place: int) -> CauseRow:
         sentence=prose(cause.sentence),
         grade=cause.grade,
         links=tuple(
-            (words.short_name(one.name), page_of(one))
-            for one in members[:_LINKS]
-            if not one.identical
+            (words.short_name(one.name), page_of(one)) for one in members[:_LINKS] if one.has_page
         ),
         more=max(0, len(members) - _LINKS),
     )

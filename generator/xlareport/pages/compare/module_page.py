@@ -7,6 +7,7 @@ from markupsafe import Markup
 from xlareport import units
 from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import FigureRow, figure_rows
+from xlareport.pages.compare.times import TimesPart, times_part
 from xlareport.pages.compare.views import ComparedView, ContrastView
 from xlareport.pages.prose import prose
 
@@ -30,6 +31,7 @@ class ComparedPage:
     contrasts: tuple[tuple[str, str, Markup], ...]
     """(label, address, headline)."""
     key: str
+    times: TimesPart | None
 
 
 def compared_page(one: ComparedView) -> ComparedPage:
@@ -49,6 +51,7 @@ def compared_page(one: ComparedView) -> ComparedPage:
             (each.label, f"#step={each.id}", prose(_headline(each))) for each in one.contrasts
         ),
         key=navigation.steps_key(one.slug) if one.contrasts else "",
+        times=times_part(one),
     )
 
 

@@ -38,7 +38,7 @@ def _row(one: ComparedView) -> list[str | int | float | list[str] | None]:
     size, memory = figures.get("instructions"), _memory(figures)
     name = words.short_name(one.name)
     return [
-        name if one.identical else [name, page_of(one)],
+        [name, page_of(one)] if one.has_page else name,
         list(_result(one)),
         plain(one.divergence.sentence) if not one.identical else "",
         size.base if size else None,

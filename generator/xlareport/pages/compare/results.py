@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from xlareport.pages import words
 from xlareport.pages.compare.budgets import Budget
 from xlareport.pages.compare.first_page import compare_page
+from xlareport.pages.compare.times import slowest_words
 from xlareport.pages.compare.views import CompareView
 from xlareport.pages.environment import visible
 
@@ -52,12 +53,17 @@ def _lines(view: CompareView) -> Iterator[str]:
         yield "**Why they differ:**"
         for cause in view.causes[:_CAUSES]:
             yield f"- {_sentence(cause.sentence)} ({cause.grade})"
-    if page.figures and view.main and not view.main.identical:
+    if page.figures and view.main and view.main.has_page:
         yield ""
         yield f"| {_code(words.short_name(view.main.name))} | base | head | change |"
         yield "|---|---:|---:|---:|"
         for figure in page.figures:
             yield f"| {figure.label} | {figure.base} | {figure.head} | {figure.change} |"
+        slower = list(slowest_words(view.main))
+        if slower:
+            yield ""
+            yield "**What became slower:**"
+            yield from (f"- {_escaped(one)}" for one in slower)
 
 
 def _sentence(sentence: str) -> str:

@@ -81,6 +81,52 @@ class ContrastView:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeChangeView:
+    """What a profiler saw of an instruction in both, in microseconds of one run."""
+
+    base: tuple[str, ...]
+    """Its names; several where some became one or one became several, none where it is new."""
+    head: tuple[str, ...]
+    before: float
+    """Own time: without what ran inside of it."""
+    after: float
+    grade: str
+    """How sure it is that these are the same work."""
+    certain: bool | None
+    """The times differ by more than chance; None where that cannot be said."""
+    what: str
+    """What changed in its compilation."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeTimeView:
+    """The own time of all instructions of a scope, in microseconds of one run."""
+
+    scope: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTimesView:
+    """Two profiles of a module."""
+
+    base_runs: int
+    head_runs: int
+    before: float
+    """Microseconds of one run, from its first instruction to its last."""
+    after: float
+    grade: str
+    """`guessed` where several modules of the name may be the one that ran."""
+    slower: int
+    """Instructions that became slower by more than chance."""
+    instructions: tuple[TimeChangeView, ...]
+    """What became slowest first; of many the first and the last."""
+    left_out: int
+    scopes: tuple[ScopeTimeView, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedView:
     """A module and what became of it."""
 
@@ -111,6 +157,13 @@ class ComparedView:
     only_base: tuple[str, ...]
     only_head: tuple[str, ...]
     contrasts: tuple[ContrastView, ...]
+    times: ComparedTimesView | None = None
+    """What profilers saw of both; None where they did not see both."""
+
+    @property
+    def has_page(self) -> bool:
+        """Whether there is anything to show on a page of its own."""
+        return bool(self.contrasts) or not self.identical or self.times is not None
 
 
 @dataclass(frozen=True, slots=True)

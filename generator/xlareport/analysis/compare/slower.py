@@ -1,0 +1,242 @@
+"""Two profiles of one module: what became slower, instruction by instruction.
+
+Times are own times in one run of the module, in seconds. Instructions are joined as the matching of
+both optimised modules says. What stands in a fusion counts for the fusion that ran.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import hypot, sqrt
+
+import networkx as nx
+
+from xlareport.analysis.clock.measured import instructions_by_name
+from xlareport.analysis.clock.runs import module_runs
+from xlareport.analysis.clock.times import PICOSECOND, ModuleTimes
+from xlareport.analysis.differences import Kind, compare
+from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.pairing import Grade, Pairing, Place
+from xlareport.analysis.places import op_name_of
+from xlareport.analysis.scope import scope_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_SURE = 2.0
+"""Standard errors by which two means differ that do not differ by chance."""
+_QUIET = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REORDERED, Kind.REWIRED})
+_ORDER = (Grade.EXACT, Grade.MATCHED, Grade.GUESSED)
+_MOST_WORDS = 4
+_SAME = "compiled the same"
+_NO_SCOPE = "no scope"
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A module as it was left, with what a profiler saw of it."""
+
+    module: HloModule
+    times: ModuleTimes
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[Computation, Instruction]]:
+        """The instructions by name."""
+        return instructions_by_name(self.module)
+
+    @cached_property
+    def runs(self) -> int:
+        """How often it ran."""
+        return max(1, module_runs(self.times).count)
+
+    @property
+    def seconds(self) -> float:
+        """How long one run took."""
+        return module_runs(self.times).microseconds / self.runs / 1e6
+
+    @property
+    def measured(self) -> list[str]:
+        """The instructions that the module has and the profiler saw."""
+        return [name for name in self.times.instructions if name in self.places]
+
+    @property
+    def joined(self) -> int:
+        """Events of instructions that the module has."""
+        return sum(self.times.instructions[name].count for name in self.measured)
+
+    def own(self, names: Iterable[str]) -> float:
+        """Return the own time of instructions in one run."""
+        found = (self.times.instructions[name].own for name in names)
+        return sum(found) * PICOSECOND / self.runs
+
+    def error(self, names: Iterable[str]) -> float | None:
+        """Return the standard error of that time; None where something ran only once."""
+        seen = [self.times.instructions[name] for name in names]
+        if any(one.count < 2 for one in seen):
+            return None
+        return hypot(*(sqrt(one.count) * one.spread * PICOSECOND for one in seen)) / self.runs
+
+
+@dataclass(frozen=True, slots=True)
+class TimeChange:
+    """An instruction of both, or what became of several; a side that has none is empty."""
+
+    base: tuple[str, ...]
+    head: tuple[str, ...]
+    before: float
+    after: float
+    grade: Grade
+    certain: bool | None
+    """The times differ by more than chance; None where that cannot be said."""
+    what: str
+    """What changed in its compilation."""
+
+    @property
+    def more(self) -> float:
+        """By how much it became slower."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeChange:
+    """The own time of all instructions of a scope."""
+
+    name: str
+    before: float
+    after: float
+
+
+def time_changes(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
+    """Join both profiles, what became slowest first."""
+    same = base.module.computations == head.module.computations
+    join = _Join(base, head, None if same else match(base.module, head.module))
+    found = (join.change(names) for names in join.groups())
+    return tuple(sorted(found, key=lambda one: (-one.more, one.head, one.base)))
+
+
+def scope_changes(base: Timed, head: Timed) -> tuple[ScopeChange, ...]:
+    """Sum both profiles up by scope, what became slowest first."""
+    ours, theirs = _scopes(base), _scopes(head)
+    found = (ScopeChange(name, ours[name], theirs[name]) for name in {**ours, **theirs})
+    return tuple(sorted(found, key=lambda one: (one.before - one.after, one.name)))
+
+
+def _scopes(side: Timed) -> Counter[str]:
+    found = Counter[str]()
+    for name in side.measured:
+        op_name = op_name_of(side.places[name][1], side.module)
+        found[scope_of(op_name) or _NO_SCOPE] += side.own([name])  # type: ignore[assignment]
+    return found
+
+
+class _Join:
+    """What was measured in both, and which of it is the same work."""
+
+    def __init__(self, base: Timed, head: Timed, matching: Matching | None) -> None:
+        self._base, self._head, self._matching = base, head, matching
+        self._seen = frozenset(base.measured)
+
+    def groups(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Yield the names in base and head that go on in one another."""
+        graph = nx.Graph()
+        graph.add_nodes_from(("base", name) for name in self._base.measured)
+        for name in self._head.measured:
+            graph.add_node(("head", name))
+            graph.add_edges_from((("head", name), ("base", one)) for one in self._sources(name))
+        for found in nx.connected_components(graph):
+            names = {side: sorted(n for s, n in found if s == side) for side in ("base", "head")}
+            yield tuple(names["base"]), tuple(names["head"])
+
+    def _sources(self, name: str) -> set[str]:
+        """Return what was measured in the base and goes on in an instruction of the head."""
+        computation, one = self._head.places[name]
+        found = self._before(Place(computation.name, name))
+        if not found and one.opcode == "fusion":
+            places = (place for callee in self._called(one) for place in callee)
+            found = {source for place in places for source in self._before(place)}
+        return found
+
+    def _called(self, one: Instruction) -> Iterator[list[Place]]:
+        for _, callee in one.called:
+            body = self._head.module.by_name.get(callee)
+            if body is not None:
+                yield [Place(callee, each.name) for each in body.instructions if each.operands]
+
+    def _before(self, place: Place) -> set[str]:
+        if self._matching is None:
+            return {place.instruction} & self._seen
+        pairing = self._matching.said_of_after(place)
+        same = self._matching.partner_before(place)
+        sources = pairing.before if pairing else (same,) if same else ()
+        return {name for one in sources if (name := self._running(one)) is not None}
+
+    def _running(self, place: Place) -> str | None:
+        """Return the measured instruction of the base in which a place stands, or that it is."""
+        holders = holders_of(self._base.module)
+        for _ in range(len(self._base.module.computations) + 1):
+            if place.instruction in self._seen:
+                return place.instruction
+            holder = holders.get(place.computation)
+            if holder is None or holder.opcode != "fusion":
+                return None
+            place = Place(self._base.places[holder.name][0].name, holder.name)
+        return None
+
+    def change(self, names: tuple[tuple[str, ...], tuple[str, ...]]) -> TimeChange:
+        """Return what was measured of a group, and what changed in its compilation."""
+        base, head = names
+        errors = self._base.error(base), self._head.error(head)
+        before, after = self._base.own(base), self._head.own(head)
+        known = [one for one in errors if one is not None] if base and head else []
+        certain = abs(after - before) > _SURE * hypot(*known) if len(known) == 2 else None
+        return TimeChange(
+            base, head, before, after, self._grade(base, head), certain, self._what(base, head)
+        )
+
+    def _grade(self, base: tuple[str, ...], head: tuple[str, ...]) -> Grade:
+        said = [one for one in map(self._said, head) if one is not None]
+        apart = len(base) > 1 or len(head) > 1
+        grades = [one.grade for one in said] + ([Grade.MATCHED] if apart else [])
+        if base and head and any(one is not None and not one.before for one in said):
+            grades.append(Grade.GUESSED)
+        return max(grades, key=_ORDER.index, default=Grade.EXACT)
+
+    def _said(self, name: str) -> Pairing | None:
+        if self._matching is None:
+            return None
+        return self._matching.said_of_after(Place(self._head.places[name][0].name, name))
+
+    def _what(self, base: tuple[str, ...], head: tuple[str, ...]) -> str:
+        if self._matching is None:
+            return _SAME
+        if not base or not head:
+            return "only in the head" if head else "only in the base"
+        ours = [self._base.places[name][1] for name in base]
+        theirs = [self._head.places[name][1] for name in head]
+        said = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
+        if len(ours) == len(theirs) == 1:
+            found = compare(ours[0], theirs[0], self._matching.computations)
+            said += [words for kind, words in found.items() if kind not in _QUIET]
+        return "; ".join(one for one in said if one) or _SAME
+
+    def _work(self, lines: Iterable[Instruction], side: Timed) -> Counter[str]:
+        """Return how often each opcode is in instructions, of fusions inside."""
+        found = Counter[str]()
+        for one in lines:
+            names = [name for _, name in one.called if name in side.module.by_name]
+            inside = [each for name in names for each in side.module.by_name[name].instructions]
+            found.update(each.opcode for each in inside if each.opcode != "parameter")
+            found.update([] if inside else [one.opcode])
+        return found
+
+
+def _inside(base: Counter[str], head: Counter[str]) -> str:
+    """Say which operations are more or fewer, those that changed most first."""
+    changed = {name: head[name] - base[name] for name in {**base, **head}}
+    ordered = sorted(
+        (one for one in changed.items() if one[1]), key=lambda one: (-abs(one[1]), one)
+    )
+    words = [f"{change:+d} {name}".replace("-", "\N{MINUS SIGN}", 1) for name, change in ordered]
+    more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
+    return ", ".join([*words[:_MOST_WORDS], *more])

@@ -1,0 +1,112 @@
+"""Two profiles of a module side by side: a few sentences, and tables."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlareport import units
+from xlareport.pages import navigation
+from xlareport.pages.compare.views import ComparedTimesView, ComparedView, TimeChangeView
+from xlareport.pages.tables import Cell, Column, Table
+
+_MOST_WORDS = 5
+_CERTAIN = {True: "yes", False: "no", None: "not known"}
+
+
+@dataclass(frozen=True, slots=True)
+class TimesPart:
+    """What the page of a module says of both profiles."""
+
+    lead: str
+    doubt: str
+    left_out: int
+    key: str
+    """Of the table of instructions."""
+    scopes_key: str
+
+
+def times_part(one: ComparedView) -> TimesPart | None:
+    """Return what the page says; None where profilers did not see both."""
+    if one.times is None:
+        return None
+    keys = list(time_tables(one))
+    doubt = "Several modules of this name may be the one that ran." * (one.times.grade != "exact")
+    return TimesPart(times_words(one.times), doubt, one.times.left_out, keys[0], keys[1])
+
+
+def times_words(times: ComparedTimesView) -> str:
+    """Say in a sentence or two what became of the time."""
+    before, after = (units.seconds(one / 1e6) for one in (times.before, times.after))
+    slower = units.plural(times.slower, "instruction")
+    became = f"{slower} became slower by more than chance" if times.slower else _nothing(times)
+    runs = f"{units.plural(times.base_runs, 'run')} against {times.head_runs}"
+    return f"A run took {before} in the base and {after} in the head ({runs}). {became}."
+
+
+def _nothing(times: ComparedTimesView) -> str:
+    if any(one.certain is None and one.after > one.before for one in times.instructions):
+        return "Of what both ran, nothing became slower by more than chance"
+    return "Nothing became slower by more than chance"
+
+
+def slowest_words(one: ComparedView) -> Iterator[str]:
+    """Yield what became slower by more than chance, or is new, in a line each; the worst first."""
+    slower = [each for each in one.times.instructions if _is_slower(each)] if one.times else []
+    for each in slower[:_MOST_WORDS]:
+        names = ", ".join(f"%{name}" for name in each.head)
+        took = units.seconds((each.after - each.before) / 1e6)
+        verb = "takes" if len(each.head) == 1 else "take"
+        yield f"{names} {verb} {took} more: {each.what} [{each.grade}]"
+
+
+def _is_slower(one: TimeChangeView) -> bool:
+    return one.after > one.before and bool(one.head) and (one.certain is True or not one.base)
+
+
+def time_tables(one: ComparedView) -> Mapping[str, Table]:
+    """Return the tables of both profiles by their keys; none where there are none."""
+    if one.times is None:
+        return {}
+    return {
+        navigation.table_key(one.slug, "times"): _instructions(one.times),
+        navigation.table_key(one.slug, "time-scopes"): _scopes(one.times),
+    }
+
+
+def _instructions(times: ComparedTimesView) -> Table:
+    columns = (
+        Column("In the head", "code", of="instruction"),
+        Column("In the base", "code", of="instruction"),
+        Column("Slower by µs", "float", "own time of one run; negative where it became faster"),
+        Column("Base µs", "float", "of one run, without what ran inside of it"),
+        Column("Head µs", "float", "of one run, without what ran inside of it"),
+        Column("Beyond chance", "text", "by more than two standard errors of what was measured"),
+        Column("What changed in its compilation"),
+        Column("Held for the same", "chip"),
+    )
+    return Table(columns, [_row(one) for one in times.instructions], (2, "desc"))
+
+
+def _row(one: TimeChangeView) -> list[Cell]:
+    return [
+        ", ".join(one.head) or None,
+        ", ".join(one.base) or None,
+        one.after - one.before,
+        one.before if one.base else None,
+        one.after if one.head else None,
+        _CERTAIN[one.certain],
+        one.what,
+        [one.grade, f"xr-{one.grade}"],
+    ]
+
+
+def _scopes(times: ComparedTimesView) -> Table:
+    columns = (
+        Column("Scope"),
+        Column("Slower by µs", "float", "own time of all its instructions in one run"),
+        Column("Base µs", "float"),
+        Column("Head µs", "float"),
+    )
+    rows: list[list[Cell]] = [
+        [one.scope, one.after - one.before, one.before, one.after] for one in times.scopes
+    ]
+    return Table(columns, rows, (1, "desc"))

@@ -1,0 +1,147 @@
+"""The work on two profiles of one module of a comparison, in one process."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xlareport.analysis.clock.times import ModuleTimes
+from xlareport.analysis.compare.slower import (
+    ScopeChange,
+    TimeChange,
+    Timed,
+    scope_changes,
+    time_changes,
+)
+from xlareport.dump.modules import ModuleFiles
+from xlareport.pages.compare.figures import RUN
+from xlareport.pages.compare.views import (
+    ComparedTimesView,
+    ComparedView,
+    QuantityView,
+    ScopeTimeView,
+    TimeChangeView,
+)
+from xlareport.pages.module_parts import fault
+from xlareport.program import read_module
+
+MOST = 2_000
+"""Instructions of one module that are told; of more, those in between are left out."""
+_MICROSECONDS = 1e6
+"""In a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimingTask:
+    """Two modules with what profilers saw of modules of their names."""
+
+    base: ModuleFiles
+    head: ModuleFiles
+    base_times: ModuleTimes
+    head_times: ModuleTimes
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What came of it."""
+
+    view: ComparedTimesView | None = None
+    joined: tuple[int, int] = (0, 0)
+    """Events of instructions that base and head have."""
+    problem: str = ""
+
+
+def timing(task: TimingTask) -> Timing:
+    """Join both profiles; a fault costs this pair and no other."""
+    try:
+        return _timing(task)
+    except Exception as error:  # noqa: BLE001 - as in module_work: no module costs the others
+        return untimed(task, fault(error))
+
+
+def untimed(task: TimingTask, reason: str) -> Timing:
+    """Return what stands for a pair whose times could not be compared."""
+    return Timing(problem=f"The times of {task.head.key} could not be compared: {reason}.")
+
+
+def _timing(task: TimingTask) -> Timing:
+    ours, theirs = read_module(task.base).final, read_module(task.head).final
+    if ours is None or theirs is None:
+        return Timing()
+    base, head = Timed(ours.hlo, task.base_times), Timed(theirs.hlo, task.head_times)
+    if not base.joined or not head.joined:
+        return Timing()
+    return Timing(_view(base, head), (base.joined, head.joined))
+
+
+def _view(base: Timed, head: Timed) -> ComparedTimesView:
+    changes = time_changes(base, head)
+    half = MOST // 2
+    told = changes if len(changes) <= MOST else (*changes[:half], *changes[-half:])
+    return ComparedTimesView(
+        base_runs=base.runs,
+        head_runs=head.runs,
+        before=base.seconds * _MICROSECONDS,
+        after=head.seconds * _MICROSECONDS,
+        grade="exact",
+        slower=sum(one.certain is True and one.more > 0 for one in changes),
+        instructions=tuple(map(_change, told)),
+        left_out=len(changes) - len(told),
+        scopes=tuple(map(_scope, scope_changes(base, head))),
+    )
+
+
+def _change(one: TimeChange) -> TimeChangeView:
+    return TimeChangeView(
+        base=one.base,
+        head=one.head,
+        before=one.before * _MICROSECONDS,
+        after=one.after * _MICROSECONDS,
+        grade=str(one.grade),
+        certain=one.certain,
+        what=one.what,
+    )
+
+
+def _scope(one: ScopeChange) -> ScopeTimeView:
+    return ScopeTimeView(one.name, one.before * _MICROSECONDS, one.after * _MICROSECONDS)
+
+
+def own_timings(found: Mapping[int, tuple[TimingTask, Timing]]) -> Mapping[int, Timing]:
+    """Keep those of the modules whose instructions the profiles name most of, by their places.
+
+    Several of a name that cannot be told apart are guesses.
+    """
+    kept = {}
+    for place, (task, one) in found.items():
+        alike = [other for each, other in found.values() if _same_name(task, each)]
+        most = max(other.joined for other in alike)
+        if one.joined == most or one.problem:
+            doubtful = sum(other.joined == most for other in alike) > 1 and one.view is not None
+            kept[place] = _doubted(one) if doubtful else one
+    return kept
+
+
+def _same_name(one: TimingTask, other: TimingTask) -> bool:
+    return one.base.name == other.base.name or one.head.name == other.head.name
+
+
+def _doubted(one: Timing) -> Timing:
+    return replace(one, view=replace(one.view, grade="guessed")) if one.view else one
+
+
+def with_timings(
+    modules: Sequence[ComparedView], timings: Mapping[int, Timing]
+) -> tuple[ComparedView, ...]:
+    """Add what was measured to the modules, by their places; the time of a run is a figure too."""
+    return tuple(
+        _with_times(one, timings[place].view) if place in timings else one
+        for place, one in enumerate(modules)
+    )
+
+
+def _with_times(one: ComparedView, times: ComparedTimesView | None) -> ComparedView:
+    if times is None:
+        return one
+    before, after = round(times.before * 1000), round(times.after * 1000)
+    change = (after - before) / before if before else None
+    figures = (*one.figures, QuantityView(RUN, before, after, change))
+    return replace(one, times=times, figures=figures)

@@ -1,0 +1,131 @@
+"""Two dumps with profiles: whose a profile is, what the pages, the JSON and the Markdown say."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from xlareport.cli.compare import command
+from xlareport.comparing import compare
+from xlareport.pages.compare.budgets import check, parse_budget
+from xlareport.pages.compare.results import markdown
+from xlareport.pages.compare.views import CompareView
+from xlareport.report import BuildOptions
+
+HLO = """HloModule jit_f, is_scheduled=true
+
+ENTRY main {
+  a = f32[64,64]{1,0} parameter(0)
+  ROOT dot.1 = f32[64,64]{1,0} dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+"""
+
+
+def side(folder: Path, took: int, *, numbers: tuple[int, ...] = (1,), inside: bool = True) -> Path:
+    """Return a dump whose dot took so many microseconds in each of three runs."""
+    dump = folder / "dump"
+    dump.mkdir(parents=True)
+    for number in numbers:
+        (dump / f"module_{number:04d}.jit_f.cpu_after_optimizations.txt").write_text(HLO)
+    write_profile((dump if inside else folder) / "plugins/profile/today", took)
+    return dump
+
+
+def write_profile(folder: Path, took: int) -> None:
+    folder.mkdir(parents=True)
+    events = [
+        {
+            "ts": 1000 * run,
+            "dur": took + run,
+            "args": {"hlo_module": "jit_f", "hlo_op": "dot.1", "run_id": str(run)},
+        }
+        for run in range(3)
+    ]
+    (folder / "vm.trace.json").write_text(json.dumps({"traceEvents": events}))
+
+
+def compared(base: Path, head: Path, **more: Any) -> CompareView:
+    return compare(base, head, BuildOptions(jobs=1), site=False, **more).view
+
+
+def test_what_became_slower(tmp_path: Path) -> None:
+    view = compared(side(tmp_path / "a", 10), side(tmp_path / "b", 40))
+    (module,) = view.modules
+    assert module.identical
+    assert module.times is not None
+    assert (module.times.before, module.times.after) == (11.0, 41.0)
+    assert (module.times.base_runs, module.times.head_runs, module.times.slower) == (3, 3, 1)
+    (one,) = module.times.instructions
+    assert (one.base, one.head, one.certain, one.grade) == (("dot.1",), ("dot.1",), True, "exact")
+    figures = {each.name: (each.base, each.head) for each in module.figures}
+    assert figures["run_nanoseconds"] == (11_000, 41_000)
+    said = markdown(view)
+    assert "| Measured time of a run | 11 µs | 41 µs | +272.7% |" in said
+    assert "dot.1 takes 30 µs more" in said
+    assert json.loads(json.dumps(asdict(view)))["modules"][0]["times"]["slower"] == 1
+
+
+def test_a_dump_against_itself_has_nothing_slower(tmp_path: Path) -> None:
+    base = side(tmp_path / "a", 10, inside=False)
+    view = compared(base, base)
+    (module,) = view.modules
+    assert module.times is not None
+    assert module.times.slower == 0
+    assert {one.after - one.before for one in module.times.instructions} == {0.0}
+    assert "What became slower" not in markdown(view)
+
+
+def test_a_profile_beside_both_is_of_neither(tmp_path: Path) -> None:
+    base, head = side(tmp_path / "a", 10), side(tmp_path / "b", 40)
+    for one in (base, head):
+        one.rename(tmp_path / one.parent.name / "moved")
+    base, head = (tmp_path / "a/moved").rename(tmp_path / "x"), (tmp_path / "b/moved")
+    head = head.rename(tmp_path / "y")
+    write_profile(tmp_path / "plugins/profile/other", 90)
+    view = compared(base, head)
+    (module,) = view.modules
+    assert module.times is not None
+    assert (module.times.before, module.times.after) == (11.0, 41.0)
+    assert sum("beside both dumps" in one.message for one in view.problems) >= 2
+
+
+def test_profiles_that_are_named(tmp_path: Path) -> None:
+    base, head = tmp_path / "a", tmp_path / "b"
+    for one in (base, head):
+        one.mkdir()
+        (one / "module_0001.jit_f.cpu_after_optimizations.txt").write_text(HLO)
+    write_profile(tmp_path / "far/p", 10)
+    write_profile(tmp_path / "far/q", 12)
+    named = ["--profile-base", tmp_path / "far/p", "--profile-head", tmp_path / "far/q"]
+    arguments = [str(one) for one in (base, head, *named, "--json", "--jobs", 1)]
+    found = CliRunner().invoke(command, arguments)
+    times = json.loads(found.stdout)["modules"][0]["times"]
+    assert (times["before"], times["after"]) == (11.0, 13.0)
+
+
+def test_modules_of_one_name_are_a_guess(tmp_path: Path) -> None:
+    base = side(tmp_path / "a", 10, numbers=(1, 2))
+    grades = [one.times.grade for one in compared(base, base).modules if one.times]
+    assert grades == ["guessed", "guessed"]
+
+
+@pytest.mark.parametrize(("budget", "broken"), [("+10%", 1), ("+500%", 0), ("20000", 1)])
+def test_a_budget_on_the_time_of_a_run(tmp_path: Path, budget: str, broken: int) -> None:
+    view = compared(side(tmp_path / "a", 10), side(tmp_path / "b", 40))
+    found = check(view, [parse_budget(f"run_nanoseconds > {budget}")])
+    assert len(found.breaches) == broken
+    assert found.unchecked == ()
+
+
+def test_the_page_of_the_module(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    base, head = side(tmp_path / "a", 10), side(tmp_path / "b", 40)
+    compare(base, head, BuildOptions(out=out, jobs=1, html=False))
+    page = (out / "site_src/m/module_0001.jit_f.md").read_text()
+    assert "A run took 11 µs in the base and 41 µs in the head" in page
+    assert "1 instruction became slower by more than chance" in page
+    for name in ("times", "time-scopes"):
+        assert (out / f"site_src/assets/data/m/module_0001.jit_f/{name}.js").is_file()
