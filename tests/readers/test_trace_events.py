@@ -111,6 +111,12 @@ def test_both_forms_of_a_small_real_profile_say_the_same(unpacked: Callable[[str
     assert not problems
 
 
+def test_a_run_without_a_name_has_none(tmp_path: Path) -> None:
+    whole = {"traceEvents": [event("a", 1, 1, run_id="-1"), event("a", 2, 1)]}
+    found, _ = read(tmp_path / "x", json.dumps(whole).encode())
+    assert [one.run for one in found] == ["", ""]
+
+
 def test_threads_of_a_gpu_that_tell_events_again_are_left_out(tmp_path: Path) -> None:
     names = {2: "Stream #14(Compute)", 3: "XLA Ops"}
     told = [

@@ -148,10 +148,10 @@ def _by_trace(one: ModuleSummary, most: Most) -> Evidence:
     if one.runs is None:
         return Evidence("", 60, 0.0)
     share = _share(one.runs.microseconds, most.measured)
-    times = units.plural(one.runs.count, "time")
+    times = f" {units.plural(one.runs.count, 'time')}" if one.runs.count else ""
     whose = ", by itself or with others of its name" if one.runs.shared else ""
     took = f"{one.runs.microseconds / 1000:,.1f} ms in all"
-    words = f"ran {times} while a profiler watched{whose}, {took}"
+    words = f"ran{times} while a profiler watched{whose}, {took}"
     return Evidence(words, 60, share)
 
 

@@ -140,7 +140,7 @@ def _time(found: MeasuredView) -> str:
     share = units.share(min(1.0, sum(one.share for one in slowest)))
     most = f" {names} took {share} of it." if slowest else ""
     if not found.runs:
-        return f"A profiler saw it run for {units.seconds(found.length / 1e6)}.{most}"
+        return f"A profiler watched it for {units.seconds(found.length / 1e6)}.{most}"
     mean = units.seconds(found.length / found.runs / 1e6)
     runs = units.plural(found.runs, "run")
     return f"A profiler saw {runs}, {mean} {'each on average' if found.runs > 1 else 'long'}.{most}"

@@ -96,7 +96,8 @@ def with_runs(
         times = watched.get(name) if one.clock or name not in told else None
         found = module_runs(times) if times else None
         if found and one.clock:
-            found = replace(found, shared=bool(one.clock.twins or one.clock.others))
+            shared = bool(one.clock.twins or one.clock.others)
+            found = replace(found, shared=shared, count=found.count or one.clock.entered)
         yield replace(one, summary=replace(one.summary, runs=found)) if found else one
 
 

@@ -122,7 +122,9 @@ def _lead(found: Measured) -> str:
     most = f" Most time went to {', '.join(slowest)}: {share} of it." if slowest else ""
     runs = found.told_apart
     if not runs:
-        return f"A profiler saw this module, but does not tell one run from another.{most}"
+        times = f" run {units.plural(found.entered, 'time')}, to go by" if found.entered else ""
+        known = f"{times} the instructions of its entry" if times else ""
+        return f"A profiler saw this module{known}, but does not tell one run from another.{most}"
     mean = _time(found.length // runs)
     return (
         f"A profiler saw {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"

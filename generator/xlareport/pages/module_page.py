@@ -257,10 +257,10 @@ def _chips(view: ModuleView, second_id: int | None) -> tuple[str, ...]:
 
 def _runs(view: ModuleView) -> tuple[str, ...]:
     """Say how often a profiler saw it run, where there is a profile."""
-    if view.runs is None or view.run_microseconds is None:
+    if view.run_microseconds is None:
         return ()
-    times = units.plural(view.runs, "time")
-    return (f"ran {times} in the profile, {view.run_microseconds / 1000:,.1f} ms in all",)
+    times = "" if view.runs is None else f" {units.plural(view.runs, 'time')}"
+    return (f"ran{times} in the profile, {view.run_microseconds / 1000:,.1f} ms in all",)
 
 
 def _per_device(found: Signature) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 _HASHED = re.compile(r"\(\d++\)\Z")
 _LONGEST = 1 << 62
 """Picoseconds: 53 days, longer than any profile."""
+_NO_RUN = "-1"
 _TEXT = re.compile(r"%?([^\s=]++)")
 DERIVED_LINES = frozenset(
     (
@@ -51,6 +52,11 @@ def instruction_name(written: str) -> str:
     """Return the name that heads an instruction's text: `%dot.1 = f32[] dot(...)` is `dot.1`."""
     found = _TEXT.match(written)
     return found[1] if found else ""
+
+
+def run_name(written: str) -> str:
+    """Return what a run is called; empty for `-1`, which TensorFlow writes where it has no name."""
+    return "" if written == _NO_RUN else written
 
 
 @lru_cache(4096)

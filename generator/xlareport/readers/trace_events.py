@@ -13,7 +13,7 @@ from typing import IO
 import ijson
 
 from xlareport.errors import Problem
-from xlareport.readers.op_events import DERIVED_LINES, OpEvent, is_time, module_name
+from xlareport.readers.op_events import DERIVED_LINES, OpEvent, is_time, module_name, run_name
 
 _GZIP = b"\x1f\x8b"
 _PICOSECONDS = 1e6
@@ -50,7 +50,7 @@ def _events(file: "IO[bytes] | gzip.GzipFile") -> Iterator[OpEvent]:
         yield OpEvent(
             module=module_name(str(event["args.hlo_module"])),
             instruction=str(event["args.hlo_op"]),
-            run=str(event.get("args.run_id", "")),
+            run=run_name(str(event.get("args.run_id", ""))),
             thread=thread,
             start=start,
             duration=duration,

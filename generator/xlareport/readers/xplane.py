@@ -20,6 +20,7 @@ from xlareport.readers.op_events import (
     instruction_name,
     is_time,
     module_name,
+    run_name,
 )
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.wire import Field, fields, pieces, value_of
@@ -95,7 +96,7 @@ def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
         module, instruction, run = _said(event.stats, said, plane.slots, plane.texts)
         if module and instruction:
             name = module_name(module)
-            yield OpEvent(name, instruction, run, thread, start, event.duration_ps)
+            yield OpEvent(name, instruction, run_name(run), thread, start, event.duration_ps)
 
 
 def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:

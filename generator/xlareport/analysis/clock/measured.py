@@ -59,6 +59,8 @@ class Measured:
     """Those that the module has not."""
     scopes: tuple[Sum, ...]
     lines: tuple[Sum, ...]
+    entered: int | None = None
+    """How often most instructions of the entry ran; None where none of them was seen."""
     twins: tuple[str, ...] = ()
     """Keys of other modules of the name that it may have been as well."""
     others: tuple[str, ...] = ()
@@ -98,7 +100,14 @@ def measured(
         unknown=tuple(one for one in ordered if one.name not in where),
         scopes=_sums(rows, [scope_of(one.op_name) or _NO_SCOPE for one in rows]),
         lines=_sums(rows, [one.line or _NO_LINE for one in rows]),
+        entered=_entered(rows, module),
     )
+
+
+def _entered(rows: Sequence[MeasuredRow], module: HloModule) -> int | None:
+    entry = module.entry.name if module.entry else None
+    counts = Counter(one.time.count for one in rows if one.computation == entry)
+    return counts.most_common(1)[0][0] if counts else None
 
 
 def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:

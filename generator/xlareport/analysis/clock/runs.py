@@ -12,7 +12,8 @@ _MICROSECOND = 1_000_000
 class ModuleRuns:
     """How often a module ran while a profiler watched."""
 
-    count: int
+    count: int | None
+    """None where the profiler does not tell one run from another."""
     microseconds: float
     """From the first to the last operation of each run, summed."""
     shared: bool = False
@@ -20,10 +21,8 @@ class ModuleRuns:
 
 
 def module_runs(times: ModuleTimes) -> ModuleRuns:
-    """Count the runs; where they are not named, the instruction that came most often tells."""
-    named = [one for one in times.runs if one.name]
-    if len(named) == len(times.runs):
-        return ModuleRuns(len(named), times.length / _MICROSECOND)
-    most = max((one.count for one in times.instructions.values()), default=0)
+    """Count the runs; where they are not named, their time is that of the instructions."""
+    if all(one.name for one in times.runs):
+        return ModuleRuns(len(times.runs), times.length / _MICROSECOND)
     own = sum(one.own for one in times.instructions.values())
-    return ModuleRuns(most, own / _MICROSECOND)
+    return ModuleRuns(None, own / _MICROSECOND)
