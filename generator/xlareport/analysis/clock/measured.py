@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.clock.runs import entered
 from xlareport.analysis.clock.times import ModuleTimes, OpTime, RunTime
 from xlareport.analysis.places import op_name_of, places_of
 from xlareport.analysis.scope import scope_of
@@ -100,14 +101,8 @@ def measured(
         unknown=tuple(one for one in ordered if one.name not in where),
         scopes=_sums(rows, [scope_of(one.op_name) or _NO_SCOPE for one in rows]),
         lines=_sums(rows, [one.line or _NO_LINE for one in rows]),
-        entered=_entered(rows, module),
+        entered=entered(times, module),
     )
-
-
-def _entered(rows: Sequence[MeasuredRow], module: HloModule) -> int | None:
-    entry = module.entry.name if module.entry else None
-    counts = Counter(one.time.count for one in rows if one.computation == entry)
-    return counts.most_common(1)[0][0] if counts else None
 
 
 def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:

@@ -1,8 +1,10 @@
 """How often a module ran while a profiler watched, and how long."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from xlareport.analysis.clock.times import ModuleTimes
+from xlareport.hlo.model import HloModule
 
 _MICROSECOND = 1_000_000
 """Picoseconds."""
@@ -26,3 +28,11 @@ def module_runs(times: ModuleTimes) -> ModuleRuns:
         return ModuleRuns(len(times.runs), times.length / _MICROSECOND)
     own = sum(one.own for one in times.instructions.values())
     return ModuleRuns(None, own / _MICROSECOND)
+
+
+def entered(times: ModuleTimes, module: HloModule) -> int | None:
+    """Return how often most instructions of the entry ran; None where none of them was seen."""
+    names = [one.name for one in module.entry.instructions] if module.entry else []
+    seen = (times.instructions.get(name) for name in names)
+    counts = Counter(one.count for one in seen if one)
+    return counts.most_common(1)[0][0] if counts else None

@@ -13,7 +13,7 @@ from math import hypot, sqrt
 import networkx as nx
 
 from xlareport.analysis.clock.measured import instructions_by_name
-from xlareport.analysis.clock.runs import module_runs
+from xlareport.analysis.clock.runs import entered, module_runs
 from xlareport.analysis.clock.times import PICOSECOND, ModuleTimes
 from xlareport.analysis.differences import Kind, compare
 from xlareport.analysis.matching.facts import holders_of
@@ -47,8 +47,8 @@ class Timed:
 
     @cached_property
     def runs(self) -> int:
-        """How often it ran."""
-        return max(1, module_runs(self.times).count)
+        """How often it ran; where runs are not told apart, to go by its entry."""
+        return module_runs(self.times).count or entered(self.times, self.module) or 1
 
     @property
     def seconds(self) -> float:
