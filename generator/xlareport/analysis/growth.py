@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from xlareport.analysis.cost.totals import Total
 from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned, partition_count
 from xlareport.analysis.steps import figures_of
 from xlareport.hlo.model import Computation, HloModule
@@ -32,11 +33,11 @@ class Growth:
 
 def growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
     """Return the figures of each snapshot; what `costs` has counted is not counted again."""
-    counted = {one: costs.module(one) for one in _chosen(modules)}
+    counted = {one: costs.total(one) for one in _chosen(modules)}
     return tuple(_growth(one, counted.get(one)) for one in modules)
 
 
-def _growth(module: HloModule, cost: ModuleCost | None) -> Growth:
+def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
     figures = figures_of(module)
     return Growth(
         instructions=figures.instructions,

@@ -57,16 +57,18 @@ class Composition:
     _known_fused: dict[tuple[str, Sizes], Fused] = field(default_factory=dict, repr=False)
 
     def add(self, computation: Computation) -> None:
-        """Sum up one computation; those that it calls were added before.
+        """Sum up one computation as a person wants it; those that it calls were added before.
 
         Raises UncountableError where the sum cannot be meant.
         """
-        locals_ = self.tallies[computation.name]
-        own = _sum(self.cost(computation, one) for one in locals_)
+        own = _sum(self.cost(computation, one) for one in self.tallies[computation.name])
         if weight(own) > MOST_WORK:
             raise UncountableError(f"{computation.name[:80]} cannot be as dear as its loops say")
         self.own[computation.name] = own
-        counted = [self._xla_cost(one) for one in locals_]
+
+    def add_as_xla(self, computation: Computation) -> None:
+        """Sum up one computation as XLA does; those that it calls were added so before."""
+        counted = [self._xla_cost(one) for one in self.tallies[computation.name]]
         known = [one for one in counted if one is not None]
         self.xla[computation.name] = _sum(known) if len(known) == len(counted) else None
 

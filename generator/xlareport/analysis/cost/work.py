@@ -6,6 +6,7 @@ which multiplies loops by their trip counts and reads known custom calls from th
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.cost.call_order import callees_first
@@ -14,7 +15,7 @@ from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.products import Products
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local, tally
-from xlareport.analysis.cost.totals import Composition
+from xlareport.analysis.cost.totals import Composition, Total
 from xlareport.hlo.model import Computation, HloModule
 
 InstructionKey = tuple[str, str]
@@ -113,30 +114,50 @@ class Costs:
             known = self._modules[module] = self._counted(module)
         return known
 
+    def total(self, module: HloModule) -> Total | ModuleCost | None:
+        """Return what a module costs in all, for a fraction of the work; None if not known."""
+        known = self._modules.get(module)
+        if known is not None:
+            return known
+        summed = self._summed(module)
+        return summed.composition.own[summed.order[-1].name] if summed else None
+
     def _counted(self, module: HloModule) -> ModuleCost:
-        order = callees_first(module)
-        if not order:
+        summed = self._summed(module)
+        if summed is None:
             return _unknown_cost(module)
-        try:
-            composition = self._composed(module, order)
-            runs = runs_of(order, composition)
-        except UncountableError:
-            return _unknown_cost(module)
+        order, composition, runs = summed
+        for one in order:
+            composition.add_as_xla(one)
         instructions = _instruction_costs(order, composition, runs)
         return _module_cost(module, composition, runs, instructions)
 
-    def _composed(self, module: HloModule, order: tuple[Computation, ...]) -> Composition:
+    def _summed(self, module: HloModule) -> "_Summed | None":
+        order = callees_first(module)
+        if not order:
+            return None
         tallies = {one.name: self._tally(one) for one in order}
         composition = Composition(module, tallies, Loops(module))
-        for one in order:
-            composition.add(one)
-        return composition
+        try:
+            for one in order:
+                composition.add(one)
+            return _Summed(order, composition, runs_of(order, composition))
+        except UncountableError:
+            return None
 
     def _tally(self, computation: Computation) -> tuple[Local, ...]:
         known = self._tallies.get(computation)
         if known is None:
             known = self._tallies[computation] = tally(computation)
         return known
+
+
+class _Summed(NamedTuple):
+    """The sums of a module's computations, callees first, and how often each runs."""
+
+    order: tuple[Computation, ...]
+    composition: Composition
+    runs: Runs
 
 
 def module_cost(module: HloModule) -> ModuleCost:
