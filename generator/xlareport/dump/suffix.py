@@ -8,6 +8,7 @@ the forms fits, the last is taken.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from xlareport.dump import endings
 from xlareport.dump.grammar import Form, suffix_forms
@@ -98,7 +99,9 @@ def read_without_id(reading: Reading, name: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=50_000)
 def _suffix(rest: str) -> _Found | None:
+    """Return the suffix of what follows a module's number: thousands of modules share it."""
     for form in suffix_forms():
         if match := form.pattern.fullmatch(rest):
             return form, match
