@@ -8,7 +8,8 @@ import pytest
 
 from xlareport.errors import UnreadableInputError
 from xlareport.extracting import extract_texts
-from xlareport.report import BuildOptions, build, read_report, silent
+from xlareport.progress import silent
+from xlareport.report import BuildOptions, build, read_report
 from xlareport.sharing import NOTE, Parcel, share, share_redacted
 
 MANY = 25_000_000

@@ -9,6 +9,7 @@ from xlareport.dump.limits import LIMITS, Limits, too_large
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
 from xlareport.errors import Problem
+from xlareport.progress import Tell, silent
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
 from xlareport.readers.tf_log import read_tf_log
@@ -18,6 +19,7 @@ from xlareport.readers.xplane import xplane_events
 _XPLANE = ".xplane.pb"
 PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
 """How the names of what profilers write end."""
+_READING = "reading profiles, megabytes"
 _MEGABYTE = 1_000_000
 _EVENTS = 20_000
 """After so many it is told how far the file is read."""
@@ -58,16 +60,11 @@ def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
     return tuple(sorted(one for one in found if not one.is_relative_to(dump.resolve())))
 
 
-def _unheard(done: int, total: int) -> None:
-    """Tell nobody."""
-    del done, total
-
-
 @dataclass(slots=True)
 class ProfileReading:
     """What was read of profiles while their events were taken."""
 
-    tell: Callable[[int, int], None] = _unheard
+    tell: Tell = silent
     """Is told now and then how many megabytes are read, and how many there are."""
     read: list[str] = field(default_factory=list)
     """Paths of the files that held events."""
@@ -96,7 +93,7 @@ def profile_events(
 
 def _tell(reading: ProfileReading, before: int, total: int, position: int) -> None:
     if total > _MEGABYTE:
-        reading.tell((before + position) // _MEGABYTE, total // _MEGABYTE)
+        reading.tell(_READING, (before + position) // _MEGABYTE, total // _MEGABYTE)
 
 
 def _of_file(

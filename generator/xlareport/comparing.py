@@ -43,7 +43,8 @@ from xlareport.pages.compare.timing import (
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pages.facts import Analysed, Dump, report_view
 from xlareport.pages.views import DumpView, ProblemView
-from xlareport.report import BuildOptions, Tell, check_apart, draw, name_files, silent
+from xlareport.progress import Tell, silent
+from xlareport.report import BuildOptions, check_apart, draw, name_files
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.writer import write_sources

@@ -7,7 +7,7 @@ a process returns is a value; one writer writes.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -16,10 +16,8 @@ from pathlib import Path
 from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
-from xlareport.beside import (
-    read_graphs,
-    read_reasons,
-)
+from xlareport.beside import read_graphs, read_reasons
+from xlareport.collector import rare_collections
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.limits import LIMITS, Limits
@@ -50,16 +48,14 @@ from xlareport.pages.twins import Payloads, twin_result, twin_texts
 from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_all
 from xlareport.program import Module, read_module
+from xlareport.progress import Tell, silent
 from xlareport.site.builder import build_site, prepare_mkdocs
 from xlareport.site.folder import Folder
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
 from xlareport.watching import Watched, watch, without_module
-from xlareport.workers import Crew, Errand, as_they_come, rare_collections
-
-Tell = Callable[[str, int, int], None]
-"""Is told what is being done, how many are done, how many there are."""
+from xlareport.workers import Crew, Errand, as_they_come
 
 _READING = "reading modules"
 _DRAWING = "drawing pictures"
@@ -99,11 +95,6 @@ class Built:
     report: ReportView
     warnings: str
     """What MkDocs had to say, of the user's own pages as a rule; empty when all is well."""
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """Tell nobody."""
-    del what, done, total
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.errors import UnreadableInputError
 from xlareport.knowledge import opcodes
-from xlareport.report import BuildOptions, Tell, build
+from xlareport.progress import Tell
+from xlareport.report import BuildOptions, build
 from xlareport.site.fitting import Packed
 from xlareport.site.main_program import find_site
 from xlareport.site.pack import NO_NOTES, pack

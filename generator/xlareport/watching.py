@@ -1,9 +1,8 @@
 """What profilers saw while the modules of a dump ran: in the dump, beside it, and elsewhere."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,15 +13,12 @@ from xlareport.dump.filename import sanitised
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.source import Source, open_source
 from xlareport.errors import Problem
+from xlareport.progress import Tell, silent
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-Tell = Callable[[str, int, int], None]
-"""Is told what is being done, how much is done, how much there is."""
-
-_READING = "reading profiles, megabytes"
 _MOST_NAMED = 5
 
 
@@ -41,7 +37,7 @@ def watch(
     source: Source,
     profiles: Sequence[str],
     limits: Limits = LIMITS,
-    tell: Tell | None = None,
+    tell: Tell = silent,
     *,
     beside: Sequence["Path"] | None = None,
 ) -> Watched:
@@ -54,7 +50,7 @@ def watch(
         near = profiles_beside(source.location) if beside is None else beside
         places: list[str | Path] = [*profiles, *near]
         more = [opened.enter_context(open_source(one, limits)) for one in places]
-        reading = ProfileReading(partial(tell, _READING)) if tell else ProfileReading()
+        reading = ProfileReading(tell)
         entries = chain(source.entries, *(one.entries for one in more))
         times = times_of(profile_events(entries, reading, limits))
     modules = {sanitised(name): one for name, one in times.items()}

@@ -1,6 +1,5 @@
 """Processes that work on errands, of which each may die without costing the rest."""
 
-import gc
 import os
 import signal
 import threading
@@ -20,15 +19,14 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
+from xlareport.collector import collect_seldom
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 SHARE = "XLAREPORT_SHARE"
 """The environment tells a program that works for one of several which share is its: `NUMBER/OF`,
 from 0."""
-
-_GC_THRESHOLDS = (200_000, 50, 1_000)
-"""Millions of small objects live as long as the work; looking at all of them again is a waste."""
 
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 _THREADS = Path("/proc/self/task")
@@ -119,17 +117,6 @@ def work_in_processes(
             yield one.thing, one.result()
 
 
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Look for cycles of dead objects seldom, as the processes of a crew do."""
-    former = gc.get_threshold()
-    gc.set_threshold(*_GC_THRESHOLDS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*former)
-
-
 def _pool(workers: int) -> Executor:
     return ProcessPoolExecutor(max(workers, 1), mp_context=_context(), initializer=_begin)
 
@@ -155,7 +142,7 @@ def _interrupts_held_back() -> Iterator[None]:
 
 def _begin() -> None:
     """End at Ctrl-C and SIGTERM without a word, and with the process that began this one."""
-    gc.set_threshold(*_GC_THRESHOLDS)
+    collect_seldom()
     for one in _ENDS:
         signal.signal(one, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):

@@ -11,7 +11,8 @@ from xlareport.dump.source import open_source
 from xlareport.pages.answers import Told, tell
 from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.home import home_page
-from xlareport.report import BuildOptions, analyse, begin_reading, silent
+from xlareport.progress import silent
+from xlareport.report import BuildOptions, analyse, begin_reading
 from xlareport.workers import Crew
 
 Unpack = Callable[[str], Path]

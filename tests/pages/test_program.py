@@ -11,7 +11,8 @@ from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.program import ProgramPage, links_table, program_page
 from xlareport.pages.program_picture import program_picture
 from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, analyse, begin_reading, silent
+from xlareport.progress import silent
+from xlareport.report import BuildOptions, analyse, begin_reading
 from xlareport.workers import Crew
 
 Unpack = Callable[[str], Path]

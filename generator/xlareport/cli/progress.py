@@ -1,6 +1,6 @@
 """A progress bar for long work, silent where the output is not a terminal."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -13,8 +13,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-Tell = Callable[[str, int, int], None]
-"""What is being done, how many are done, how many there are."""
+from xlareport.progress import Tell
 
 
 @contextmanager

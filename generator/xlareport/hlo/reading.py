@@ -1,11 +1,10 @@
 """What all readers of snapshots share: equal files are read once, problems name their file."""
 
-import gc
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from xlareport.collector import no_collections
 from xlareport.errors import Problem
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.repeated import NamesOnce
@@ -49,7 +48,7 @@ class SnapshotReader(ABC):
         key = (len(data), hash(data))
         known = self._known.get(key)
         if known is None:
-            with _without_collection():
+            with no_collections():
                 known = self._with_own_names(self._read(data)) if data.strip() else _EMPTY
             self._known[key] = known
         return known
@@ -63,18 +62,6 @@ class SnapshotReader(ABC):
     @abstractmethod
     def _read(self, data: bytes) -> Reading:
         """Read a file that was not seen before; never raises."""
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Pause the collection of cycles: reading makes very many objects that stay, and no garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def limited(problems: Sequence[Problem]) -> tuple[Problem, ...]:

@@ -4,13 +4,10 @@ Deterministic and near-linear in what differs. Computations that both share are 
 and cost nothing; so are lines that stand in a paired computation on both sides.
 """
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from xlareport.analysis.matching import account, frames, rules, spreading
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search import start
+from xlareport.collector import no_collections
 from xlareport.hlo.model import HloModule
 
 _RULES = (
@@ -43,7 +40,7 @@ _RULES = (
 
 def match(before: HloModule, after: HloModule) -> Matching:
     """Pair the instructions of two modules."""
-    with _collector_at_rest():
+    with no_collections():
         search = start(before, after)
         for rule in _RULES:
             if not search.done():
@@ -51,15 +48,3 @@ def match(before: HloModule, after: HloModule) -> Matching:
         search.finish()
         found = tuple(account.pairings(search))
     return Matching(before, after, search.computations.pairs, found)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Let the garbage collector rest: what a match makes lives to its end, looking costs half."""
-    works = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if works:
-            gc.enable()

@@ -1,0 +1,11 @@
+"""How far long work is, for whoever waits for it."""
+
+from collections.abc import Callable
+
+Tell = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is done, how much there is."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Tell nobody."""
+    del what, done, total
