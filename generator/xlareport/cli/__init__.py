@@ -10,8 +10,8 @@ import click
 
 from xlareport import __version__
 from xlareport.cli.terminal import say
+from xlareport.collector import rare_collections
 from xlareport.errors import XlareportError
-from xlareport.workers import rare_collections
 
 _COMMANDS = {
     "build": "xlareport.cli.build",
