@@ -109,6 +109,9 @@ def test_a_folder_of_a_bucket(kind: str, request: pytest.FixtureRequest) -> None
         read = {one.path: one.read() for one in found.entries}
         assert [one.path for one in found.problems] == ["large.txt"]
         assert "--max-file-size" in found.problems[0].message
-    assert read == {"module_0001.x.before_optimizations.txt": b"HloModule x\n", "deeper/a.txt": b"a"}
+    assert read == {
+        "module_0001.x.before_optimizations.txt": b"HloModule x\n",
+        "deeper/a.txt": b"a",
+    }
     with pytest.raises(UnreadableInputError), open_source(f"{address}/nothing"):
         pass
