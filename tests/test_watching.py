@@ -168,6 +168,15 @@ def test_the_program_that_ran_most_is_the_main_one(unpacked: Callable[[str], Pat
     assert runs == {"jit_advance": 400, "jit_overview": 1}
 
 
+def test_what_ran_speaks_for_the_main_program(dumps: Path) -> None:
+    report = read_report(str(dumps / "trace-jax-cpu/trace-jax-cpu/dump"), BuildOptions())
+    assert report.main is not None
+    assert report.main.name == "jit_train_step"
+    assert report.main.reasons[0].startswith(
+        "ran 10 times while a profiler watched, 86.3 ms in all"
+    )
+
+
 def test_the_home_page_says_what_was_measured(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from xlareport.dump.limits import LIMITS, Limits, too_large
@@ -82,12 +83,13 @@ def profile_events(
     for forms in folders.values():
         forms.sort(key=lambda form: not form.path.endswith(_XPLANE))
     sizes = [forms[0].size for forms in folders.values()]
-    for number, forms in enumerate(folders.values()):
-        told = partial(_tell, reading, sum(sizes[:number]), sum(sizes))
+    before, total = accumulate(sizes, initial=0), sum(sizes)
+    for number, (forms, done) in enumerate(zip(folders.values(), before, strict=False)):
+        told = partial(_tell, reading, done, total)
         for one in forms:
-            before = len(reading.read)
+            found = len(reading.read)
             yield from _of_file(number, one, reading, limits, told)
-            if len(reading.read) > before:
+            if len(reading.read) > found:
                 break
 
 

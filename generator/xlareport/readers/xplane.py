@@ -30,6 +30,7 @@ _PICOSECONDS = 1_000
 _PLANE = 1
 _NAME, _LINE, _KIND, _STAT = 2, 3, 4, 5
 """Numbers of the fields of a plane."""
+_MOST_PARTS = 1_000_000
 _TOLD = ("hlo_module", "hlo_op", "run_id")
 _TPU = "/device:TPU:"
 _MODULES, _OPS = "XLA Modules", "XLA Ops"
@@ -69,8 +70,10 @@ class _Plane:
 
 def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
     parts: dict[int, list[Field]] = {_NAME: [], _LINE: [], _KIND: [], _STAT: []}
-    for one in fields(file, place.start, place.end):
+    for count, one in enumerate(fields(file, place.start, place.end)):
         parts.get(one.number, []).append(one)
+        if count > _MOST_PARTS:
+            raise DecodeError(f"a plane has more than {_MOST_PARTS:,} lines, names and kinds")
     if not parts[_LINE]:
         return
     name = "".join(value_of(file, one).decode() for one in parts[_NAME])

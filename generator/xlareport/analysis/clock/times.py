@@ -23,7 +23,7 @@ MOST_INTERVALS = 4_000_000
 MOST_DRAWN = 2_000_000
 """Events that are kept for timelines; runs that come later have none."""
 MOST_NAMES = 1_000_000
-"""Events that may name an instruction, a run or a thread first; others that do are left out."""
+"""Events that may name an instruction, a run or a thread first; others are counted and no more."""
 
 
 @dataclass(slots=True)
@@ -171,6 +171,8 @@ class _Watch:
         around = self._threads.get(event.thread)
         if module is None or time is None or run is None or around is None:
             if self._names >= MOST_NAMES:
+                if module is not None:
+                    module.events += 1
                 return
             module, time, run, around = self._with_new_names(event)
         time.add(event)
