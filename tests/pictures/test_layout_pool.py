@@ -167,3 +167,10 @@ def test_no_picture_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout_pool, "_start", lambda _: pytest.fail("started"))
     with LayoutPool(4) as pool:
         assert list(pool.layout_many([])) == []
+
+
+@pytest.mark.usefixtures("fake")
+def test_pictures_one_after_the_other_need_one_process() -> None:
+    with LayoutPool(3, 30) as pool:
+        found = [one for _ in range(5) for one in pool.layout_many([("a", "draw")])]
+    assert len({process_of(layout) for _, layout in found}) == 1

@@ -46,7 +46,8 @@ class LayoutPool:
     def __init__(self, jobs: int, time_limit: float = TIME_LIMIT) -> None:
         self._jobs = max(1, jobs)
         self._workers = [_Worker(time_limit) for _ in range(self._jobs)]
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
+        """Who came back last goes first: no other process begins while one that runs is idle."""
         for worker in self._workers:
             self._idle.put(worker)
         self._threads = ThreadPoolExecutor(self._jobs, thread_name_prefix="layout")
