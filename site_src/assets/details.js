@@ -221,7 +221,7 @@ const xlareportDetails = (() => {
       ["runs after", names(graph, graph.controls(place))],
       ["calls", called(graph, place)],
       ["attributes", attributes.length ? element("ul", null, ...attributes.map((part) => element("li", null, element("code", null, part)))) : null],
-      ["line", line(graph, key, place, parts)],
+      ["line", parts.length || graph.index.text ? line(graph, key, place, parts) : null],
     ]);
     const rows = pairs.filter(([, value]) => value).map(([title, value]) => element("div", null, element("dt", null, title), element("dd", null, value ?? "")));
     return [element("dl", null, ...rows)];

@@ -147,12 +147,15 @@ const xlareportPicture = (() => {
       return (this.canvas.clientWidth || this.whole.width) / this.view.width;
     }
 
+    /** The scale in which the picture takes all of the width, where its names can be read so. */
+    get readable() {
+      return Math.min(1, Math.max(READABLE, this.canvas.clientWidth / this.whole.width));
+    }
+
     /** Shows the whole picture where it can be read, else the first place where something changed. */
     begin() {
       this.begun = true;
-      const { width, height } = this.whole;
-      const readable = Math.min(1, Math.max(READABLE, this.canvas.clientWidth / width));
-      this.canvas.style.height = `${Math.max(90, Math.min(height * readable, innerHeight * 0.75))}px`;
+      this.canvas.style.height = `${Math.max(90, Math.min(this.whole.height * this.readable, innerHeight * 0.75))}px`;
       this.fit();
       if (this.scale() >= READABLE) return;
       const all = this.svg.querySelectorAll("g.n");
@@ -161,7 +164,7 @@ const xlareportPicture = (() => {
     }
 
     /**
-     * Goes to the uppermost of some boxes, in readable size.
+     * Goes to the uppermost of some boxes, in a size in which it can be read.
      * @param {Element[]} boxes
      */
     visit(boxes) {
@@ -170,8 +173,9 @@ const xlareportPicture = (() => {
       const around = this.canvas.getBoundingClientRect();
       const x = this.view.x + (places[0].left + places[0].width / 2 - around.left) / this.scale();
       const y = this.view.y + (places[0].top - around.top) / this.scale();
-      this.zoom(READABLE / this.scale());
-      this.view.x = Math.max(0, Math.min(x - this.view.width / 2, this.whole.width - this.view.width));
+      this.zoom(this.readable / this.scale());
+      const spare = this.whole.width - this.view.width;
+      this.view.x = spare < 0 ? spare / 2 : Math.max(0, Math.min(x - this.view.width / 2, spare));
       this.view.y = Math.max(0, Math.min(y - this.view.height / 4, this.whole.height - this.view.height));
       this.show();
     }

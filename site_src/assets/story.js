@@ -225,7 +225,7 @@ const xlareportStory = (() => {
       element("h3", null, "What changed, drawn"),
       note && element("p.xr-muted", null, ...told(note)),
       figures.some(Boolean) && element("div.xr-pair", null, ...figures),
-      leftOut?.length && leftOutPart(leftOut, places),
+      leftOut?.length ? leftOutPart(leftOut, places) : null,
     );
   }
 

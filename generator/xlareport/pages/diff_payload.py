@@ -7,6 +7,7 @@ from typing import Any
 
 from xlareport.analysis.textdiff import ComputationDiff, DiffLine, TextDiff
 from xlareport.dump.folding import folded
+from xlareport.units import plural
 
 _LINES = 20_000
 _LINE_LENGTH = 4_000
@@ -111,7 +112,9 @@ def _shortened(text: str) -> str:
 def _note(total: int, shown: int, renumbered: int) -> str:
     said = []
     if renumbered:
-        said.append(f"{renumbered:,} lines differ only in the numbers of names and count as equal.")
+        differ = plural(renumbered, "line differs", "lines differ")
+        count = "counts" if renumbered == 1 else "count"
+        said.append(f"{differ} only in the numbers of names and {count} as equal.")
     if shown < total:
         said.append(f"The first {shown:,} of {total:,} lines are shown; the files hold the rest.")
     return " ".join(said)
