@@ -54,8 +54,6 @@ class CodeNotes:
 
     thunks: tuple[Thunk, ...] = ()
     """What a GPU program runs, in order."""
-    thunks_read_from: str = ""
-    """The path of the file that has them."""
     notes: tuple[ThunkNote, ...] = ()
     decisions: tuple[FusionDecision, ...] = ()
     """What the GPU fusion pass did and refused, in order."""
@@ -263,7 +261,6 @@ def _code_notes(files: ModuleFiles, desk: _Desk) -> CodeNotes:
     decisions = _of_stage(files, "priority_fusion_dump", _TEXTS)
     return CodeNotes(
         thunks=desk.side_file(thunks, read_thunk_sequence) or (),
-        thunks_read_from=thunks.path if thunks else "",
         notes=desk.side_file(_of_stage(files, "thunk_metadata", _TEXTS), read_thunk_metadata) or (),
         decisions=desk.side_file(decisions, read_fusion_decisions) or (),
     )

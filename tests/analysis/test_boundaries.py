@@ -2,7 +2,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from xlareport.analysis.boundaries import DumpMode, boundaries, chained_share, dump_mode
+from xlareport.analysis.boundaries import DumpMode, boundaries, dump_mode
 from xlareport.dump import filename
 from xlareport.dump.modules import Artifact, Stage, group
 from xlareport.dump.source import open_source
@@ -109,5 +109,3 @@ def test_a_real_dump_made_with_a_dot_and_a_star(unpacked: Unpack) -> None:
         artifacts = [Artifact(entry, filename.parse(entry.path)) for entry in source.entries]
         [module] = [one for one in group(artifacts).modules if one.name == "jit_train_step"]
     assert dump_mode(module.stages).mode in {DumpMode.CHANGED, DumpMode.UNKNOWN}
-    chained, total = chained_share(module.stages)
-    assert chained < 0.5 * total

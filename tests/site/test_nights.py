@@ -25,6 +25,18 @@ def test_what_is_appended_is_read(tmp_path: Path) -> None:
     assert read_nights(tmp_path / "history") == ((night(1), night(2), night(3)), ())
 
 
+def test_of_a_long_history_the_last_nights_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in (1, 2, 3):
+        append_night(tmp_path, night(number))
+    monkeypatch.setattr("xlareport.site.nights._LONGEST", (tmp_path / FILE).stat().st_size - 1)
+    found, problems = read_nights(tmp_path)
+
+    assert found == (night(2), night(3))
+    assert ["Only its last" in one.message for one in problems] == [True]
+
+
 def test_a_first_night_has_none_before(tmp_path: Path) -> None:
     assert read_nights(tmp_path) == ((), ())
 

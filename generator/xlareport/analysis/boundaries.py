@@ -181,10 +181,3 @@ def _chain_count(passes: Sequence[Stage]) -> tuple[int, int]:
         if one.pipeline == other.pipeline and other.after != START and one.before not in (None, END)
     ]
     return sum(one.before == other.after for one, other in pairs), len(pairs)
-
-
-def chained_share(stages: Sequence[Stage]) -> tuple[int, int]:
-    """Return how many neighbouring pass files chain, and how many there are."""
-    passes = [one for one in stages if one.sequence is not None and one.after is not None]
-    pairs = list(pairwise(passes))
-    return sum(one.before == other.after for one, other in pairs), len(pairs)

@@ -118,11 +118,6 @@ class Memory:
     reported: Mapping[int, int] = field(default_factory=dict)
     """Bytes by memory space in the memory usage report; empty where there is none."""
 
-    @property
-    def is_known(self) -> bool:
-        """Whether anything can be said of the memory at all."""
-        return bool(self.figures.spaces or self.figures.live_peak_bytes or self.estimate)
-
 
 def memory_of(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> Memory:
     """Bring together what the dump's files and the final module say."""

@@ -51,11 +51,6 @@ class ComputationDiff:
     hunks: tuple[Hunk, ...]
     renumbered: int
 
-    @property
-    def only_numbering(self) -> bool:
-        """Whether nothing changed but numbers in names."""
-        return not self.hunks and self.renumbered > 0
-
 
 @dataclass(frozen=True, slots=True)
 class TextDiff:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from xlareport import units
-
 _WIDTH, _HEIGHT = 760, 150
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 12, 24
 
@@ -98,23 +96,6 @@ def spot_curve(spots: Sequence[Spot], what: str, write: Callable[[int], str]) ->
         f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
         f'aria-label="{words}"><title>{words}</title>{ticks}'
         f'<path class="xr-line" d="{path}"/>{marks}</svg>'
-    )
-
-
-def level_curve(values: Sequence[int], positions: int) -> str:
-    """Draw bytes over the positions of a schedule as a filled curve."""
-    if len(values) < 2 or not max(values):
-        return ""
-    top = max(values)
-    places = [_place(at, value, len(values), top) for at, value in enumerate(values)]
-    low = _HEIGHT - _BOTTOM
-    path = f"M{_LEFT} {low}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in places)
-    words = f"At most {units.byte_size(top)} live at once, over {positions:,} positions"
-    marks = "".join(_tick(share, top, units.byte_size(top * share)) for share in (0.5, 1.0))
-    return (
-        f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(words)}"><title>{escape(words)}</title>{marks}'
-        f'<path class="xr-area" d="{path}L{_WIDTH - _RIGHT} {low}Z"/></svg>'
     )
 
 

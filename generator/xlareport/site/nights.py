@@ -12,13 +12,14 @@ from typing import Any
 
 from filelock import FileLock
 
+from xlareport import units
 from xlareport.analysis.trends import Night
 from xlareport.errors import Problem, UnwritableFileError
 
 FILE = "history.jsonl"
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", re.ASCII)
 _LONGEST = 64 << 20
-"""Bytes of a history that is read."""
+"""Bytes of a history that are read, the last ones."""
 _LONGEST_NAME = 10_000
 
 
@@ -28,18 +29,30 @@ def read_nights(folder: Path) -> tuple[tuple[Night, ...], tuple[Problem, ...]]:
     if not path.exists():
         return (), ()
     try:
-        with path.open("rb") as file:
-            lines = file.read(_LONGEST).decode("utf-8", "replace").splitlines()
+        lines, is_cut = _last_lines(path)
     except OSError as error:
         return (), (Problem(str(path), None, f"Not read: {error.strerror}."),)
     nights: list[Night] = []
     problems: list[Problem] = []
+    if is_cut:
+        most = units.byte_size(_LONGEST)
+        problems.append(Problem(str(path), None, f"Only its last {most} are read."))
     for number, line in enumerate(lines, 1):
         try:
             nights.append(_night(json.loads(line)))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            problems.append(Problem(str(path), number, "This line is no night of a history."))
+            place = None if is_cut else number
+            problems.append(Problem(str(path), place, "This line is no night of a history."))
     return tuple(nights), tuple(problems)
+
+
+def _last_lines(path: Path) -> tuple[list[str], bool]:
+    """Return the last lines of a history, and whether there are more before them."""
+    with path.open("rb") as file:
+        passed = max(0, file.seek(0, os.SEEK_END) - _LONGEST)
+        file.seek(passed)
+        lines = file.read(_LONGEST).decode("utf-8", "replace").splitlines()
+    return (lines[1:], True) if passed else (lines, False)
 
 
 def append_night(folder: Path, night: Night, keep: int | None = None) -> None:

@@ -90,11 +90,6 @@ class ModuleCost:
     """Devices that run the same module on data of their own."""
 
     @property
-    def unknown_loops(self) -> tuple[InstructionKey, ...]:
-        """The loops whose rounds are not known: the figures count one round of each, at least."""
-        return tuple(key for key, one in self.trip_counts.items() if one.count is None)
-
-    @property
     def num_devices(self) -> int:
         """Devices that do so much each: partitions, once there are any, times replicas."""
         return (self.num_partitions if self.per_device else 1) * self.num_replicas
