@@ -62,6 +62,17 @@ const xlareport = (() => {
     return new Response(stream).json();
   }
 
+  /** @type {Set<string>} payloads that a packed report leaves out */
+  const leftOut = new Set();
+
+  /**
+   * Says what there is not; called by the last line of this script where a report is packed.
+   * @param {string[]} keys of payloads
+   */
+  function lacks(keys) {
+    for (const key of keys) leftOut.add(key);
+  }
+
   /**
    * Loads a payload, once.
    * @param {string} key the payload's key, `m/x/steps`
@@ -70,6 +81,7 @@ const xlareport = (() => {
   function load(key) {
     const known = awaited.get(key);
     if (known) return known.promise;
+    if (leftOut.has(key)) return Promise.reject(new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was."));
     let resolve = /** @type {(value: any) => void} */ (() => {});
     const promise = file ? new Promise((fulfil, reject) => {
       resolve = fulfil;
@@ -319,5 +331,5 @@ const xlareport = (() => {
     await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
   }
 
-  return { root, deliver, load, unfold, sums, element, prose, inside, pasted, state, format, component, draw };
+  return { root, deliver, lacks, load, unfold, sums, element, prose, inside, pasted, state, format, component, draw };
 })();

@@ -1,8 +1,10 @@
 """One zip of a site, small enough for a bug tracker: what does not fit is left out, and listed."""
 
+import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,6 +19,14 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)
 """Of every file, so that packing the same site twice gives the same bytes."""
 _PER_FILE = 150
 """Bytes of a file's headers in a zip beside twice its name."""
+_SCRIPT = "assets/core.js"
+_DATA = "assets/data/"
+_ABSENT = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 420 40" width="420" height="40">'
+    '<text x="8" y="25" font-family="sans-serif" font-size="14" fill="#767676">'
+    "This picture was left out of this packed report.</text></svg>\n"
+)
+"""Stands in the place of a picture, as a browser complains of an image that is not there."""
 
 
 def pack(
@@ -30,9 +40,11 @@ def pack(
     site = find_site(report)
     parts = sorted(_parts(site), key=lambda one: one.path)
     written = (_told(parts), *notes.values())
-    kept, dropped = fitting(parts, limit, sum(len(one) + _PER_FILE for one in written))
+    fixed = sum(len(one) + _PER_FILE for one in written) + len(zlib.compress(_lacking(parts)))
+    kept, dropped = fitting(parts, limit, fixed + sum(map(_remains, parts)))
+    absent = {one.path: _ABSENT for one in dropped if _is_picture(one.path)}
     try:
-        _write(target, kept, {**notes, LIST: _told(dropped)})
+        _write(target, kept, {**notes, **absent, LIST: _told(dropped)}, _lacking(dropped))
     except OSError as error:
         raise UnwritableFileError(target, error) from error
     return Packed(target.stat().st_size, len(kept), in_words(dropped))
@@ -44,7 +56,25 @@ def _parts(site: Path) -> Iterator[Part]:
         if location.is_file() and not location.is_symlink():
             path = location.relative_to(site).as_posix()
             size = len(zlib.compress(location.read_bytes())) + _PER_FILE + 2 * len(path)
-            yield Part(path, location, size, rank(path, main))
+            part = Part(path, location, size, rank(path, main))
+            yield replace(part, size=size - _remains(part))
+
+
+def _is_picture(path: str) -> bool:
+    return path.endswith(".svg")
+
+
+def _remains(part: Part) -> int:
+    """Return the bytes that stay where a file is left out: those of what stands in its place."""
+    stays = part.rank is not None and _is_picture(part.path)
+    return len(_ABSENT) + _PER_FILE + 2 * len(part.path) if stays else 0
+
+
+def _lacking(dropped: Iterable[Part]) -> bytes:
+    """Return the line by which the pages know what is not there; nothing where all is."""
+    data = [one.path for one in dropped if one.path.startswith(_DATA)]
+    keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
+    return f"xlareport.lacks({json.dumps(keys)});\n".encode() if keys else b""
 
 
 def _told(dropped: Iterable[Part]) -> str:
@@ -56,13 +86,14 @@ def _told(dropped: Iterable[Part]) -> str:
     return "\n".join([head, "", *lines, ""])
 
 
-def _write(target: Path, parts: Iterable[Part], notes: Mapping[str, str]) -> None:
+def _write(target: Path, parts: Iterable[Part], notes: Mapping[str, str], lacking: bytes) -> None:
     folder = target.name.removesuffix(".zip")
     aside = target.with_name(f".{target.name}.part")
     try:
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
             for one in parts:
-                archive.writestr(_named(f"{folder}/{one.path}"), one.location.read_bytes())
+                more = lacking if one.path == _SCRIPT else b""
+                archive.writestr(_named(f"{folder}/{one.path}"), one.location.read_bytes() + more)
             for name, text in notes.items():
                 if text:
                     archive.writestr(_named(f"{folder}/{name}"), text)
