@@ -74,7 +74,7 @@ def _lacking(dropped: Iterable[Part]) -> bytes:
     """Return the line by which the pages know what is not there; nothing where all is."""
     data = [one.path for one in dropped if one.path.startswith(_DATA)]
     keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
-    return f"xlareport.lacks({json.dumps(keys)});\n".encode() if keys else b""
+    return f"xlareport.lacks?.({json.dumps(keys)});\n".encode() if keys else b""
 
 
 def _told(dropped: Iterable[Part]) -> str:
