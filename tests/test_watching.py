@@ -177,6 +177,15 @@ def test_what_ran_speaks_for_the_main_program(dumps: Path) -> None:
     )
 
 
+def test_events_of_too_many_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlareport.analysis.clock.times.MOST_NAMES", 1)
+    place = dump(tmp_path / "dump", 1)
+    profile(tmp_path / "p", "dot.1", "dot.1", "gone.1")
+    build(str(place), BuildOptions(out=tmp_path / "out", profiles=(str(tmp_path / "p"),)))
+    page = (tmp_path / "out/site/m/module_0001.jit_f-time.html").read_text()
+    assert "1 event came after too many runs" in page
+
+
 def test_the_home_page_says_what_was_measured(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     profile(tmp_path / "p", "dot.1", "dot.1")

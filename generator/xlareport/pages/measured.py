@@ -163,11 +163,15 @@ def _figures(found: Measured) -> list[Figure]:
 
 
 def _unknown(found: Measured) -> str:
-    if not found.unknown:
-        return "Every event is that of an instruction of the final snapshot."
-    events = units.plural(sum(one.count for one in found.unknown), "event")
-    names = units.plural(len(found.unknown), "name")
-    return f"{events} of {names} that the final snapshot does not have."
+    count = sum(one.count for one in found.unknown)
+    beyond = found.events - found.joined - count
+    late = (
+        f" {units.plural(beyond, 'event')} came after too many runs: not counted." if beyond else ""
+    )
+    if not count:
+        return f"Every event is that of an instruction of the final snapshot.{late}"
+    events, names = units.plural(count, "event"), units.plural(len(found.unknown), "name")
+    return f"{events} of {names} that the final snapshot does not have.{late}"
 
 
 def _ops(view: ModuleView, found: Measured) -> Table:

@@ -22,7 +22,7 @@ MOST_INTERVALS = 4_000_000
 """Of events that are kept for the unions; runs that come later have none."""
 MOST_DRAWN = 2_000_000
 """Events that are kept for timelines; runs that come later have none."""
-MOST_NAMES = 1_000_000
+MOST_NAMES = 300_000
 """Events that may name an instruction, a run or a thread first; others are counted and no more."""
 
 
