@@ -28,6 +28,8 @@ from xlareport.report import BuildOptions, build
 ROOT = Path(__file__).parents[1]
 BUNDLED = ROOT / "examples" / "transformer.tar.zst"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WANTED = 30
+"""Frames a second."""
 LOOK_IN = ("assets/data/pictures/*.js", "assets/data/m/*/pictures-*.js")
 ZOOM = """async ([key, place, graph, seconds]) => {
   const { pictures } = await xlareport.load(key);
@@ -144,6 +146,10 @@ def show(chosen: Sequence[Picture], measured: Sequence[Sequence[float]]) -> None
         row = (name, str(one.boxes), str(one.arrows), size, f"{rate:.0f}", f"{slow:.0f}")
         table.add_row(*row)
     Console().print(table)
+    rates = [1000 / median(frames) for _, *frames in measured]
+    print(
+        f"The slowest responds at {min(rates, default=0):.0f} frames a second; {WANTED} are wanted."
+    )
 
 
 if __name__ == "__main__":
