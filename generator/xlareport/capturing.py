@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from xlareport import hook
@@ -175,14 +176,12 @@ def _made(folder: Path) -> Path:
 
 def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[Setting]:
     """Yield what any backend and frontend may need: none of it harms another."""
-    seen: set[str] = set()
-    for frontend in frontends():
-        for backend in BACKENDS:
-            asked = {"backend": backend, "frontend": frontend, "era": era, "folder": folder}
-            for one in settings_for(wants, **asked):
-                if one.flag.name not in seen:
-                    seen.add(one.flag.name)
-                    yield one
+    found: dict[str, Setting] = {}
+    for frontend, backend in product(frontends(), BACKENDS):
+        asked = {"backend": backend, "frontend": frontend, "era": era, "folder": folder}
+        for one in settings_for(wants, **asked):
+            found.setdefault(one.flag.name, one)
+    yield from found.values()
 
 
 def _set(found: dict[str, str], one: Setting) -> Iterator[str]:
