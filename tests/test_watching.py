@@ -9,6 +9,7 @@ import pytest
 
 from xlareport.dump.source import open_source
 from xlareport.errors import UnreadableInputError
+from xlareport.payload import read_payload
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.watching import watch
 
@@ -208,3 +209,17 @@ def test_runs_that_a_profile_does_not_tell_apart_are_not_counted(tmp_path: Path)
     assert (module.measured.runs, module.runs) == (None, 2)
     page = (tmp_path / "out/site/m/module_0001.jit_f-time.html").read_text()
     assert "run 2 times, to go by the instructions of its entry, but does not tell one" in page
+
+
+def test_the_slowest_say_who_made_them_and_what_they_do(
+    unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    build(unpacked("looped"), BuildOptions(out=tmp_path / "out", html=False))
+    tables = [read_payload(one.read_text())[1] for one in tmp_path.rglob("*/times.js")]
+    assert tables
+    for table in tables:
+        titles = [one["title"] for one in table["columns"]]
+        rows = [dict(zip(titles, row, strict=True)) for row in table["rows"]]
+        assert all(row["Made by"] for row in rows)
+        assert any(row["Work"] for row in rows)
+        assert any("step=" in row["Made by"][1] for row in rows)

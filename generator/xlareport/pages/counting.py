@@ -1,18 +1,24 @@
 """What an optimised module costs by our count and took by a profiler's, for all of its pages."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from xlareport.analysis.boundaries import Boundary
+from xlareport.analysis.clock.made import makers
 from xlareport.analysis.clock.measured import Measured, least_times, measured
 from xlareport.analysis.clock.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import InstructionShares, shares
 from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.history import Snapshots
+from xlareport.analysis.pairing import Grade
 from xlareport.analysis.reckoning import Reckoning, device_of
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.pages.timeline_payload import timeline_payload
 from xlareport.pictures.shade import Known
 from xlareport.program import Module
+
+_GIVEN = "came with the program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,39 @@ def clock(module: Module, counted: Counted) -> Measured | None:
         return None
     least = least_times(counted.shares, counted.seconds)
     found = measured(counted.times, module.final.hlo, least)
-    return found if found.joined else None
+    return replace(found, work=dict(_work(found, counted.cost))) if found.joined else None
+
+
+def _work(
+    found: Measured, cost: ModuleCost | None
+) -> Iterator[tuple[str, tuple[int | None, int | None]]]:
+    """Yield flops and bytes of what was measured, in one run of the module."""
+    for row in found.rows:
+        one = cost.instructions.get((row.computation, row.time.name)) if cost else None
+        if one is not None:
+            yield row.time.name, (one.of_all_runs(one.flops), one.of_all_runs(one.bytes_accessed))
+
+
+def with_makers(
+    found: Measured, module: Module, snapshots: Snapshots | None, steps: Sequence[Boundary]
+) -> Measured:
+    """Add which step made the slowest instructions; as it is where no step changed anything."""
+    if snapshots is None:
+        return found
+    actors = {one.number: _maker(one) for one in steps}
+    made: dict[str, tuple[str | None, str]] = {}
+    for one in makers(snapshots, found.rows):
+        grade = "" if one.grade is Grade.EXACT else f" ({one.grade})"
+        key = module.snapshots[one.stage].stage.key if one.stage else None
+        made[one.instruction] = key, f"{actors.get(one.stage, _GIVEN)}{grade}"
+    return replace(found, made=made)
+
+
+def _maker(step: Boundary) -> str:
+    """Return the pass of a step, as far as that is certain."""
+    if step.ran is None:
+        return step.actor.replace("`", "")
+    return step.ran if step.certain else f"{step.ran}, or a pass before it"
 
 
 def timelines(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:

@@ -181,19 +181,22 @@ def _ops(view: ModuleView, found: Measured) -> Table:
         Column("Picture", "link", "What is around it, at the end"),
         Column("Own ms", "float", "all runs, without what ran inside of it"),
         Column("Share", "percent", "of the time of all runs; threads overlap"),
+        Column("Least µs", "float", "in one run of the module, by estimate"),
+        Column("Times least", "float", "own time in one run, in parts of the least"),
+        Column("Made by", "link", "the step that made it; of the slowest"),
         Column("Mean µs", "float", "of one time that it ran"),
         Column("Spread µs", "float", "standard deviation"),
         Column("Count", "int", "how often it ran"),
         Column("Total ms", "float", "what ran inside of it included"),
-        Column("Least µs", "float", "in one run of the module, by estimate"),
-        Column("Times least", "float", "own time in one run, in parts of the least"),
+        Column("Work", "flops", "in one run of the module, by our count"),
+        Column("Traffic", "bytes", "read and written in one run of the module, by our count"),
         Column("Opcode", "code", of="opcode"),
         Column("Scope"),
         Column("Source"),
         Column("First seen µs", "float", "the time stamp in the profile"),
     )
     module = navigation.address(navigation.module_page(view.slug))
-    rows = [[*_ways(row, view, module), *_op_row(row, found)] for row in found.rows]
+    rows = [[*_ways(row, view, module), *_op_row(row, view, found)] for row in found.rows]
     return Table(columns, rows, (2, "desc"))
 
 
@@ -204,18 +207,26 @@ def _ways(row: MeasuredRow, view: ModuleView, module: str) -> list[Cell]:
     return [[row.time.name, f"{module}#{asked}={name}"], ["picture", f"{module}#node={name}"]]
 
 
-def _op_row(row: MeasuredRow, found: Measured) -> list[Cell]:
+def _maker(row: MeasuredRow, view: ModuleView, found: Measured) -> Cell:
+    """Lead to the step that made an instruction; None where it was not looked for."""
+    step, words = found.made.get(row.time.name, (None, None))
+    return [words, navigation.step_address(view.slug, step)] if step and words else words
+
+
+def _op_row(row: MeasuredRow, view: ModuleView, found: Measured) -> list[Cell]:
     time = row.time
     least = row.least if row.least and found.told_apart else None
     return [
         time.own / 1e9,
         _share(time.own, found),
+        row.least * 1e6 if row.least else None,
+        time.own / (found.told_apart or 1) / _SECOND / least if least else None,
+        _maker(row, view, found),
         time.mean / _MICROSECOND,
         time.spread / _MICROSECOND,
         time.count,
         time.total / 1e9,
-        row.least * 1e6 if row.least else None,
-        time.own / (found.told_apart or 1) / _SECOND / least if least else None,
+        *found.work.get(time.name, (None, None)),
         row.instruction.opcode,
         row.op_name,
         row.line,

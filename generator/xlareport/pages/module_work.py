@@ -25,7 +25,7 @@ from xlareport.dump.source_text import SourceTexts
 from xlareport.errors import Problem
 from xlareport.pages import navigation
 from xlareport.pages.code import CodeSummary
-from xlareport.pages.counting import Counted, clock, count, timelines
+from xlareport.pages.counting import Counted, clock, count, timelines, with_makers
 from xlareport.pages.diff_payload import StoredLines
 from xlareport.pages.film_payload import film_payloads
 from xlareport.pages.graph_payload import graph_payloads
@@ -155,7 +155,9 @@ def _work_on(
         pictures=drawn.views,
         glance=seen,
         requests=(*drawn.requests, *(one.request for one in steps if one.request)),
-        clock=parts.make("Its measured time", lambda: clock(module, counted), None),
+        clock=parts.make(
+            "Its measured time", lambda: _clock(module, summary, found, steps, counted), None
+        ),
     )
 
 
@@ -328,6 +330,18 @@ def _snapshots(module: Module, summary: ModuleSummary, steps: Sequence[_Step]) -
         return None
     matchings = {place: one.matching for place, one in enumerate(steps) if one.matching}
     return Snapshots([one.hlo for one in module.snapshots], matchings)
+
+
+def _clock(
+    module: Module,
+    summary: ModuleSummary,
+    found: Sequence[Boundary],
+    steps: Sequence[_Step],
+    counted: Counted,
+) -> Measured | None:
+    """Join what a profiler saw, and say which steps made what was slowest."""
+    seen = clock(module, counted)
+    return with_makers(seen, module, _snapshots(module, summary, steps), found) if seen else None
 
 
 def _named(summary: ModuleSummary) -> list[tuple[str, str]]:

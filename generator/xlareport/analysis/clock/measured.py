@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xlareport.analysis.clock.runs import entered
 from xlareport.analysis.clock.times import ModuleTimes, OpTime, RunTime
@@ -64,6 +64,10 @@ class Measured:
     """How often most instructions of the entry ran; None where none of them was seen."""
     twins: tuple[str, ...] = ()
     """Keys of other modules of the name that it may have been as well."""
+    made: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+    """Of the slowest instructions the key of the step that made them, and who did it, in words."""
+    work: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    """Flops and bytes of an instruction in one run of the module, by its name, where counted."""
     others: tuple[str, ...] = ()
     """Keys of others of the name that have some of the instructions: they may have run too."""
 

@@ -75,26 +75,26 @@ def time_tables(one: ComparedView) -> Mapping[str, Table]:
 def _instructions(times: ComparedTimesView) -> Table:
     columns = (
         Column("In the head", "code", of="instruction"),
-        Column("In the base", "code", of="instruction"),
         Column("Slower by µs", "float", "own time of one run; negative where it became faster"),
         Column("Base µs", "float", "of one run, without what ran inside of it"),
         Column("Head µs", "float", "of one run, without what ran inside of it"),
         Column("Beyond chance", "text", "by more than two standard errors of what was measured"),
         Column("What changed in its compilation"),
+        Column("In the base", "code", of="instruction"),
         Column("Held for the same", "chip"),
     )
-    return Table(columns, [_row(one) for one in times.instructions], (2, "desc"))
+    return Table(columns, [_row(one) for one in times.instructions], (1, "desc"))
 
 
 def _row(one: TimeChangeView) -> list[Cell]:
     return [
         ", ".join(one.head) or None,
-        ", ".join(one.base) or None,
         one.after - one.before,
         one.before if one.base else None,
         one.after if one.head else None,
         _CERTAIN[one.certain],
         one.what,
+        ", ".join(one.base) or None,
         [one.grade, f"xr-{one.grade}"],
     ]
 
