@@ -7,9 +7,8 @@ from markupsafe import Markup
 
 from xlareport import units
 from xlareport.analysis.glance import Glance
-from xlareport.analysis.signature import Argument, Signature
+from xlareport.analysis.signature import Signature
 from xlareport.analysis.summary import HeavyInstruction, ModuleSummary, StageSummary
-from xlareport.analysis.weights import EmbeddedConstant
 from xlareport.errors import Problem
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
@@ -18,6 +17,7 @@ from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings import FindingsView
 from xlareport.pages.glance import GlanceView, glance_view
+from xlareport.pages.module_signature import SignaturePart, arguments_tables, signature_part
 from xlareport.pages.names import describe
 from xlareport.pages.pictures import PictureView
 from xlareport.pages.prose import prose
@@ -26,7 +26,6 @@ from xlareport.pages.texts_payload import has_texts
 from xlareport.pages.tokens import NameCells
 from xlareport.pages.views import ModuleView
 
-_STATIC_ROWS = 50
 _TOP_STEPS = 5
 _PROBLEMS = 3
 
@@ -41,19 +40,6 @@ class StepRow:
     removed: int
     modified: int
     headline: Markup
-
-
-@dataclass(frozen=True, slots=True)
-class SignaturePart:
-    """What goes into a module and comes out."""
-
-    words: str
-    weights_words: str
-    constants: tuple[EmbeddedConstant, ...]
-    arguments: tuple[Argument, ...]
-    """Empty where they are many."""
-    arguments_key: str | None
-    """Of their table, where they are many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +138,7 @@ def module_page(
         steps_address=steps_page if has_steps else None,
         no_steps=_no_steps(view),
         history_key=navigation.history_key(view.slug) if view.changed_steps else None,
-        signature=_signature(summary),
+        signature=signature_part(summary),
         drawn=_drawn(view, pictures),
         instructions_key=navigation.instructions_key(view.slug),
         heaviest=summary.heaviest,
@@ -164,17 +150,6 @@ def module_page(
         code_address=navigation.address(navigation.code_page(view.slug), page) if code else None,
         files_key=navigation.table_key(view.slug, "files"),
         texts_address=_texts_address(summary, page),
-    )
-
-
-def _signature(summary: ModuleSummary) -> SignaturePart:
-    many = len(summary.signature.arguments) > _STATIC_ROWS
-    return SignaturePart(
-        words=_signature_words(summary.signature),
-        weights_words=_weights_words(summary),
-        constants=_constants(summary),
-        arguments=() if many else summary.signature.arguments,
-        arguments_key=navigation.table_key(summary.files.slug, "arguments") if many else None,
     )
 
 
@@ -237,10 +212,10 @@ def _texts_address(summary: ModuleSummary, page: str) -> str | None:
 
 def module_tables(view: ModuleView, summary: ModuleSummary) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key."""
-    tables = {navigation.table_key(view.slug, "files"): _files_table(summary)}
-    if len(summary.signature.arguments) > _STATIC_ROWS:
-        tables[navigation.table_key(view.slug, "arguments")] = _arguments_table(summary.signature)
-    return tables
+    return {
+        navigation.table_key(view.slug, "files"): _files_table(summary),
+        **arguments_tables(summary),
+    }
 
 
 def _chips(view: ModuleView, second_id: int | None) -> tuple[str, ...]:
@@ -309,82 +284,6 @@ def _no_steps(view: ModuleView) -> str:
         "There is nothing to compare: the dump holds one snapshot of this module. Set "
         "--xla_dump_hlo_pass_re=.* to get one after every pass that changed something."
     )
-
-
-def _signature_words(found: Signature) -> str:
-    if not found.arguments and not found.results:
-        return "No snapshot with an entry computation could be read."
-    given = f"{units.plural(len(found.arguments), 'argument')} ({_size_of(found.argument_bytes)})"
-    returned = f"{units.plural(len(found.results), 'result')} ({_size_of(found.result_bytes)})"
-    text = f"It takes {given} and returns {returned}."
-    same = found.returned_arguments
-    if same:
-        have = units.plural(same, "result has", "results have")
-        text += f" {have} the shape of an argument."
-    donated = sum(one.donated for one in found.arguments)
-    if donated:
-        text += f" {units.plural(donated, 'argument')} may be overwritten by a result (donated)."
-    return text
-
-
-def _weights_words(summary: ModuleSummary) -> str:
-    """Answer whether the weights are in there."""
-    found, given = summary.traits.weights, summary.signature
-    if not summary.traits.content:
-        return ""
-    arguments = units.plural(len(given.arguments), "parameter")
-    come = "comes in as an argument" if len(given.arguments) == 1 else "come in as arguments"
-    come_in = f"{arguments} of {_size_of(given.argument_bytes)} {come} when it runs"
-    if not given.arguments:
-        come_in = "nothing comes in when it runs"
-    if not found.constants and _is_drawn(summary):
-        return (
-            f"Are the weights in here? {come_in[0].upper()}{come_in[1:]}. Whether constants are "
-            "embedded is not known: the drawings that were read leave them out."
-        )
-    if not found.constants:
-        return f"Are the weights in here? No: {come_in}, and no constant is embedded."
-    embedded = f"{units.plural(found.constants, 'constant')} of {_size_of(found.bytes)}"
-    verdict = "Partly" if found.bytes >= _WEIGHTY else "No"
-    are = "is" if found.constants == 1 else "are"
-    answer = f"{come_in}; {embedded} {are} embedded, and nothing else."
-    return f"Are the weights in here? {verdict}: {answer}"
-
-
-def _is_drawn(summary: ModuleSummary) -> bool:
-    """Say whether all files of the snapshots are drawings."""
-    paths = [one.path for each in summary.stages for one in each.stage.artifacts]
-    return all(path.endswith((".dot", ".html", ".url")) for path in paths)
-
-
-_WEIGHTY = 4096
-
-
-def _constants(summary: ModuleSummary) -> tuple[EmbeddedConstant, ...]:
-    """Return the largest constants, where there are any that could be weights."""
-    return tuple(one for one in summary.traits.weights.largest if one.bytes >= _NOT_A_SCALAR)
-
-
-_NOT_A_SCALAR = 64
-
-
-def _size_of(size: int) -> str:
-    return units.byte_size(size)
-
-
-def _arguments_table(found: Signature) -> Table:
-    columns = (
-        Column("#", "int"),
-        Column("Argument", "code"),
-        Column("Shape", "code", of="shape"),
-        Column("Size", "bytes"),
-        Column("Donated"),
-    )
-    rows = [
-        (one.number, one.label, one.shape, one.bytes, "yes" if one.donated else "no")
-        for one in found.arguments
-    ]
-    return Table(columns, rows)
 
 
 def _files_table(summary: ModuleSummary) -> Table:

@@ -1,0 +1,117 @@
+"""What goes into a module and comes out, and whether its weights are in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xlareport import units
+from xlareport.analysis.signature import Argument, Signature
+from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.weights import EmbeddedConstant
+from xlareport.pages import navigation
+from xlareport.pages.tables import Column, Table
+
+_STATIC_ROWS = 50
+_WEIGHTY = 4096
+"""Bytes of constants from which on some weights are said to be embedded."""
+_NOT_A_SCALAR = 64
+"""Bytes of a constant that is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignaturePart:
+    """What goes into a module and comes out."""
+
+    words: str
+    weights_words: str
+    constants: tuple[EmbeddedConstant, ...]
+    arguments: tuple[Argument, ...]
+    """Empty where they are many."""
+    arguments_key: str | None
+    """Of their table, where they are many."""
+
+
+def signature_part(summary: ModuleSummary) -> SignaturePart:
+    """Tell what a module takes and returns."""
+    many = len(summary.signature.arguments) > _STATIC_ROWS
+    return SignaturePart(
+        words=_signature_words(summary.signature),
+        weights_words=_weights_words(summary),
+        constants=_constants(summary),
+        arguments=() if many else summary.signature.arguments,
+        arguments_key=navigation.table_key(summary.files.slug, "arguments") if many else None,
+    )
+
+
+def arguments_tables(summary: ModuleSummary) -> Mapping[str, Table]:
+    """Return the table of the arguments by its key, where they are too many for the page."""
+    found = summary.signature
+    if len(found.arguments) <= _STATIC_ROWS:
+        return {}
+    return {navigation.table_key(summary.files.slug, "arguments"): _arguments_table(found)}
+
+
+def _signature_words(found: Signature) -> str:
+    if not found.arguments and not found.results:
+        return "No snapshot with an entry computation could be read."
+    taken, made = units.byte_size(found.argument_bytes), units.byte_size(found.result_bytes)
+    given = f"{units.plural(len(found.arguments), 'argument')} ({taken})"
+    returned = f"{units.plural(len(found.results), 'result')} ({made})"
+    text = f"It takes {given} and returns {returned}."
+    same = found.returned_arguments
+    if same:
+        have = units.plural(same, "result has", "results have")
+        text += f" {have} the shape of an argument."
+    donated = sum(one.donated for one in found.arguments)
+    if donated:
+        text += f" {units.plural(donated, 'argument')} may be overwritten by a result (donated)."
+    return text
+
+
+def _weights_words(summary: ModuleSummary) -> str:
+    """Answer whether the weights are in there."""
+    found, given = summary.traits.weights, summary.signature
+    if not summary.traits.content:
+        return ""
+    arguments = units.plural(len(given.arguments), "parameter")
+    come = "comes in as an argument" if len(given.arguments) == 1 else "come in as arguments"
+    come_in = f"{arguments} of {units.byte_size(given.argument_bytes)} {come} when it runs"
+    if not given.arguments:
+        come_in = "nothing comes in when it runs"
+    if not found.constants and _is_drawn(summary):
+        return (
+            f"Are the weights in here? {come_in[0].upper()}{come_in[1:]}. Whether constants are "
+            "embedded is not known: the drawings that were read leave them out."
+        )
+    if not found.constants:
+        return f"Are the weights in here? No: {come_in}, and no constant is embedded."
+    embedded = f"{units.plural(found.constants, 'constant')} of {units.byte_size(found.bytes)}"
+    verdict = "Partly" if found.bytes >= _WEIGHTY else "No"
+    are = "is" if found.constants == 1 else "are"
+    answer = f"{come_in}; {embedded} {are} embedded, and nothing else."
+    return f"Are the weights in here? {verdict}: {answer}"
+
+
+def _is_drawn(summary: ModuleSummary) -> bool:
+    """Say whether all files of the snapshots are drawings."""
+    paths = [one.path for each in summary.stages for one in each.stage.artifacts]
+    return all(path.endswith((".dot", ".html", ".url")) for path in paths)
+
+
+def _constants(summary: ModuleSummary) -> tuple[EmbeddedConstant, ...]:
+    """Return the largest constants, where there are any that could be weights."""
+    return tuple(one for one in summary.traits.weights.largest if one.bytes >= _NOT_A_SCALAR)
+
+
+def _arguments_table(found: Signature) -> Table:
+    columns = (
+        Column("#", "int"),
+        Column("Argument", "code"),
+        Column("Shape", "code", of="shape"),
+        Column("Size", "bytes"),
+        Column("Donated"),
+    )
+    rows = [
+        (one.number, one.label, one.shape, one.bytes, "yes" if one.donated else "no")
+        for one in found.arguments
+    ]
+    return Table(columns, rows)
