@@ -5,6 +5,10 @@
 "use strict";
 
 const xlareportMoment = (() => {
+  const BOOKKEEPING = new Set(["parameter", "constant", "get-tuple-element", "tuple", "bitcast"]);
+  /** Colours of the opcodes of which a reader wants to know first. */
+  const HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
+  const NAMED = 3;
   /** Where computations are told that have no forms in a file. */
   const [AT_THE_END, AT_THE_START] = [-1, -2];
 
@@ -12,7 +16,7 @@ const xlareportMoment = (() => {
   /** @typedef {import("./graph.js").Index} Index */
   /** @typedef {import("./reel.js").Reel} Reel */
   /** @typedef {Pick<Index, "names" | "arguments" | "look" | "shape" | "shade" | "looks" | "shapes" | "shades">} Columns what instructions look like */
-  /** @typedef {{name: string, film: number, columns: Columns, rows: number[], operands: (number | string)[][], controls: number[][], calls: [string, number][][], root: number | null}} Part a computation in a snapshot: rows of columns; it calls films */
+  /** @typedef {{name: string, film: number, columns: Columns, rows: number[], operands: (number | string)[][], controls: number[][], calls: [string, number][][], root: number | null, does: string}} Part a computation in a snapshot: rows of columns; it calls films */
   /** @typedef {{names: string[], renamed: Record<string, [number, string][]>, in: number[], sizes: number[], first: number[], end: number[], texts: string[]}} All every computation that any snapshot has */
 
   /**
@@ -37,7 +41,26 @@ const xlareportMoment = (() => {
     );
     const controls = rows.map((at) => (reel.controls[at] ?? []).flatMap((life) => places.get(life) ?? []));
     const root = rows.findIndex((at) => reel.roots.has(at));
-    return { name, film, columns: reel, rows, lives, operands, controls, calls: rows.map((at) => reel.calls[at] ?? []), root: root < 0 ? null : root };
+    return { name, film, columns: reel, rows, lives, operands, controls, calls: rows.map((at) => reel.calls[at] ?? []), root: root < 0 ? null : root, does: "" };
+  }
+
+  /**
+   * Says what a computation does, as boxes.py says it in the report's own pictures.
+   * @param {Part} part
+   * @returns {string} `12: 5 add, 4 multiply, …`
+   */
+  function doing({ columns, rows }) {
+    const counts = /** @type {Map<string, {rank: number, count: number}>} */ (new Map());
+    for (const row of rows) {
+      const [opcode, , colour] = columns.looks[columns.look[row]];
+      const rank = HEAVY.includes(colour) ? HEAVY.indexOf(colour) : HEAVY.length;
+      if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank, count: (counts.get(opcode)?.count ?? 0) + 1 });
+    }
+    const most = [...counts].sort(([one, a], [other, b]) => a.rank - b.rank || b.count - a.count || (one < other ? -1 : 1));
+    const total = most.reduce((sum, [, { count }]) => sum + count, 0);
+    if (total <= 1) return most[0]?.[0] ?? "nothing";
+    const words = most.slice(0, NAMED).map(([opcode, { count }]) => (count > 1 ? `${count} ${opcode}` : opcode));
+    return `${total}: ${words.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
   }
 
   /**
@@ -54,7 +77,7 @@ const xlareportMoment = (() => {
     const first = graph.first[number];
     const rows = Array.from({ length: graph.index.computations[number][1] }, (_, place) => first + place);
     const calls = rows.map((row) => graph.calls(row).map(([attribute, called]) => /** @type {[string, number]} */ ([attribute, films.get(graph.index.computations[called][0]) ?? -1])));
-    return { name, film, columns: graph.index, rows, operands: rows.map((row) => graph.index.operands[row]), controls: rows.map((row) => graph.controls(row).map((one) => one - first)), calls, root: graph.index.roots[number] };
+    return { name, film, columns: graph.index, rows, operands: rows.map((row) => graph.index.operands[row]), controls: rows.map((row) => graph.controls(row).map((one) => one - first)), calls, root: graph.index.roots[number], does: graph.index.computations[number][2] };
   }
 
   /**
@@ -68,10 +91,11 @@ const xlareportMoment = (() => {
     const tables = { looks: /** @type {any[]} */ ([]), shapes: /** @type {any[]} */ ([]), shades: /** @type {any[]} */ ([]) };
     const starts = new Map([...new Set(parts.map(({ columns }) => columns))].map((columns) => [columns, appended(tables, columns)]));
     const index = /** @type {Index} */ ({ ...told, ...tables, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} });
-    for (const { name, columns, rows, operands, controls, calls, root } of parts) {
+    for (const part of parts) {
+      const { name, columns, rows, operands, controls, calls, root, does } = part;
       const first = index.names.length;
       const [look, shape, shade] = starts.get(columns) ?? [0, 0, 0];
-      index.computations.push([name, rows.length, ""]);
+      index.computations.push([name, rows.length, does || doing(part)]);
       index.inside[1].push(0);
       index.roots.push(root);
       for (const [place, row] of rows.entries()) {

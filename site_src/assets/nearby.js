@@ -242,7 +242,7 @@ const xlareportNearby = (() => {
   function called(graph, place) {
     const all = graph.calls(place);
     const inside = all.slice(0, 2).filter(([attribute]) => attribute !== "condition");
-    const words = inside.map(([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + (graph.index.computations[computation][2] || graph.index.computations[computation][0]));
+    const words = inside.map(([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]);
     return all.length > 2 ? [...words, `${all.length - 2} more computations`] : words;
   }
 

@@ -44,7 +44,7 @@ const xlareportReel = (() => {
     const part = xlareportMoment.cast(reel, stage, { name, film: -1 });
     const { lives, rows } = part;
     const places = new Map(lives.map((life, place) => [life, place]));
-    const graph = xlareportMoment.assembled([part], { label: "", text: null, complete: true });
+    const graph = xlareportMoment.assembled([{ ...part, does: name }], { label: "", text: null, complete: true });
     const kept = watched === null ? undefined : places.get(watched);
     return { view: new xlareportNearby.View(graph, kept === undefined ? [] : [kept]), lives, forms: rows };
   }

@@ -98,3 +98,20 @@ def test_any_snapshot_can_be_chosen(opened: Open) -> None:
     expect(page.locator(".xr-explore .xr-details dl")).to_contain_text("operands")
     page.get_by_label("Snapshot").select_option("last")
     expect(status).not_to_contain_text("From 0005")
+
+
+def test_a_computation_between_is_told_as_in_the_final_graph(opened: Open) -> None:
+    slug = SLUGS["jit_train_step"]
+    page = opened(f"{slug}-steps.html")
+    told = page.evaluate(
+        """async (slug) => {
+          const { stages } = await xlareport.load(`m/${slug}/film`);
+          const graphs = [`m/${slug}/graph`, `m/${slug}/film@${stages.at(-1)[0]}`];
+          const loaded = await Promise.all(graphs.map(xlareportMoment.load));
+          return loaded.map((one) => Object.fromEntries(
+            one.index.computations.map(([name, , does]) => [name, does])));
+        }""",
+        slug,
+    )
+    assert told[0] == told[1]
+    assert any(":" in does for does in told[0].values())
