@@ -13,6 +13,7 @@ const xlareportTimeline = (() => {
   const STEP = 1.5;
   const MOST = 1e5;
   const STILL = 4;
+  const NAMED = 5;
   const MODES = /** @type {Record<string, string>} */ ({ opcode: "kind of opcode", scope: "scope" });
 
   /** @typedef {[number, number, number, number, number]} Bar lane, beginning and length in µs, instruction or -1, how many */
@@ -61,11 +62,14 @@ const xlareportTimeline = (() => {
       this.style = drawn("style", {}, css);
       this.canvas = element("div.xr-canvas", { tabindex: 0, role: "group", "aria-label": "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same." });
       this.legend = element("p.xr-timeline-legend");
+      this.slowest = element("p.xr-timeline-legend");
+      /** @type {Map<Bar, number>} the places of the slowest, from 1 */
+      this.ranks = new Map();
       this.note = element("p.xr-muted");
       this.table = element("details.xr-more", null, element("summary", null, "The same as a table"));
       this.shown = false;
       this.table.addEventListener("toggle", () => this.list());
-      host.replaceChildren(this.toolbar(), this.canvas, this.legend, this.note, this.table);
+      host.replaceChildren(this.toolbar(), this.canvas, this.legend, this.slowest, this.note, this.table);
       this.listen();
       this.choose(0);
     }
@@ -93,9 +97,23 @@ const xlareportTimeline = (() => {
       const { merged, left_out: left } = this.step;
       const words = [merged && `${format.plural(merged, "short event")} share bars with their neighbours.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
       this.note.textContent = words.filter(Boolean).join(" ");
+      this.name();
       this.shown = false;
       this.list();
       this.fit();
+    }
+
+    /** Numbers the slowest instructions of the run, and names them below it. */
+    name() {
+      const alone = this.step.bars.filter(([, , , , count]) => count === 1);
+      const first = alone.sort(([, , one], [, , other]) => other - one).slice(0, NAMED);
+      this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
+      const named = first.map(([, , length, place], at) => {
+        const href = this.address(place);
+        const name = element("code", null, `%${this.data.instructions[place][0]}`);
+        return element("span", null, `${at + 1} `, href ? element("a", { href: xlareport.inside(href) }, name) : name, ` ${told(length)}`);
+      });
+      this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
     }
 
     /** @param {string} mode */
@@ -223,9 +241,12 @@ const xlareportTimeline = (() => {
       const words = count > 1 ? format.plural(count, "short event") : [`%${name}`, opcode].filter(Boolean).join(", ");
       const said = `${words}: ${told(length)}, from ${told(start)} on`;
       const box = drawn("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
-      const fits = Math.floor((wide - 6) / CHARACTER);
+      const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
       const whole = count > 1 ? `${count} short` : name;
-      const label = fits >= 4 ? [drawn("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, whole.length > fits ? `${whole.slice(0, fits - 1)}\u2026` : whole)] : [];
+      const rank = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
+      const cut = whole.length > fits ? `${whole.slice(0, fits - 1)}\u2026` : whole;
+      const shown = fits >= 4 ? `${rank && `${rank} `}${cut}` : rank;
+      const label = shown ? [drawn("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
       const group = drawn("g", { class: `n n-${family}`, "data-scope": scope }, drawn("title", {}, said), box, ...label);
       const href = count > 1 ? null : this.address(place);
       return href ? drawn("a", { href: xlareport.inside(href) ?? "", tabindex: -1, "aria-label": said }, group) : group;

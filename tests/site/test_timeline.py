@@ -65,7 +65,8 @@ def test_a_run_is_drawn_and_leads_to_its_instructions(visitor: Any, page: Page) 
     expect(figure).to_contain_text("matrix product")
     assert page.evaluate("typeof hacked") == "undefined"
     assert visitor.complaints == []
-    link = figure.locator("a", has_text="dot.1")
+    link = figure.locator(".xr-canvas a", has_text="dot.1")
+    expect(figure).to_contain_text("1 %dot.1 50 µs")
     expect(link).to_have_attribute("href", re.compile("/m/module_0001.jit_f.html#node=dot.1$"))
 
 
