@@ -24,17 +24,41 @@ _MIB = 1 << 20
 _HEAD = b"HloModule m\n\nENTRY %e (p: f32[]) -> f32[] {\n  "
 _TAIL = b"\n  ROOT %p = f32[] parameter(0)\n}\n"
 
-BOMBS: Mapping[str, tuple[str, Callable[[], bytes]]] = {
-    "brackets": ("txt", lambda: _HEAD + b"%a = " + b"(" * 20_000_000 + _TAIL),
-    "one line": ("txt", lambda: _HEAD + b"a" * 20_000_000 + _TAIL),
+Content = Callable[[int], bytes]
+"""Makes about so many bytes."""
+
+GOOD: tuple[str, Content] = (
+    "txt",
+    lambda size: (
+        _HEAD
+        + b"".join(
+            b'%%a.%d = f32[8,16]{1,0} add(%%p, %%p), metadata={op_name="jit(f)/add.%d"}\n  '
+            % (number, number)
+            for number in range(size // 75)
+        )
+        + _TAIL
+    ),
+)
+BOMBS: Mapping[str, tuple[str, Content]] = {
+    "brackets": ("txt", lambda size: _HEAD + b"%a = " + b"(" * size + _TAIL),
+    "one line": ("txt", lambda size: _HEAD + b"a" * size + _TAIL),
     "many dimensions": (
         "txt",
-        lambda: _HEAD + b"%a = f32[" + b"9," * 9_999_999 + b"9] x()" + _TAIL,
+        lambda size: _HEAD + b"%a = f32[" + b"9," * (size // 2) + b"9] x()" + _TAIL,
     ),
-    "an open quote": ("txt", lambda: _HEAD + b'%a = f32[] x(), m="' + b'\\"' * 10_000_000 + _TAIL),
-    "clusters": ("dot", lambda: b"digraph G {\n" + b"subgraph cluster_1 {\n" * 1_000_000),
-    "a packed proto": ("hlo.pb.gz", lambda: gzip.compress(bytes(1 << 30), 9)),
-    "an absurd length": ("hlo.pb", lambda: b"\x0a\xff\xff\xff\xff\x07" + b"x" * 20_000_000),
+    "an open quote": (
+        "txt",
+        lambda size: _HEAD + b'%a = f32[] x(), m="' + b'\\"' * (size // 2) + _TAIL,
+    ),
+    "clusters": ("dot", lambda size: b"digraph G {\n" + b"subgraph cluster_1 {\n" * (size // 21)),
+    "a packed proto": ("hlo.pb.gz", lambda size: gzip.compress(bytes(50 * size), 9)),
+    "an absurd length": ("hlo.pb", lambda size: b"\x0a\xff\xff\xff\xff\x07" + b"x" * size),
+    "brackets in a trace": ("trace.json", lambda size: b'{"traceEvents":' + b"[" * size),
+    "planes of a profile": ("xplane.pb", lambda size: b"\x0a\x02\x1a\x00" * (size // 4)),
+    "fields of a plane": (
+        "xplane.pb",
+        lambda size: b"\x0a\x80\x80\x80\x01" + b"\x1a\x00" * (1 << 20) + bytes(size // 100),
+    ),
 }
 
 
@@ -79,19 +103,22 @@ def mutations(first: int, count: int) -> list[tuple[int, int, int]]:
     return found
 
 
-def bombs() -> Mapping[str, tuple[int, int]]:
-    """Return for each bomb its bytes on disk and what it took."""
-    found = {}
+def bomb_taken(ending: str, content: Content, size: int) -> tuple[int, int]:
+    """Return the bytes on disk of a dump of one file, and what it took."""
+    with tempfile.TemporaryDirectory(prefix="xlareport-bomb-") as folder:
+        path = Path(folder) / f"module_0001.x.before_optimizations.{ending}"
+        path.write_bytes(content(size))
+        return path.stat().st_size, taken(Path(folder))
+
+
+def bombs(size: int) -> None:
+    """Print what each bomb took, against a good text of that size."""
+    _, good = bomb_taken(*GOOD, size)
+    print(f"a good text of {size / _MIB:.0f} MiB took {good / _MIB:.0f} MiB", flush=True)
     for name, (ending, content) in BOMBS.items():
-        with tempfile.TemporaryDirectory(prefix="xlareport-bomb-") as folder:
-            data = content()
-            path = Path(folder) / f"module_0001.x.before_optimizations.{ending}"
-            path.write_bytes(data)
-            size = len(data)
-            del data
-            found[name] = size, taken(Path(folder))
-            print(f"{name}: {size / _MIB:.0f} MiB took {found[name][1] / _MIB:.0f} MiB", flush=True)
-    return found
+        on_disk, took = bomb_taken(ending, content, size)
+        said = f"{on_disk / _MIB:.1f} MiB took {took / _MIB:.0f} MiB, {took / good:.2f} of that"
+        print(f"{name}: {said}", flush=True)
 
 
 def main() -> None:
@@ -99,9 +126,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--size", type=int, default=20_000_000, help="bytes of a bomb")
     chosen = parser.parse_args()
     report.Crew = InThisProcess
-    bombs()
+    bombs(chosen.size)
     found = mutations(chosen.first, chosen.count)
     worst = sorted(found, key=lambda one: one[2] / max(one[1], _MIB), reverse=True)[:5]
     told = [(n, round(good / _MIB, 1), round(bad / _MIB, 1)) for n, good, bad in worst]

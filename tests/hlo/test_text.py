@@ -217,7 +217,7 @@ class TestBrokenTexts:
         assert problems == [problem]
 
     def test_long_lines_are_drawn_in_part(self) -> None:
-        _, problems = self.entry("  %b = f32[" + "1," * 500 + "x" + ",1" * 500 + "] add(%a)\n")
+        _, problems = self.entry("  %b = f32[" + "1," * 400 + "x" + ",1" * 400 + "] add(%a)\n")
         drawn = problems[0].split("\n")
         assert max(map(len, drawn)) < 100
         assert drawn[1][drawn[2].index("^")] == "x"

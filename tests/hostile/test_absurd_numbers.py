@@ -31,6 +31,15 @@ CASES = {
     "a layout that repeats": with_root(f"f32[{'9' * 18}]{{{','.join('0' * 2_000)}}}"),
     "tiles": with_root(f"f32[8,8]{{1,0:T({','.join(['999999999'] * 400)})}}"),
     "many dimensions": with_root(f"f32[{','.join(['9' * 18] * 300)}]"),
+    "a contraction of many": in_entry(
+        PARAMETER,
+        "  ROOT %d = f32[] dot(%p, %p), lhs_contracting_dims={" + "0," * 200_000 + "0}",
+    ),
+    "a window of many": in_entry(
+        PARAMETER,
+        "  ROOT %w = f32[8]{0} convolution(%p, %p), window={size=" + "9x" * 200_000 + "9}, "
+        "dim_labels=0fb_0io->0fb",
+    ),
     "an element": in_entry(
         "  %p = (f32[8]{0}) parameter(0)",
         f"  ROOT %r = f32[8]{{0}} get-tuple-element(%p), index={LONG}",
@@ -61,3 +70,14 @@ def test_an_absurd_number_is_no_fault(report: ReportView) -> None:
     assert not [one for one in report.problems if "fault of xlareport" in one.message]
     assert len(report.files) == 2
     assert len(report.modules) == 1
+
+
+def test_more_dimensions_than_any_array_has_are_a_problem(tmp_path: Path) -> None:
+    """Multiplied one by one, they would take hours."""
+    (tmp_path / "dump").mkdir()
+    text = with_root(f"f32[{'9,' * 1_000_000}9]")
+    (tmp_path / "dump/module_0001.x.before_optimizations.txt").write_text(text)
+
+    report = build(tmp_path / "dump", BuildOptions(tmp_path / "out", html=False)).report
+
+    assert ["more than 1,000 dimensions" in one.message for one in report.problems] == [True]

@@ -13,6 +13,8 @@ from xlareport.hlo.element_types import ELEMENT_TYPES
 MAX_DEPTH = 100
 """Tuples nested deeper are refused; real ones nest a handful of levels."""
 
+MOST_DIMENSIONS = 1_000
+"""Of an array; arrays of programs have a dozen at most, and more take ages to multiply."""
 LARGEST = 1 << 62
 """Elements or bytes of one array: XLA counts them in 64 bits, so more cannot be meant."""
 
@@ -193,6 +195,8 @@ class _Parser:
 def _dimensions(text: str, place: int) -> tuple[int | None, ...]:
     if not text.strip():
         return ()
+    if text.count(",") >= MOST_DIMENSIONS:
+        raise ShapeError(f"more than {MOST_DIMENSIONS:,} dimensions", place)
     sizes = []
     for part in text.split(","):
         found = _DIMENSION.match(part)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.hlo.shape import Shape
+from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _MOST_DIGITS = 19
@@ -69,8 +69,10 @@ def shapes_of(computation: Computation) -> Mapping[str, Shape]:
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Return the integers in a text, in order. Raises UncountableError at absurdly long ones."""
+    """Return the integers in a text, in order. Raises UncountableError at absurdly many or long."""
     found = _INTEGER.findall(text)
+    if len(found) > MOST_DIMENSIONS:
+        raise UncountableError("a list of dimensions is too long")
     if any(len(one) > _MOST_DIGITS for one in found):
         raise UncountableError("a number is too long")
     return tuple(int(one) for one in found)

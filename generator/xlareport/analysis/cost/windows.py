@@ -6,7 +6,7 @@ from math import gcd, prod
 
 from xlareport.analysis.cost.site import Site, integers
 from xlareport.analysis.cost.sizes import UncountableError, element_count
-from xlareport.hlo.shape import Shape
+from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 
 _FIELD = re.compile(r"(?<![a-z_])([a-z_]++)=([0-9x_-]++)")
 _MOST_POSITIONS = 1_000_000
@@ -28,7 +28,7 @@ class WindowDimension:
 def parse_window(text: str) -> tuple[WindowDimension, ...]:
     """Parse `{size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=1x1}`; empty for an empty text."""
     fields = {name: value.split("x") for name, value in _FIELD.findall(text)}
-    sizes = fields.get("size", [])
+    sizes = fields.get("size", [])[:MOST_DIMENSIONS]
     return tuple(_dimension(fields, number) for number in range(len(sizes)))
 
 

@@ -13,6 +13,8 @@ from xlareport.hlo.protos.words import flag
 MOST = 10
 """XLA prints literals with more elements as `{...}`."""
 
+_DEEPEST = 100
+"""Dimensions of a constant that is written out: brackets in brackets."""
 _NAMES = {one.number: name for name, one in ELEMENT_TYPES.items()}
 _PACKED = {"u8": "B", "s8": "b", "u16": "H", "s16": "h"}
 _MANTISSA = {"f64": 53, "c128": 53, "f32": 24, "c64": 24, "f16": 11, "bf16": 8}
@@ -26,8 +28,8 @@ def literal_text(literal: Message) -> str:
     if name == "tuple":
         return f"( {', '.join(map(literal_text, literal.tuple_literals))} )"
     sizes = list(literal.shape.dimensions)
-    count = prod(sizes)
-    if count > MOST:
+    count = prod(sizes[:_DEEPEST])
+    if count > MOST or len(sizes) > _DEEPEST:
         return "{...}"
     words = _words(literal, name, in_array=bool(sizes))
     if len(words) != count:
