@@ -41,7 +41,10 @@ def main() -> None:
     if arguments.read:
         print(json.dumps(read(arguments.read)))
         return
-    found = list(measure(arguments.events))
+    found = []
+    for one in measure(arguments.events):
+        print(json.dumps(one), flush=True)  # the largest take minutes
+        found.append(one)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     show(found)
