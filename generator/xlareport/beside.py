@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import IO
 
 from xlareport.dump.limits import LIMITS, Limits, too_large
 from xlareport.dump.modules import Artifact
@@ -106,19 +107,27 @@ def _of_file(
         why = too_large(limits.file_bytes, "--max-file-size")
         reading.problems.append(Problem(one.path, None, f"Not read: {why}."))
         return
-    found = xplane_events if one.path.endswith(_XPLANE) else trace_events
     try:
         with one.location.open("rb") as file:
-            for place, event in enumerate(found(file, one.path, reading.problems)):
-                if not place:
-                    reading.read.append(one.path)
-                if not place % _EVENTS:
-                    tell(file.tell())
+            for event in _events(file, one.path, reading, tell):
                 event.thread = (number, *event.thread)
                 yield event
-            tell(one.size)
+        tell(one.size)
     except OSError as error:
         reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
+
+
+def _events(
+    file: IO[bytes], path: str, reading: ProfileReading, tell: Callable[[int], None]
+) -> Iterator[OpEvent]:
+    """Yield the events of an open profile, and tell now and then how far it is read."""
+    found = xplane_events if path.endswith(_XPLANE) else trace_events
+    for place, event in enumerate(found(file, path, reading.problems)):
+        if not place:
+            reading.read.append(path)
+        if not place % _EVENTS:
+            tell(file.tell())
+        yield event
 
 
 def _beside(

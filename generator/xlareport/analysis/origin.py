@@ -95,12 +95,11 @@ def _frontend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | Non
 
 def _frontend_by_text(snapshots: tuple[HloModule, ...]) -> str | None:
     """Read the framework off the op names: JAX writes `jit(f)/...`, XLA_Args is TensorFlow's."""
-    for module in snapshots[:1]:
-        for computation in module.computations[-1:]:
-            for one in computation.instructions[:200]:
-                name = one.metadata.op_name
-                if name.startswith(("jit(", "pmap(", "pjit(")):
-                    return "jax"
-                if name.startswith(("XLA_Args", "XLA_Retvals")):
-                    return "tensorflow"
+    last = [one for module in snapshots[:1] for one in module.computations[-1:]]
+    for one in (line for computation in last for line in computation.instructions[:200]):
+        name = one.metadata.op_name
+        if name.startswith(("jit(", "pmap(", "pjit(")):
+            return "jax"
+        if name.startswith(("XLA_Args", "XLA_Retvals")):
+            return "tensorflow"
     return None
