@@ -74,7 +74,7 @@ def test_it_can_be_enlarged_and_coloured_by_scope(page: Page) -> None:
     figure = page.locator(".xr-timeline")
     figure.get_by_label("Colours by").select_option("scope")
     expect(figure.locator("svg.by-scope .n[data-scope='1']")).to_have_count(1)
-    expect(figure.locator(".xr-timeline-legend")).to_contain_text("B decoder")
+    expect(figure.locator(".xr-timeline-legend").first).to_contain_text("B decoder")
     for _ in range(6):
         figure.get_by_role("button", name="Larger").click()
     expect(figure.locator(".n")).to_have_count(1)
