@@ -57,7 +57,7 @@ BOMBS: Mapping[str, tuple[str, Content]] = {
     "planes of a profile": ("xplane.pb", lambda size: b"\x0a\x02\x1a\x00" * (size // 4)),
     "fields of a plane": (
         "xplane.pb",
-        lambda size: b"\x0a\x80\x80\x80\x01" + b"\x1a\x00" * (1 << 20) + bytes(size // 100),
+        lambda size: b"\x0a\x80\x80\x40" + (b"\x1a\x00" * size)[: 1 << 20],
     ),
 }
 

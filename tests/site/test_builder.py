@@ -145,3 +145,11 @@ def test_a_plugin_that_raises_is_told(out: Path) -> None:
     settings.write_text(settings.read_text() + "hooks:\n  - hook.py\n")
     with pytest.raises(SiteBuildError, match="of my own"):
         build_site(out)
+
+
+def test_settings_that_are_no_yaml_are_told_in_a_few_words(out: Path) -> None:
+    settings = out / "mkdocs.yml"
+    settings.write_text(f"{settings.read_text()}\n: [\n")
+    with pytest.raises(SiteBuildError, match="parsing the configuration file") as caught:
+        build_site(out)
+    assert "Traceback" not in str(caught.value)

@@ -12,6 +12,8 @@ from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
+from click import ClickException
+
 from xlareport.workers import SHARE
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
@@ -69,6 +71,9 @@ def _exit_code(run: MkdocsRun) -> int:
         cli(arguments, standalone_mode=False)
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 1
+    except ClickException as error:  # settings that cannot be read, for one
+        sys.stdout.write(f"{error.format_message()}\n")
+        return 1
     except Exception:  # noqa: BLE001 - a plugin or a hook of the user may raise anything
         traceback.print_exc()
         return 1
