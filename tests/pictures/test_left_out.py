@@ -40,11 +40,11 @@ def test_the_first_of_each_line_that_are_small_get_pictures() -> None:
     drawn = spot(*(f"main/%z{n}" for n in range(24)), opcode="dot")
     large = spot(*(f"main/%y{n}" for n in range(30)), opcode="tanh")
     alike = [spot(f"main/%copy.{n}") for n in range(20)]
-    others = [spot(f"main/%x{n}", opcode=f"op{n}") for n in range(6)]
+    others = [spot(f"main/%x{n}", opcode=f"op{n}") for n in range(12)]
     found = choose([drawn, large, *alike, *others])
     told = [(line, next(iter(one.ids))) for line, one in found.places()]
-    assert told[:2] == [(0, f"main/%copy.{n}") for n in range(2)]
-    assert [line for line, _ in told[2:]] == [2, 3, 4, 5, 6, 7]
+    assert told[:4] == [(0, f"main/%copy.{n}") for n in range(4)]
+    assert [line for line, _ in told[4:]] == [*range(2, 14)]
     lines = found.lines()
     assert all(f"%{name.partition('%')[2]}" in lines[line] for line, name in told)
 
