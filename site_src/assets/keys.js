@@ -121,7 +121,8 @@ const xlareportKeys = (() => {
   }
 
   reachWide();
-  for (const moment of ["load", "resize"]) window.addEventListener(moment, reachWide); // the theme wraps tables late
+  window.addEventListener("load", reachWide); // the theme wraps tables late
+  new ResizeObserver(reachWide).observe(document.querySelector(".md-content") ?? document.body); // and others fill them
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
   document.body.append(overlay, tip);
   document.addEventListener("keydown", pressed);

@@ -21,7 +21,7 @@ from xlareport.pictures.drawing import LEAVES, Drawing, Edge, Group, Node, Openi
 from xlareport.pictures.layout import Box, Layout
 from xlareport.pictures.levels import all_levels
 from xlareport.pictures.overview import ModulePictures
-from xlareport.pictures.shade import Shade
+from xlareport.pictures.shade import NOTHING, Shade
 from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
@@ -112,7 +112,7 @@ def site(
     )
     assert train_step.final is not None
     files += graph_payloads("m/x/graph", train_step.final, None)
-    levels = snapshot_levels("levels", "m/x/graph", train_step.final.hlo, {}, every=True)
+    levels = snapshot_levels("levels", "m/x/graph", train_step.final.hlo, NOTHING, every=True)
     assert levels is not None
     write_sources(out, [*files, *levels.payloads])
     build_site(out)

@@ -79,12 +79,13 @@ def test_a_dump_against_itself_has_nothing_slower(tmp_path: Path) -> None:
 
 
 def test_a_profile_beside_both_is_of_neither(tmp_path: Path) -> None:
-    base, head = side(tmp_path / "a", 10), side(tmp_path / "b", 40)
+    place = tmp_path / "apart"  # or the dumps of other tests would lie beside this profile, too
+    base, head = side(place / "a", 10), side(place / "b", 40)
     for one in (base, head):
-        one.rename(tmp_path / one.parent.name / "moved")
-    base, head = (tmp_path / "a/moved").rename(tmp_path / "x"), (tmp_path / "b/moved")
-    head = head.rename(tmp_path / "y")
-    write_profile(tmp_path / "plugins/profile/other", 90)
+        one.rename(place / one.parent.name / "moved")
+    base, head = (place / "a/moved").rename(place / "x"), (place / "b/moved")
+    head = head.rename(place / "y")
+    write_profile(place / "plugins/profile/other", 90)
     view = compared(base, head)
     (module,) = view.modules
     assert module.times is not None
