@@ -254,7 +254,7 @@ const xlareportDiff = (() => {
       if (next.computation) box.append(hunk(next));
       else box.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
     }
-    if (hunks.length) setTimeout(() => drawSome(box, hunks));
+    if (hunks.length) requestAnimationFrame(() => setTimeout(() => drawSome(box, hunks)));
   }
 
   /**
@@ -292,7 +292,7 @@ const xlareportDiff = (() => {
     const box = element("div.xr-diff");
     const missing = diff.total > diff.shown;
     const words = missing
-      ? `${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown.`
+      ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the texts hold the rest.`
       : `${format.plural(diff.total, "changed line")}.`;
     const options = element(
       "div.xr-diff-bar",

@@ -114,8 +114,8 @@ const xlareportKeys = (() => {
 
   /** Lets the keyboard reach what is wider than its room. */
   function reachWide() {
-    for (const wide of document.querySelectorAll(".xr-scroll, .md-typeset__scrollwrap")) {
-      if (wide.scrollWidth <= wide.clientWidth) continue;
+    const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
+    for (const wide of boxes.filter((one) => one.scrollWidth > one.clientWidth)) {
       for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name, value);
     }
   }

@@ -254,7 +254,7 @@ class TestSteps:
     def test_the_text_marks_the_words_that_changed(self, opened: Any, hostile: str) -> None:
         page = opened("m/sample-steps.html")
 
-        expect(page.locator(".xr-diff")).to_contain_text("3 of 9 changed lines are shown.")
+        expect(page.locator(".xr-diff")).to_contain_text("The first 3 of 9 changed lines are shown")
         expect(page.locator(".xr-from mark")).to_have_text(["b"])
         expect(page.locator(".xr-to mark")).to_have_text(["c"])
         expect(page.locator(".xr-line.xr-removed")).to_contain_text(hostile)

@@ -9,7 +9,7 @@ from xlareport.analysis.textdiff import ComputationDiff, DiffLine, TextDiff
 from xlareport.dump.folding import folded
 from xlareport.units import plural
 
-_LINES = 20_000
+_LINES = 10_000
 _LINE_LENGTH = 4_000
 
 
@@ -72,7 +72,7 @@ def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) ->
         **told.value(),
         "total": total,
         "shown": len(lines),
-        "note": _note(total, len(lines), max(renumbered, diff.renumbered if diff else 0)),
+        "note": _note(max(renumbered, diff.renumbered if diff else 0)),
     }
 
 
@@ -109,12 +109,9 @@ def _shortened(text: str) -> str:
     return f"{text[:_LINE_LENGTH]} … {len(text) - _LINE_LENGTH:,} more characters"
 
 
-def _note(total: int, shown: int, renumbered: int) -> str:
-    said = []
-    if renumbered:
-        differ = plural(renumbered, "line differs", "lines differ")
-        count = "counts" if renumbered == 1 else "count"
-        said.append(f"{differ} only in the numbers of names and {count} as equal.")
-    if shown < total:
-        said.append(f"The first {shown:,} of {total:,} lines are shown; the files hold the rest.")
-    return " ".join(said)
+def _note(renumbered: int) -> str:
+    if not renumbered:
+        return ""
+    differ = plural(renumbered, "line differs", "lines differ")
+    count = "counts" if renumbered == 1 else "count"
+    return f"{differ} only in the numbers of names and {count} as equal."
