@@ -10,6 +10,7 @@ from xlareport.pages.tables import Column, Table
 
 TABLE = "compared"
 """The payload key of the table."""
+_ORDER = ("differs", "other figures", "new", "gone", "same code", "same figures", "identical")
 
 
 def page_of(one: ComparedView) -> str:
@@ -18,7 +19,7 @@ def page_of(one: ComparedView) -> str:
 
 
 def compared_table(modules: Sequence[ComparedView]) -> Table:
-    """Return the table of all modules."""
+    """Return the table of all modules, what differs first."""
     columns = (
         Column("Module", "link"),
         Column("Result", "chip"),
@@ -29,7 +30,7 @@ def compared_table(modules: Sequence[ComparedView]) -> Table:
         Column("Memory, head", "bytes", "at the peak, else allocated"),
         Column("Paired", help="Why these two are held for the same module"),
     )
-    rows = [_row(one) for one in modules]
+    rows = [_row(one) for one in sorted(modules, key=lambda one: _ORDER.index(_result(one)[0]))]
     return Table(columns, rows, empty="Neither of both holds a module.")
 
 

@@ -1,0 +1,32 @@
+"""The table of all modules of a comparison."""
+
+from pathlib import Path
+
+from xlareport.comparing import compare
+from xlareport.pages.compare.modules_table import compared_table
+from xlareport.report import BuildOptions
+
+HLO = """HloModule jit_{name}
+
+ENTRY main {{
+  a = f32[4]{{0}} parameter(0)
+  ROOT b = f32[4]{{0}} {opcode}(a)
+}}
+"""
+
+
+def write(folder: Path, **opcodes: str) -> Path:
+    folder.mkdir()
+    for number, (name, opcode) in enumerate(opcodes.items()):
+        text = HLO.format(name=name, opcode=opcode)
+        (folder / f"module_{number:04d}.jit_{name}.cpu_after_optimizations.txt").write_text(text)
+    return folder
+
+
+def test_what_differs_comes_first(tmp_path: Path) -> None:
+    base = write(tmp_path / "a", alike="tanh", other="tanh", older="sine")
+    head = write(tmp_path / "b", alike="tanh", other="negate", newer="cosine")
+    view = compare(base, head, BuildOptions(jobs=1), site=False).view
+    table = compared_table(view.modules)
+    results = [row[1][0] for row in table.rows if isinstance(row[1], list)]
+    assert results == ["differs", "new", "gone", "identical"]
