@@ -1,6 +1,7 @@
 """Folded strings come back as they were, and cost little where only numbers differ."""
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,18 @@ def test_a_constant_of_many_numbers_is_its_own_pattern() -> None:
 
 def test_a_string_that_looks_like_a_pattern_is_none() -> None:
     assert folded([f"a{SLOT}", "a1"]).patterns == [[f"a{SLOT}"], f"a{SLOT}"]
+
+
+def test_a_long_line_of_numbers_is_not_taken_apart() -> None:
+    line = "1, " * 200_000
+    tracemalloc.start()
+    try:
+        found = folded([line])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.patterns == [line]
+    assert peak < 3 * len(line)
 
 
 DAMAGED = {

@@ -46,7 +46,7 @@ def folded(strings: Sequence[str]) -> Folded:
     known: dict[str | tuple[str], int] = {}
     filled: list[list[list[str]]] = []
     for one in strings:
-        parts = _NUMBER.split(one) if SLOT not in one else [one]
+        parts = _NUMBER.split(one, _MOST_SLOTS) if SLOT not in one else [one]
         if len(parts) > 2 * _MOST_SLOTS:
             parts = [one]
         key = SLOT.join(parts[::2]) if SLOT not in one else (one,)
