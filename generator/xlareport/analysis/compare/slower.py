@@ -153,15 +153,14 @@ class _Join:
         computation, one = self._head.places[name]
         found = self._before(Place(computation.name, name))
         if not found and one.opcode == "fusion":
-            places = (place for callee in self._called(one) for place in callee)
-            found = {source for place in places for source in self._before(place)}
+            found = {source for place in self._inside(one) for source in self._before(place)}
         return found
 
-    def _called(self, one: Instruction) -> Iterator[list[Place]]:
+    def _inside(self, one: Instruction) -> Iterator[Place]:
         for _, callee in one.called:
-            body = self._head.module.by_name.get(callee)
-            if body is not None:
-                yield [Place(callee, each.name) for each in body.instructions if each.operands]
+            if callee in self._head.module.by_name:
+                lines = self._head.module.by_name[callee].instructions
+                yield from (Place(callee, each.name) for each in lines if each.operands)
 
     def _before(self, place: Place) -> set[str]:
         if self._matching is None:
