@@ -165,7 +165,7 @@ def _with_times(
     if isinstance(source, BareReport):
         return side
     near = () if named else profiles_beside(source.location)
-    shared = [one for one in near if _is_of(one, other, source)]
+    shared = _of_both(near, source, other)
     beside = [one for one in near if one not in shared]
     seen = watch(source, named, options.limits, tell, beside=beside)
     problems = [ProblemView(str(one), None, _OF_BOTH) for one in shared]
@@ -173,12 +173,12 @@ def _with_times(
     return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
 
 
-def _is_of(profile: Path, other: Source | BareReport, own: Source) -> bool:
-    """Say whether a profile beside a dump is as near to the other, or nearer."""
+def _of_both(profiles: Sequence[Path], own: Source, other: Source | BareReport) -> Sequence[Path]:
+    """Return those of the profiles beside a dump that are as near to the other, or nearer."""
     if isinstance(other, BareReport) or other.location is None or other.location == own.location:
-        return False
-    within = profile.is_relative_to(other.location.resolve())
-    return within or profile in profiles_beside(other.location)
+        return ()
+    place, theirs = other.location.resolve(), profiles_beside(other.location)
+    return [one for one in profiles if one.is_relative_to(place) or one in theirs]
 
 
 def _timings(
