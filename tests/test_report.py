@@ -14,6 +14,7 @@ import pytest
 from xlareport.dump import twins
 from xlareport.extracting import extract_texts
 from xlareport.pages.views import ReportView
+from xlareport.payload import payload_path, read_payload
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.resources import PACKAGE
 
@@ -150,12 +151,28 @@ def test_only_the_main_program_is_drawn(unpacked: Callable[[str], Path], tmp_pat
         unpacked("jax-cpu-train"), BuildOptions(out=tmp_path, html=False, pictures="main")
     )
     assert built.report.main is not None
-    slugs = {one.key: one.slug for one in built.report.modules}
-    for key, slug in slugs.items():
-        page = (tmp_path / "site_src/m" / f"{slug}.md").read_text("utf-8")
-        for name in re.findall(r'img src="\.\./(pictures/\w+\.svg)"', page):
-            svg = (tmp_path / "site_src" / name).read_text("utf-8")
-            assert ("Left out" in svg) == (key != built.report.main.module)
+    main = built.report.main.module
+    for one in built.report.modules:
+        page = (tmp_path / "site_src/m" / f"{one.slug}.md").read_text("utf-8")
+        shown = re.findall(r'data-xr-picture="([^"]+)"', page)
+        assert shown or one.same_as
+        for key in shown:
+            script = (tmp_path / "site_src" / payload_path(key)).read_text("utf-8")
+            titles = [record["title"] for record in read_payload(script)[1]["pictures"]]
+            assert ("Not drawn" in titles) == (one.key != main)
+
+
+def test_pictures_of_the_main_program_are_files_too(
+    unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    built = build(unpacked("jax-cpu-train"), BuildOptions(out=tmp_path, html=False))
+    assert built.report.main is not None
+    files = {one.stem for one in (tmp_path / "site_src/pictures").glob("*.svg")}
+    for one in built.report.modules:
+        page = (tmp_path / "site_src/m" / f"{one.slug}.md").read_text("utf-8")
+        named = set(re.findall(r'<img src="\.\./pictures/(\w+)\.svg"', html.unescape(page)))
+        assert bool(named) == (one.key == built.report.main.module)
+        assert named <= files
 
 
 def test_equal_pictures_of_other_modules_are_left_out_once(

@@ -42,7 +42,7 @@ from xlareport.pages.facts import (
 )
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
-from xlareport.pages.pictures import PictureChoice, left_out, picture_files
+from xlareport.pages.pictures import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program_picture import program_picture
 from xlareport.pages.twins import Payloads, twin_result, twin_texts
 from xlareport.pages.views import ReportView
@@ -164,10 +164,12 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
         parts = Parts(analysed.dump.name)
         picture = parts.make("The picture of the program", partial(_picture, report, options), None)
         wanted, others = _wanted(analysed, report, options.pictures)
-        late = draw([*wanted, *([picture] if picture else [])], asked, options, tell)
+        program = [picture] if picture else []
+        late = draw([*wanted, *program], asked, options, tell)
         rest = picture_files(chain(late, left_out(others, options.pictures)))
+        again = draw([*_of_main(analysed, report), *program], set(), options, silent)
         nightly = nights_of(report, options.history, options.out) if options.history else None
-        pictures = chain(drawn, rest)
+        pictures = chain(drawn, rest, plain_files(again))
         files = site_files(analysed, report, pictures, picture, crew, parts=parts, nightly=nightly)
         write_sources(options.out, files)
     said = ""
@@ -204,6 +206,13 @@ def _wanted(
     drawn = {one.place for one in wanted}
     left = {one.place: one for one in others}
     return wanted, [one for place, one in left.items() if place not in drawn]
+
+
+def _of_main(analysed: Analysed, report: ReportView) -> Iterator[PictureRequest]:
+    """Yield what the page of the main program shows first; its layouts are kept by now."""
+    for one in analysed.results:
+        if report.main and one.summary.files.key == report.main.module:
+            yield from (request for request in one.requests if request.plain)
 
 
 def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> None:

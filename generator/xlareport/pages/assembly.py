@@ -14,6 +14,7 @@ from xlareport.pages.glossary import glossary_page, pass_names
 from xlareport.pages.home import home_page
 from xlareport.pages.module_files import ModulesShown, ModuleToShow, module_files
 from xlareport.pages.module_parts import Parts, Payload
+from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.names import instruction_names, names_page
 from xlareport.pages.page_parts import page_files
 from xlareport.pages.picture_look import picture_look
@@ -86,15 +87,24 @@ def _begun(
 ) -> list[Errand[Sequence[ModuleToShow], ModulesShown]]:
     """Have the pages of modules made, some at a time."""
     slugs = [None, *(view.slug for view in report.modules), None]
+    main = report.main.module if report.main else None
     asked = [
         ModuleToShow(
-            replace(result, payloads=(), requests=()), view, slugs[place], slugs[place + 2]
+            _to_show(result, is_main=view.key == main), view, slugs[place], slugs[place + 2]
         )
         for place, (result, view) in enumerate(zip(analysed.results, report.modules, strict=True))
     ]
     some = max(1, min(_TOGETHER, len(asked) // (4 * crew.jobs)))
     chunks = [asked[first : first + some] for first in range(0, len(asked), some)]
     return [crew.submit(module_files, chunk, module_files) for chunk in chunks]
+
+
+def _to_show(result: ModuleResult, *, is_main: bool) -> ModuleResult:
+    """Return what a page needs; only pictures of the main program are files of their own."""
+    pictures = result.pictures
+    if not is_main:
+        pictures = tuple(replace(one, source="") for one in pictures)
+    return replace(result, payloads=(), requests=(), pictures=pictures)
 
 
 def _front(

@@ -34,7 +34,7 @@ class PictureView:
     key: str
     """Of its payload."""
     source: str
-    """Address of the .svg file, seen from the module's page."""
+    """Address of the .svg file, seen from the module's page; empty where there is none."""
     title: str
     alt: str
     notes: tuple[str, ...]
@@ -144,8 +144,12 @@ def _own_files(one: PictureResult) -> Iterator[tuple[str, str]]:
     others = chain.from_iterable(map(in_layers, one.request.others))
     records = [picture_record(*placed) for placed in chain(one.placed, others)]
     yield payload_path(key), payload(key, {"pictures": records})
-    if one.request.plain:
-        yield f"{key}.svg", one.svgs[0]
+
+
+def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
+    """Yield pictures as .svg files, which show themselves without a page and its script."""
+    for one in results:
+        yield f"{one.request.key}.svg", one.svgs[0]
 
 
 def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Iterator[PictureResult]:

@@ -44,7 +44,7 @@ class PictureRequest:
     others: tuple[tuple[Drawing, ...], ...] = ()
     """Kept in the same file and opened by few: each of these shares a layout in plain layers."""
     plain: bool = False
-    """The first is wanted as an .svg file, too."""
+    """Of the main program, the first is an .svg file, too."""
 
     @property
     def place(self) -> Place:
