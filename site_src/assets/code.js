@@ -7,12 +7,12 @@
 (() => {
   const { element, format, state } = xlareport;
 
-  /** Classes of tokens by their number in the payload. */
-  const LOOKS = ["", "comment", "keyword", "type", "variable", "function", "attribute", "label", "string", "number"];
+  /** Characters of a text that are shown, and those of them that are coloured. */
+  const SHOWN = 300_000;
+  const COLOURED = 40_000;
   const ORDER = "(order)";
 
-  /** @typedef {{text: string, runs: number[]}} Text runs are length, look, length, look, ... */
-  /** @typedef {{label: string, path: string, size: number | null, text: [number, number] | null, note: string}} CodeFile */
+  /** @typedef {{label: string, path: string, size: number | null, text: [number, number] | true | null, note: string}} CodeFile its text is the one of its path among the module's texts, or has a place of its own */
   /** @typedef {[string, string, string[], string, string, number | null, number | null]} Decision what, producer, consumers, fusion, reason, microseconds fused and not fused */
   /**
    * @typedef {object} Unit
@@ -30,7 +30,7 @@
    * @property {[string, string][]} tuning
    */
   /** @typedef {[number | null, string, string, number | null, number | null, string, number, number | null, string[]]} Thunk id, kind, description, before, after, part, depth, unit, names of those that it waits for */
-  /** @typedef {{key: string, units: Unit[], thunks: Thunk[], inside: Record<string, number>, gone: Unit["decisions"]}} Index */
+  /** @typedef {{key: string, texts: string, units: Unit[], thunks: Thunk[], inside: Record<string, number>, gone: Unit["decisions"]}} Index */
 
   /** @param {Unit} unit */
   const title = (unit) => unit.name || unit.computation;
@@ -40,18 +40,14 @@
 
   /**
    * Writes a text with its tokens in colours.
-   * @param {Text} text
+   * @param {string} text
    */
-  function coloured({ text, runs }) {
-    const code = element("code");
-    let start = 0;
-    for (let place = 0; place < runs.length; place += 2) {
-      const part = text.slice(start, (start += runs[place]));
-      const look = LOOKS[runs[place + 1]];
-      code.append(look ? element(`span.xr-code-${look}`, null, part) : part);
-    }
-    code.append(text.slice(start));
-    return element("pre.xr-code", { tabindex: 0 }, code);
+  function coloured(text) {
+    const looked = text.slice(0, COLOURED).split("\n");
+    const parts = looked.flatMap((line, place) => [place ? "\n" : "", ...xlareportSyntax.coloured(line)]);
+    const rest = xlareportSyntax.visible(text.slice(COLOURED, SHOWN));
+    const cut = text.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`);
+    return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest)), cut || ""];
   }
 
   /** The page of a module's code. */
@@ -164,7 +160,7 @@
       const body = element("div");
       const part = /** @type {HTMLDetailsElement} */ (element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body));
       const fill = () => {
-        if (part.open && file.text && !body.firstChild) this.fill(body, file.text);
+        if (part.open && file.text && !body.firstChild) this.fill(body, file);
       };
       part.addEventListener("toggle", fill);
       fill();
@@ -173,17 +169,25 @@
 
     /**
      * @param {HTMLElement} body
-     * @param {[number, number]} place
+     * @param {CodeFile} file
      */
-    async fill(body, [chunk, place]) {
-      const waiting = element("p.xr-muted", { "aria-busy": "true" }, "Loading");
-      body.append(waiting);
+    async fill(body, file) {
+      body.append(element("p.xr-muted", { "aria-busy": "true" }, "Loading"));
       try {
-        const texts = /** @type {Text[]} */ (await xlareport.load(`${this.index.key}-${chunk}`));
-        body.replaceChildren(coloured(texts[place]));
+        body.replaceChildren(...coloured(await this.text(file)));
       } catch (error) {
         body.replaceChildren(element("p.xr-failed", { role: "alert" }, `This text cannot be shown. ${/** @type {Error} */ (error).message}`));
       }
+    }
+
+    /**
+     * @param {CodeFile} file
+     * @returns {Promise<string>}
+     */
+    async text({ path, text }) {
+      if (Array.isArray(text)) return (await xlareport.load(`${this.index.key}-${text[0]}`))[text[1]];
+      const store = await /** @type {any} */ (xlareport).texts.open(this.index.texts);
+      return (await store.lines(store.texts.find((/** @type {{path: string}} */ one) => one.path === path))).join("\n");
     }
 
     /**

@@ -8,7 +8,6 @@
 (() => {
   const { element, format, state } = xlareport;
   const SPARE = 20;
-  const NAMES = /(%[\w.~-]+|"(?:[^"\\]|\\.)*")/;
 
   /** @typedef {{path: string, size: number, key: string, label: string, chunk: number, runs: number[]}} Text */
 
@@ -151,19 +150,13 @@
      */
     row(line, place) {
       const number = element("a.xr-whole-number", { href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`, "aria-label": `Line ${place + 1}` }, place + 1);
-      const parts = line.split(NAMES).map((part, at) => (at % 2 ? this.token(part) : part));
-      return element(place === this.marked ? "li.xr-whole-marked" : "li", null, number, element("code", null, ...parts));
-    }
-
-    /** @param {string} part */
-    token(part) {
-      if (part.startsWith('"')) return element("span.xr-whole-string", null, part);
-      return element("span.xr-whole-name", { "data-name": part, title: "Go to where this is defined" }, part);
+      return element(place === this.marked ? "li.xr-whole-marked" : "li", null, number, element("code", null, ...xlareportSyntax.coloured(line)));
     }
 
     /** @param {Event} event */
     follow(event) {
-      const name = /** @type {HTMLElement} */ (event.target).dataset.name;
+      const part = /** @type {HTMLElement} */ (event.target);
+      const name = part.matches(".xr-code-variable") ? part.textContent : "";
       const line = name && !String(getSelection()) ? this.definition(name) : -1;
       if (line < 0) return;
       state.set({ line: String(line + 1), name: null });

@@ -115,7 +115,7 @@ def test_words_are_found_one_after_the_other(opened: Any, dump: Path) -> None:
 
 def test_a_name_leads_to_where_it_is_defined(opened: Any) -> None:
     page = opened("#text=after_optimizations&name=ynn_fusion.2")
-    page.locator("li.xr-whole-marked .xr-whole-name", has_text="%fused_computation").click()
+    page.locator("li.xr-whole-marked .xr-code-variable", has_text="%fused_computation").click()
 
     expect(page.locator("li.xr-whole-marked code")).to_contain_text("{")
     assert "line=" in page.url

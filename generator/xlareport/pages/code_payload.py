@@ -1,6 +1,8 @@
 """The data of a page of code: each instruction with its texts, thunks and decisions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.code.decisions import LinkedDecisions
@@ -43,28 +45,46 @@ LABELS: Mapping[str, str] = {
 """What the files are, by the stage in their names, in the order in which they were made."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Where the texts of a page stand: those of files of the module in the report already."""
+
+    contents: Mapping[str, bytes]
+    """By their paths, the files that were read."""
+    kept: AbstractSet[str]
+    """Paths of the texts that the page of texts has, too."""
+    shelf: Shelf
+    """All other texts."""
+
+
 def code_payloads(
-    slug: str, module: HloModule, code: ModuleCode, texts: Mapping[str, bytes]
+    slug: str,
+    module: HloModule,
+    code: ModuleCode,
+    contents: Mapping[str, bytes],
+    kept: AbstractSet[str],
 ) -> Iterator[tuple[str, str]]:
-    """Yield the page's data: the index, and the chunks of texts that it loads on demand."""
-    shelf = Shelf(slug)
+    """Yield the page's data: the index, and the chunks of texts that it loads on demand.
+
+    `contents` are those of files by path, `kept` the paths of texts that the site has anyway.
+    """
+    texts = _Texts(contents, kept, Shelf(slug))
     shown = code.units[:MOST_UNITS]
     numbers = {one.place: number for number, one in enumerate(shown)}
     value = {
         "key": navigation.code_key(slug),
-        "units": [_unit(one, module, shelf, texts) for one in shown],
+        "texts": navigation.texts_key(slug),
+        "units": [_unit(one, module, texts) for one in shown],
         "thunks": [_thunk(one, numbers) for one in code.thunks[:MOST_THUNKS]],
         "inside": _inside(shown, module),
         "gone": _decisions(_gone(code)),
     }
     key = navigation.code_key(slug)
     yield payload_path(key), payload(key, value)
-    yield from shelf.files()
+    yield from texts.shelf.files()
 
 
-def _unit(
-    unit: CodeUnit, module: HloModule, shelf: Shelf, texts: Mapping[str, bytes]
-) -> dict[str, Any]:
+def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
     one = unit.instruction
     return {
         "name": unit.place[1],
@@ -75,7 +95,7 @@ def _unit(
         "source": source_of(one, module) if one else "",
         "grade": unit.grade,
         "reason": unit.reason,
-        "files": [*_hlo(unit, module, shelf), *_files(unit.files, shelf, texts)],
+        "files": [*_hlo(unit, module, texts.shelf), *_files(unit.files, texts)],
         "thunks": list(unit.thunks),
         "decisions": _decisions(unit.decisions),
         "tuning": [[name, value[:_LONGEST_LINE]] for name, value in unit.tuning.items()],
@@ -95,7 +115,7 @@ def _hlo(unit: CodeUnit, module: HloModule, shelf: Shelf) -> Iterator[dict[str, 
         "label": "HLO",
         "path": "",
         "size": None,
-        "text": shelf.put(text, "hlo-text"),
+        "text": shelf.put(text),
         "note": "",
     }
 
@@ -116,9 +136,7 @@ def _text(computation: Computation) -> Iterator[str]:
     yield "}"
 
 
-def _files(
-    links: Sequence[CodeLink], shelf: Shelf, texts: Mapping[str, bytes]
-) -> Iterator[dict[str, Any]]:
+def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]:
     order = list(LABELS)
     known = {stage: place for place, stage in enumerate(order)}
     for link in sorted(links, key=lambda one: (known.get(one.file.stage, -1), one.file.path)):
@@ -127,7 +145,7 @@ def _files(
             "label": _label(file),
             "path": file.path,
             "size": file.size,
-            **_shown(file.kind, texts.get(file.path), shelf),
+            **_shown(file, texts),
         }
 
 
@@ -138,21 +156,26 @@ def _label(file: CodeFile) -> str:
     return LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind)
 
 
-def _shown(kind: str, content: bytes | None, shelf: Shelf) -> dict[str, Any]:
-    """Return where the text of a file stands, or why it is not shown."""
-    if kind == "object":
-        return {"text": None, "note": "Machine code: objdump -d shows it."}
+def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
+    """Return where the text of a file stands, True for that of its path, or why it is not shown."""
+    content = texts.contents.get(file.path)
+    if file.kind == "object":
+        return _not_shown("Machine code: objdump -d shows it.")
+    if content == b"":
+        return _not_shown("Empty, as XLA writes some where there is nothing to compile.")
+    if file.path in texts.kept:
+        return {"text": True, "note": ""}
     if content is None:
-        return {"text": None, "note": "Too large to be shown here."}
-    if not content:
-        return {
-            "text": None,
-            "note": "Empty, as XLA writes some where there is nothing to compile.",
-        }
+        return _not_shown("Too large to be shown here.")
     text = content.decode("utf-8", "replace")
-    place = shelf.put(text, kind)
-    note = cut_note(text) if place else "Left out: the module has more code than fits here."
-    return {"text": place, "note": note}
+    place = texts.shelf.put(text)
+    if place is None:
+        return _not_shown("Left out: the module has more code than fits here.")
+    return {"text": place, "note": cut_note(text)}
+
+
+def _not_shown(why: str) -> dict[str, Any]:
+    return {"text": None, "note": why}
 
 
 def _thunk(one: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[Any]:

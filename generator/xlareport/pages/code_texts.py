@@ -1,20 +1,16 @@
-"""Texts of code for the page script: each stored once, coloured, packed into chunks."""
+"""Texts of code that stand nowhere else in a report: each stored once, packed into chunks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from xlareport.pages import navigation
 from xlareport.pages.environment import visible
-from xlareport.pages.highlight import Coloured, coloured
 from xlareport.payload import payload, payload_path
 
 MOST_SHOWN = 300_000
 """Characters of one text; the file in the dump holds the rest."""
 _CHUNK = 400_000
 """Characters after which a chunk is full: what one click on a text loads."""
-_COLOURED = 800_000
-"""Characters of all texts of a module that are taken apart; a second of work for each million."""
 _MOST = 24_000_000
 """Characters of all texts of a module; what comes after is named and not shown."""
 
@@ -24,32 +20,30 @@ class Shelf:
     """The texts of a module, in the order in which they were put here."""
 
     slug: str
-    chunks: list[list[dict[str, Any]]] = field(default_factory=lambda: [[]])
-    _known: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    chunks: list[list[str]] = field(default_factory=lambda: [[]])
+    _known: dict[str, list[int]] = field(default_factory=dict)
     _filled: int = 0
     _total: int = 0
 
-    def put(self, text: str, kind: str) -> list[int] | None:
+    def put(self, text: str) -> list[int] | None:
         """Keep a text and return [chunk, place]; None where there is no more room."""
-        key = (kind, text)
-        if key not in self._known:
+        if text not in self._known:
             if self._total + len(text) > _MOST:
                 return None
-            self._known[key] = self._add(visible(text[:MOST_SHOWN]), kind)
-        return self._known[key]
+            self._known[text] = self._add(visible(text[:MOST_SHOWN]))
+        return self._known[text]
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Yield the payloads of all chunks."""
-        for number, chunk in enumerate(self.chunks):
+        for number, chunk in enumerate(self.chunks if self._known else []):
             key = navigation.code_chunk_key(self.slug, number)
             yield payload_path(key), payload(key, chunk)
 
-    def _add(self, text: str, kind: str) -> list[int]:
+    def _add(self, text: str) -> list[int]:
         if self._filled > _CHUNK:
             self.chunks.append([])
             self._filled = 0
-        made = coloured(text, kind) if self._total < _COLOURED else Coloured(text, ())
-        self.chunks[-1].append({"text": made.text, "runs": made.runs})
+        self.chunks[-1].append(text)
         self._filled += len(text)
         self._total += len(text)
         return [len(self.chunks) - 1, len(self.chunks[-1]) - 1]

@@ -1,12 +1,12 @@
-"""Pygments lexers for HLO text, of any era, and for MLIR.
+"""A Pygments lexer for HLO text, of any era: `pygmentize -l hlo FILE`.
 
-`HloLexer` is registered as a plug-in of Pygments under the name `hlo`: `pygmentize -l hlo FILE`.
-Both take linear time: no expression here can fail after more than one walk over what it matched.
+It is registered as a plug-in of Pygments; the pages colour by script (site_src/assets/syntax.js).
+It takes linear time: no expression here can fail after more than one walk over what it matched.
 """
 
 from typing import ClassVar
 
-from pygments.lexer import RegexLexer, bygroups
+from pygments.lexer import RegexLexer
 from pygments.token import (
     Comment,
     Keyword,
@@ -58,33 +58,3 @@ class HloLexer(RegexLexer):  # type: ignore[misc]
     def analyse_text(text: str) -> float:
         """Say whether a text is HLO: modules begin with a word that nothing else begins with."""
         return 1.0 if text.lstrip().startswith("HloModule ") else 0.0
-
-
-class MlirLexer(RegexLexer):  # type: ignore[misc]
-    """MLIR in its pretty form, any dialect."""
-
-    name = "MLIR of XLA"
-    url = "https://mlir.llvm.org/docs/LangRef/"
-    aliases: ClassVar[list[str]] = ["xla-mlir"]
-    filenames: ClassVar[list[str]] = []
-    mimetypes: ClassVar[list[str]] = []
-
-    tokens: ClassVar = {
-        "root": [
-            (r"\s++", Whitespace),
-            (r"//[^\n]*+", Comment.Single),
-            (_STRING, String),
-            (r"%[\w.$#-]++", Name.Variable),
-            (r"([@^])([\w.$-]++)", bygroups(Name.Label, Name.Label)),
-            (r"[#!][\w.$]++", Name.Attribute),
-            (r"(?:tensor|memref|vector|tuple|index|none|[su]?i\d++|b?f\d\w*+)\b", Keyword.Type),
-            (r"(?:module|func|private|public|attributes|loc|dense|array)\b(?!\.)", Keyword),
-            (r"(?:true|false|unit)\b", Keyword.Constant),
-            (r"[A-Za-z_]\w*+\.[\w.$]++", Name.Function),
-            (_NAME, Name),
-            (_NUMBER, Number),
-            (r"->|[=<>+*/|-]", Operator),
-            (r"[][(){},:;?.@^#!%]", Punctuation),
-            (r".", Text),
-        ]
-    }

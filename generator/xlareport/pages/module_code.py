@@ -1,5 +1,6 @@
-"""The code of a module: its files read, linked with what it runs, and their texts as payloads."""
+"""The code of a module: its files read, linked with what it runs, and what a page shows of it."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
@@ -21,8 +22,11 @@ class CodeWork:
     problems: tuple[Problem, ...] = ()
 
 
-def code_work(module: Module) -> CodeWork:
-    """Read and link the files of code; nothing where there are none and nothing runs in order."""
+def code_work(module: Module, kept: AbstractSet[str]) -> CodeWork:
+    """Read and link the files of code; nothing where there are none and nothing runs in order.
+
+    `kept` are the paths of the texts that the report holds anyway.
+    """
     if module.final is None:
         return CodeWork(None)
     hlo = module.final.hlo
@@ -38,5 +42,5 @@ def code_work(module: Module) -> CodeWork:
         for one in (*texts, *nameless)
         if one.content is not None and one.artifact.path in own
     }
-    payloads = tuple(code_payloads(module.files.slug, hlo, linked, contents))
+    payloads = tuple(code_payloads(module.files.slug, hlo, linked, contents, kept))
     return CodeWork(summary_of(linked), payloads, tuple(contents), (*problems, *more))

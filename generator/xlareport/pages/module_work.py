@@ -133,7 +133,7 @@ def _work_on(
         problems = (*summary.problems, *parts.problems)
         return replace(result, summary=replace(summary, problems=problems))
     seen = _glance(module, found, steps, counter)
-    code = parts.make("The page of its code", lambda: code_work(module), CodeWork(None))
+    code = parts.make("The page of its code", lambda: code_work(module, kept.paths), CodeWork(None))
     counted = count(module, summary, cost, reckoning, times)
     drawn = parts.make(
         "Its pictures", lambda: module_pictures(module, pictures, counted.known), Pictures()

@@ -29,6 +29,8 @@ class KeptTexts:
     payloads: tuple[tuple[str, str], ...] = ()
     lines: Mapping[bytes, int] = field(default_factory=dict)
     """The number of each distinct line, by which other payloads name it."""
+    paths: frozenset[str] = frozenset()
+    """Of the files whose texts these are."""
 
 
 def kept_texts(files: ModuleFiles) -> KeptTexts:
@@ -44,7 +46,8 @@ def kept_texts(files: ModuleFiles) -> KeptTexts:
         named.append((name, label))
     if not has_texts(files):
         return KeptTexts()
-    return KeptTexts(tuple(_payloads(navigation.texts_key(files.slug), store, named)), store.lines)
+    payloads = tuple(_payloads(navigation.texts_key(files.slug), store, named))
+    return KeptTexts(payloads, store.lines, frozenset(one.path for one in store.texts))
 
 
 def _payloads(

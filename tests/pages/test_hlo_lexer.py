@@ -1,4 +1,4 @@
-"""Texts of code and the tokens in them."""
+"""The lexer of HLO text for Pygments."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from pygments.token import Comment, Keyword, Name, Number, String, Text, Token
 
-from xlareport.pages.highlight import CLASSES, MOST_COLOURED, coloured
-from xlareport.pages.hlo_lexer import HloLexer, MlirLexer
+from xlareport.pages.hlo_lexer import HloLexer
 
 LINE = (
     '%add.5 = f32[128,256]{1,0:T(8,128)} add(%a, b.1), metadata={op_name="jit(f)/add" x=-1.5e3}\n'
@@ -55,38 +54,10 @@ def test_it_is_known_by_its_looks() -> None:
     assert HloLexer.analyse_text("int main() {}") == 0.0
 
 
-@pytest.mark.parametrize("lexer", [HloLexer, MlirLexer])
 @pytest.mark.parametrize(
     "piece",
     ['"', "/*", "/", "%", "a-", "1.", "1e", '"\\', "0x", " ", "FileNames ", "u9", "@", "a="],
 )
-def test_nothing_takes_more_than_one_walk(lexer: type[HloLexer], piece: str) -> None:
+def test_nothing_takes_more_than_one_walk(piece: str) -> None:
     text = piece * (200_000 // len(piece))
-    assert "".join(part for _, _, part in lexer().get_tokens_unprocessed(text)) == text
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "look"),
-    [
-        ("llvm-ir", "define void @f(ptr %0) {\n", Keyword),
-        ("ptx", "\tld.param.b64 \t%rd1, [x];\n", Name.Variable),
-        ("mlir", "func.func @main(%arg0: tensor<4xf32>) {\n", Keyword.Type),
-        ("hlo-text", LINE, Name.Function),
-    ],
-)
-def test_every_kind_has_its_colours(kind: str, text: str, look: object) -> None:
-    found = coloured(text, kind)
-    assert found.text == text
-    assert sum(found.runs[::2]) == len(text)
-    assert CLASSES[look] in found.runs[1::2]  # type: ignore[index]
-
-
-def test_what_has_no_lexer_and_what_is_too_long_is_plain() -> None:
-    assert coloured("abc", "object").runs == ()
-    assert coloured("a" * 3_000, "hlo-text").runs == (3_000, 0)
-    long = "add.1 = f32[] add(a, b)\n" * (MOST_COLOURED // 10)
-    assert sum(coloured(long, "hlo-text").runs[::2]) <= MOST_COLOURED
-
-
-def test_lengths_count_as_the_page_script_does() -> None:
-    assert sum(coloured('"\N{GRINNING FACE}"\n', "hlo-text").runs[::2]) == 5
+    assert "".join(part for _, _, part in HloLexer().get_tokens_unprocessed(text)) == text
