@@ -5,6 +5,7 @@ Settings that a user's mkdocs.yml replaces but the report cannot do without are 
 
 import os
 import re
+from functools import cache
 from typing import Any, Literal
 
 from mkdocs.config.base import Config
@@ -30,6 +31,8 @@ _REST = 60
 """Pages of modules that take as long as all that only the first of several processes does."""
 _LEFT_OUT = (".map", "sitemap.xml")
 """Source maps are half of the theme; a site map holds addresses, and a report has none."""
+_OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
+"""How the theme's search finds words of other languages than English."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
 _SEARCH = ("assets/search_store.js", "assets/search.js")
 """The scripts of the search over everything, which has nothing to search without its index."""
@@ -85,11 +88,15 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Leave out what no reader needs; the navigation follows the pages that there are."""
-        for file in [file for file in files if file.src_uri.endswith(_LEFT_OUT)]:
-            files.remove(file)
+        others = _OTHER_LANGUAGES if _searches_english(config) else ()
+        for file in list(files):
+            if file.src_uri.endswith(_LEFT_OUT) or file.src_uri.startswith(others):
+                files.remove(file)
         if files.get_file_from_path(_SEARCH_INDEX) is None:  # a comparison, or pages of one's own
             ours = config.extra_javascript
             config.extra_javascript = [one for one in ours if str(one) not in _SEARCH]
+        for name in ("extra_css", "extra_javascript"):
+            config[name] = _in_one(_own_settings()[name], config[name], files)
         if config.nav == _own_settings()["nav"]:
             pages = [file.src_uri for file in files.documentation_pages()]
             config.nav = _navigation(config.nav, pages)
@@ -175,13 +182,31 @@ def maker(number: int, of: int) -> int:
     return 1 + number % (of - 1) if of > 1 and number < _REST else number % of
 
 
+@cache
 def _own_settings() -> dict[str, Any]:
     return yaml_load((resource("site_src") / "xlareport.yml").read_text("utf-8"))
+
+
+def _searches_english(config: MkDocsConfig) -> bool:
+    search = config.plugins.get("material/search")
+    return search is not None and search.config.lang == ["en"]
 
 
 def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
     """Return our entries and then those that the user added."""
     return [*ours, *(entry for entry in theirs if str(entry) not in ours)]
+
+
+def _in_one(ours: list[str], listed: list[Any], files: Files) -> list[Any]:
+    """Let the first of our files take in the others, and return the list without these."""
+    asked = set(map(str, listed))
+    found = [file for name in ours if name in asked and (file := files.get_file_from_path(name))]
+    for first in found[:1]:
+        first.content_string = "\n".join(one.content_string for one in found)
+    for one in found[1:]:
+        files.remove(one)
+    taken = {one.src_uri for one in found[1:]}
+    return [one for one in listed if str(one) not in taken]
 
 
 def _navigation(nav: list[Any], pages: list[str]) -> list[Any]:

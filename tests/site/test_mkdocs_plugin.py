@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.mkdocs_plugin import XlareportPlugin, maker
+from xlareport.resources import resource
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -75,6 +76,40 @@ def test_404_finds_its_files_from_where_it_lies(site: Path) -> None:
     assert 'src="./assets/core.js"' in page
     assert 'href="/' not in page
     assert "not in the report" in page
+
+
+def test_a_page_loads_one_script_and_one_style_of_the_report(site: Path) -> None:
+    page = (site / "m/x.html").read_text()
+
+    assert re.findall(r'src="../(assets/[^/"]*)"></script>', page) == [
+        "assets/iframe-worker.js",
+        "assets/core.js",
+    ]
+    assert re.findall(r'href="../(assets/[^/"]*\.css)"', page) == ["assets/xlareport.css"]
+    for first, last in [("core.js", "timeline.js"), ("xlareport.css", "paper.css")]:
+        source = (resource("site_src") / "assets" / last).read_text()
+        assert source.strip() in (site / "assets" / first).read_text()
+        assert not (site / "assets" / last).exists()
+
+
+def test_the_frame_of_a_page_is_small(site: Path) -> None:
+    page = (site / "m/x.html").read_text()
+
+    assert len(page) < 12_500
+    assert "getting-a-dump" not in page
+    assert "getting-a-dump" in (site / "guide/index.html").read_text()
+
+
+def test_what_finds_words_of_other_languages_is_there_for_those_only(
+    tmp_path: Path, few_pages: list[File]
+) -> None:
+    write_sources(tmp_path, few_pages)
+    build_site(tmp_path)
+    assert not (tmp_path / "site/assets/javascripts/lunr").exists()
+    with (tmp_path / "mkdocs.yml").open("a") as settings:
+        settings.write("theme:\n  language: de\n")
+    build_site(tmp_path)
+    assert (tmp_path / "site/assets/javascripts/lunr/min/lunr.de.min.js").is_file()
 
 
 def test_serving_allows_the_inline_script_of_live_reload() -> None:
