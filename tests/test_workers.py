@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from multiprocessing import get_context
+from functools import partial
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import pytest
 
 from xlareport import workers
-from xlareport.workers import Crew, as_they_come, work_in_processes
+from xlareport.workers import Aide, Crew, as_they_come, work_in_processes
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -63,6 +64,29 @@ def test_an_exception_reaches_the_caller() -> None:
         crew.submit(WORK, "1 / 0", buried).result()
 
 
+def idle() -> None:
+    pass
+
+
+@pytest.mark.usefixtures("_begun")
+def test_an_aide_answers_one_thing_after_another() -> None:
+    with Aide(idle, WORK) as aide:
+        assert [aide.ask(one, buried) for one in ("1 + 1", "2 + 2")] == [2, 4]
+
+
+@pytest.mark.usefixtures("_begun")
+def test_an_aide_that_died_costs_no_more_than_its_answers() -> None:
+    with Aide(idle, WORK) as aide:
+        assert [aide.ask(one, buried) for one in (DIE, "2")] == [buried(DIE), buried("2")]
+
+
+def test_an_aide_ends_with_its_block_though_it_works() -> None:
+    before = set(active_children())
+    with Aide(partial(time.sleep, 60), WORK):
+        (begun,) = set(active_children()) - before
+    assert not begun.is_alive()
+
+
 def _alive(process: int) -> bool:
     try:
         os.kill(process, 0)
@@ -75,7 +99,7 @@ def _alive(process: int) -> bool:
 def test_workers_end_with_the_process_that_began_them() -> None:
     code = (
         "import os, time\n"
-        "from xlareport.workers import Crew\n"
+        "from xlareport.workers import Aide, Crew\n"
         "with Crew(3) as crew:\n"
         "    print(*crew._pool._processes, flush=True)\n"
         "    time.sleep(60)\n"
@@ -95,7 +119,7 @@ def test_workers_end_with_the_process_that_began_them() -> None:
 def test_an_interrupt_ends_workers_without_a_word() -> None:
     code = (
         "import os, time\n"
-        "from xlareport.workers import Crew\n"
+        "from xlareport.workers import Aide, Crew\n"
         "try:\n"
         "    with Crew(2) as crew:\n"
         "        crew.submit(time.sleep, 0, id).result()\n"

@@ -5,15 +5,19 @@ Settings that a user's mkdocs.yml replaces but the report cannot do without are 
 
 import os
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Any, Literal
 
+from jinja2 import BytecodeCache, Environment, TemplateError
+from jinja2.bccache import Bucket
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
+from mkdocs.theme import Theme
 from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
@@ -49,6 +53,7 @@ _NO_SCRIPT = (
     "script of the report itself. Scripts are switched off in this browser, so they are missing "
     "here; the text and the links work all the same.</p></noscript>\n"
 )
+_FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
 _HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
 _KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
@@ -57,6 +62,34 @@ _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
 
 class NoSettings(Config):  # type: ignore[no-untyped-call]
     """The plugin has no settings: a report is safe or it is none."""
+
+
+class _Compiled(BytecodeCache):
+    """Templates that this process has compiled, by what Jinja calls them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket where its template was compiled; Jinja checks that it is still that."""
+        if kept := self._kept.get(bucket.key):
+            bucket.bytecode_from_string(kept)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._kept[bucket.key] = bucket.bytecode_to_string()
+
+
+_COMPILED = _Compiled()
+
+
+def compile_theme() -> None:
+    """Compile the templates of the frame, so that it is done when the pages are there."""
+    templates = Theme(name="material").get_env()
+    templates.bytecode_cache = _COMPILED
+    for name in templates.list_templates(filter_func=lambda name: bool(_FRAME.fullmatch(name))):
+        with suppress(TemplateError):  # one of another plugin, without its filters
+            templates.get_template(name)
 
 
 class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
@@ -113,6 +146,12 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             file.inclusion = InclusionLevel.EXCLUDED
         self._is_first = share == 0
         return nav
+
+    @event_priority(100)
+    def on_env(self, env: Environment, **_: object) -> Environment:
+        """Compile no template of the theme twice."""
+        env.bytecode_cache = _COMPILED
+        return env
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
         """Keep from Markdown what it would leave as it is, after reading it three times over."""

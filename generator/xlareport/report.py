@@ -49,8 +49,9 @@ from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_all
 from xlareport.program import Module, read_module
 from xlareport.progress import Tell, silent
-from xlareport.site.builder import build_site, prepare_mkdocs
+from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
+from xlareport.site.mkdocs_run import Press
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
@@ -136,26 +137,28 @@ class Reading:
         return twin_result(self.done[original.key], module, copies.result() if copies else ())
 
 
-def build(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> Built:
+def build(
+    dump: str | Path, options: BuildOptions, tell: Tell = silent, press: Press | None = None
+) -> Built:
     """Read a dump and write its site; raises XlareportError before anything is replaced.
 
-    The dump is a path, a URL, or `-` for standard input.
+    The dump is a path, a URL, or `-` for standard input. Who has begun a `press` early lends it.
     """
     folder = Folder(options.out)
     check_apart(dump, folder.out, folder.replaced())
     try:
         with rare_collections(), Crew(options.jobs) as crew, folder.locked():
             folder.prepare()
-            return _build(dump, options, crew, tell)
+            return _build(dump, options, crew, press, tell)
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
 
 
-def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> Built:
+def _build(
+    dump: str | Path, options: BuildOptions, crew: Crew, press: Press | None, tell: Tell
+) -> Built:
     with open_source(dump, options.limits) as source:
         reading = begin_reading(source, options, crew, tell, pages=True)
-        if options.html:
-            prepare_mkdocs(crew)
         asked: set[Place] = set()
         early = draw(_early(reading, options.pictures), asked, options, tell)
         drawn = list(picture_files(early))
@@ -175,7 +178,7 @@ def _build(dump: str | Path, options: BuildOptions, crew: Crew, tell: Tell) -> B
     said = ""
     if options.html:
         tell(_BUILDING, 0, 1)
-        said = build_site(options.out, strict=False, crew=crew)
+        said = build_site(options.out, strict=False, crew=crew, press=press)
         tell(_BUILDING, 1, 1)
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)

@@ -11,10 +11,11 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     as_completed,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
@@ -96,6 +97,40 @@ class Crew:
             return died(thing)
 
 
+class Aide(Generic[T, R]):
+    """One process that begins at once, gets ready, and is then asked one thing at a time.
+
+    It lives as long as the `with` block.
+    """
+
+    def __init__(self, ready: Callable[[], None], work: Callable[[T], R]) -> None:
+        context = _context()
+        self._line, other = context.Pipe()
+        ends = self._line, other
+        self._process: Any = context.Process(target=_serve, args=(ends, ready, work), daemon=True)  # type: ignore[attr-defined]
+        with _interrupts_held_back():
+            self._process.start()
+        other.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process, whatever it is doing."""
+        self._process.terminate()
+        self._process.join()
+        self._line.close()
+
+    def ask(self, thing: T, died: Callable[[T], R]) -> R:
+        """Return `work(thing)`, or `died(thing)` where the process is no more."""
+        try:
+            self._line.send(thing)
+            found: R = self._line.recv()
+        except (EOFError, OSError):
+            return died(thing)
+        return found
+
+
 def as_they_come(errands: Iterable[Errand[T, R]]) -> Iterator[Errand[T, R]]:
     """Yield errands when they are done; those whose process died come last."""
     waiting = {one.future: one for one in errands}
@@ -138,6 +173,19 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
+def _serve(
+    ends: tuple[Connection, Connection], ready: Callable[[], None], work: Callable[[T], R]
+) -> None:
+    """Get ready, then answer until the other side hangs up."""
+    other, line = ends
+    other.close()
+    _begin()
+    ready()
+    with suppress(EOFError):
+        while True:
+            line.send(work(line.recv()))
 
 
 def _begin() -> None:

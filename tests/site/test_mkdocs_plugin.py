@@ -5,7 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment
+from mkdocs.theme import Theme
 
+from xlareport import mkdocs_plugin
 from xlareport.mkdocs_plugin import XlareportPlugin, maker
 from xlareport.resources import resource
 from xlareport.site.builder import build_site
@@ -110,6 +113,15 @@ def test_what_finds_words_of_other_languages_is_there_for_those_only(
         settings.write("theme:\n  language: de\n")
     build_site(tmp_path)
     assert (tmp_path / "site/assets/javascripts/lunr/min/lunr.de.min.js").is_file()
+
+
+def test_templates_of_the_theme_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    mkdocs_plugin.compile_theme()
+    monkeypatch.setattr(Environment, "compile", None)
+    templates = XlareportPlugin().on_env(Theme(name="material").get_env())
+
+    for name in ("main.html", "404.html", "base.html", "partials/languages/en.html"):
+        assert templates.get_template(name).name == name
 
 
 def test_serving_allows_the_inline_script_of_live_reload() -> None:

@@ -10,7 +10,7 @@ import click
 
 from xlareport import __version__
 from xlareport.cli.terminal import say
-from xlareport.collector import leave_the_rest, rare_collections
+from xlareport.collector import collect_seldom, leave_the_rest
 from xlareport.errors import XlareportError
 
 _COMMANDS = {
@@ -42,8 +42,7 @@ class _LazyGroup(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        with rare_collections():  # nothing that is imported dies: looking for it takes a tenth
-            command: click.Command = import_module(_COMMANDS[cmd_name]).command
+        command: click.Command = import_module(_COMMANDS[cmd_name]).command
         return command
 
 
@@ -62,6 +61,7 @@ def xlareport() -> None:
 def main() -> None:
     """Run the command line and end the process with a documented exit code."""
     _clean_up_when_ended()
+    collect_seldom()
     try:
         code = xlareport(standalone_mode=False)
     except click.ClickException as error:

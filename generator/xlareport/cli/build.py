@@ -2,20 +2,23 @@
 
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from xlareport.analysis.reckoning import Reckoning
 from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
-from xlareport.cli.progress import progress
 from xlareport.cli.terminal import say
 from xlareport.dump.limits import Limits
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
-from xlareport.pages.pictures import PictureChoice
-from xlareport.report import BuildOptions, build
+from xlareport.site.mkdocs_run import Press
 from xlareport.site.sizes import in_words, overruns, site_sizes
+
+if TYPE_CHECKING:
+    from xlareport.pages.pictures import PictureChoice
 
 _BREACH = 1
 
@@ -91,7 +94,7 @@ def command(
     out: Path,
     jobs: int,
     marker: str | None,
-    pictures: PictureChoice,
+    pictures: "PictureChoice",
     *,
     history: Path | None,
     keep: int | None,
@@ -112,21 +115,26 @@ def command(
 
     Afterwards open OUT/site/index.html, or run `mkdocs serve` in OUT.
     """
-    options = BuildOptions(
-        out=out,
-        jobs=jobs,
-        marker=marker,
-        pictures=pictures,
-        reckoning=_reckoning(devices, device, with_source=with_source),
-        history=history,
-        keep=keep,
-        limits=limits,
-        profiles=profiles,
-        html=not no_html,
-    )
+    reckoning = _reckoning(devices, device, with_source=with_source)
     begun = time.monotonic()
-    with progress(quiet=quiet) as tell:
-        built = build(dump, options, tell)
+    with nullcontext() if no_html else Press() as press:  # it gets ready beside these imports
+        from xlareport.cli.progress import progress  # noqa: PLC0415
+        from xlareport.report import BuildOptions, build  # noqa: PLC0415
+
+        options = BuildOptions(
+            out=out,
+            jobs=jobs,
+            marker=marker,
+            pictures=pictures,
+            reckoning=reckoning,
+            history=history,
+            keep=keep,
+            limits=limits,
+            profiles=profiles,
+            html=not no_html,
+        )
+        with progress(quiet=quiet) as tell:
+            built = build(dump, options, tell, press)
     took = time.monotonic() - begun
     report = built.report
     if built.warnings:

@@ -1,14 +1,18 @@
 """What could not be read, told on standard error."""
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from xlareport.cli.terminal import printable, say
-from xlareport.pages.views import ProblemView
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xlareport.pages.views import ProblemView
 
 _SHOWN = 10
 
 
-def tell_problems(problems: Sequence[ProblemView], where_all: str) -> None:
+def tell_problems(problems: "Sequence[ProblemView]", where_all: str) -> None:
     """Print the first problems, and where all of them are to be found."""
     for problem in problems[:_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"

@@ -1,28 +1,37 @@
 """A progress bar for long work, silent where the output is not a terminal."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-
-from xlareport.progress import Tell
+from xlareport.progress import Tell, silent
 
 
 @contextmanager
 def progress(*, quiet: bool = False) -> Iterator[Tell]:
     """Show one bar for each kind of work that is told of; it has no thread before the first."""
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    with _shown() as tell:
+        yield tell
+
+
+@contextmanager
+def _shown() -> Iterator[Tell]:
+    from rich.console import Console  # noqa: PLC0415 - takes long, and is for terminals only
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
-    shown = console.is_terminal and not quiet
-    bar = Progress(*columns, TimeElapsedColumn(), console=console, disable=not shown)
+    bar = Progress(*columns, TimeElapsedColumn(), console=console)
     tasks: dict[str, TaskID] = {}
 
     def tell(what: str, done: int, total: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xlareport.errors import XlareportError
 from xlareport.site.folder import Folder
-from xlareport.site.mkdocs_run import MkdocsRun, died, import_mkdocs, run_mkdocs
+from xlareport.site.mkdocs_run import MkdocsRun, Press, died, run_mkdocs
 from xlareport.workers import Crew
 
 _PAGES = 100
@@ -32,44 +32,42 @@ class MissingPluginError(XlareportError):
         )
 
 
-def build_site(out: Path, *, strict: bool = True, crew: Crew | None = None) -> str:
+def build_site(
+    out: Path, *, strict: bool = True, crew: Crew | None = None, press: Press | None = None
+) -> str:
     """Build OUT/site from OUT/site_src and return what MkDocs had to say, empty when all is well.
 
     With `strict` a warning of MkDocs is an error. A build that fails leaves the former site whole.
+    The `press` makes it, with the help of the `crew` where there are very many pages.
     """
-    if crew is None:
-        with Crew(1) as alone:
-            return build_site(out, strict=strict, crew=alone)
+    if press is None:
+        with Press() as own:
+            return build_site(out, strict=strict, crew=crew, press=own)
     folder = Folder(out)
     folder.prepare()
     fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        said = _run_mkdocs(folder, fresh, crew, strict=strict)
+        said = _run_mkdocs(folder, fresh, crew, press, strict=strict)
         folder.swap(fresh)
     finally:
         folder.repair()
     return said
 
 
-def prepare_mkdocs(crew: Crew) -> None:
-    """Have every process import MkDocs as soon as it has nothing else to do."""
-    for _ in range(crew.jobs):
-        crew.submit(import_mkdocs, None, import_mkdocs)
-
-
-def _run_mkdocs(folder: Folder, fresh: Path, crew: Crew, *, strict: bool) -> str:
+def _run_mkdocs(
+    folder: Folder, fresh: Path, crew: Crew | None, press: Press, *, strict: bool
+) -> str:
     """Build the site into the folder `fresh` and return what MkDocs had to say."""
     pages = sum(1 for _ in (folder.sources / "m").glob("*.md"))
-    shares = min(crew.jobs, 1 + pages // _PAGES)
+    shares = min(crew.jobs, 1 + pages // _PAGES) if crew else 1
     places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, shares))]
-    errands = [
-        crew.submit(
-            run_mkdocs, MkdocsRun(_settings(folder.out), place, strict, number, shares), died
-        )
-        for number, place in enumerate(places)
+    settings = _settings(folder.out)
+    runs = [
+        MkdocsRun(settings, place, strict, number, shares) for number, place in enumerate(places)
     ]
-    finished = [one.result() for one in errands]
+    errands = [crew.submit(run_mkdocs, run, died) for run in runs[1:]] if crew else []
+    finished = [press.ask(runs[0], died), *(one.result() for one in errands)]
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
         raise MissingPluginError(folder.out)

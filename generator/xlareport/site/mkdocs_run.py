@@ -1,4 +1,4 @@
-"""MkDocs in a process of the crew, which has imported half of it already.
+"""MkDocs in a process of its own, which gets ready while others read the dump.
 
 Several can build one site: each makes its share of the pages of modules, the first all the rest.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from click import ClickException
 
-from xlareport.workers import SHARE
+from xlareport.workers import SHARE, Aide
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
 _QUIET = "NO_MKDOCS_2_WARNING"
@@ -39,8 +39,20 @@ class MkdocsEnd:
     said: str
 
 
-def import_mkdocs(_: object = None) -> None:
-    """Import what MkDocs needs for a report, so that it is there when it is wanted."""
+class Press(Aide[MkdocsRun, MkdocsEnd]):
+    """A process that runs MkDocs; begin it before other work, during which it gets ready."""
+
+    def __init__(self) -> None:
+        super().__init__(get_ready, run_mkdocs)
+
+
+def get_ready() -> None:
+    """Import what MkDocs needs for a report, and compile the templates of its theme."""
+    _import_mkdocs()
+    import_module("xlareport.mkdocs_plugin").compile_theme()
+
+
+def _import_mkdocs() -> None:
     os.environ[_QUIET] = "1"
     for name in _NEEDED:
         import_module(name)
@@ -49,7 +61,7 @@ def import_mkdocs(_: object = None) -> None:
 def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     """Run MkDocs in this process; modules that lie in the current folder are kept out of it."""
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
-    import_mkdocs()
+    _import_mkdocs()
     os.environ[SHARE] = f"{run.share}/{run.of}"
     said = StringIO()
     with redirect_stdout(said), redirect_stderr(said):
