@@ -7,6 +7,7 @@ import os
 import re
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import BytecodeCache, Environment, TemplateError
@@ -14,7 +15,7 @@ from jinja2.bccache import Bucket
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
-from mkdocs.structure.files import Files, InclusionLevel
+from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.theme import Theme
@@ -37,6 +38,8 @@ _LEFT_OUT = (".map", "sitemap.xml")
 """Source maps are half of the theme; a site map holds addresses, and a report has none."""
 _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
 """How the theme's search finds words of other languages than English."""
+_WRITTEN_WHOLE = ("assets/data/", "pictures/")
+"""What a later build replaces and never writes into, so that a former site keeps what it had."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
 _SEARCH = ("assets/search_store.js", "assets/search.js")
 """The scripts of the search over everything, which has nothing to search without its index."""
@@ -148,9 +151,12 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         return nav
 
     @event_priority(100)
-    def on_env(self, env: Environment, **_: object) -> Environment:
-        """Compile no template of the theme twice."""
+    def on_env(self, env: Environment, *, files: Files, **_: object) -> Environment:
+        """Compile no template of the theme twice, and copy no payload: most files of a site are."""
         env.bytecode_cache = _COMPILED
+        for file in files if not self.serving else ():
+            if file.src_uri.startswith(_WRITTEN_WHOLE) and _linked(file):
+                file.inclusion = InclusionLevel.EXCLUDED
         return env
 
     def on_page_markdown(self, markdown: str, *, page: Page, **_: object) -> str:
@@ -229,6 +235,17 @@ def _own_settings() -> dict[str, Any]:
 def _searches_english(config: MkDocsConfig) -> bool:
     search = config.plugins.get("material/search")
     return search is not None and search.config.lang == ["en"]
+
+
+def _linked(file: File) -> bool:
+    """Let the site have a file of the sources under a second name, where the system can do that."""
+    place = Path(file.abs_dest_path)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.hardlink_to(str(file.abs_src_path))
+    except OSError:
+        return False
+    return True
 
 
 def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from jinja2 import Environment
+from mkdocs.structure.files import File as MkdocsFile
+from mkdocs.structure.files import Files
 from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
@@ -118,10 +120,38 @@ def test_what_finds_words_of_other_languages_is_there_for_those_only(
 def test_templates_of_the_theme_are_compiled_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     mkdocs_plugin.compile_theme()
     monkeypatch.setattr(Environment, "compile", None)
-    templates = XlareportPlugin().on_env(Theme(name="material").get_env())
+    templates = XlareportPlugin().on_env(Theme(name="material").get_env(), files=Files([]))
 
     for name in ("main.html", "404.html", "base.html", "partials/languages/en.html"):
         assert templates.get_template(name).name == name
+
+
+def test_a_site_keeps_its_data_though_the_next_build_writes_others(
+    tmp_path: Path, few_pages: list[File]
+) -> None:
+    write_sources(tmp_path, [*few_pages, ("assets/data/x.js", "1")])
+    build_site(tmp_path)
+    data = tmp_path / "site/assets/data/x.js"
+    assert data.samefile(tmp_path / "site_src/assets/data/x.js")
+
+    write_sources(tmp_path, [*few_pages, ("assets/data/x.js", "2")])
+    assert data.read_text() == "1"
+    build_site(tmp_path)
+    assert data.read_text() == "2"
+
+
+def test_what_cannot_be_linked_is_left_to_be_copied(tmp_path: Path) -> None:
+    names = ("assets/data/gone.js", "assets/data/there.js")
+    (tmp_path / "assets/data").mkdir(parents=True)
+    (tmp_path / names[1]).write_text("1")
+    site = str(tmp_path / "site")
+    files = Files(
+        [MkdocsFile(name, str(tmp_path), site, use_directory_urls=False) for name in names]
+    )
+
+    XlareportPlugin().on_env(Environment(autoescape=True), files=files)
+    assert [one.src_uri for one in files if one.inclusion.is_included()] == [names[0]]
+    assert (tmp_path / "site" / names[1]).read_text() == "1"
 
 
 def test_serving_allows_the_inline_script_of_live_reload() -> None:
