@@ -105,7 +105,7 @@ const xlareportLevels = (() => {
    */
   async function drawn({ key, graph: known }, { in: bundle, target }) {
     const [{ pictures }, graph] = await Promise.all([xlareport.load(`${key}-${bundle}`), xlareportGraph.load(known)]);
-    return xlareportRecords.svg([pictures[target]], 0, graph);
+    return xlareportRecords.svg(pictures[target], 0, graph);
   }
 
   /**

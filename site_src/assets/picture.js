@@ -391,7 +391,9 @@ const xlareportPicture = (() => {
     const { pictures } = await xlareport.load(key);
     await rest();
     if (!host.isConnected) return;
-    new Picture(host, key, await xlareportRecords.svg(pictures, Number(host.dataset.drawing ?? 0)));
+    const { name, drawing = 0 } = host.dataset;
+    const svg = await xlareportRecords.svg(name ? pictures[name] : pictures, Number(drawing));
+    new Picture(host, name ? `${key}-${name}` : key, svg);
   });
 
   return { Picture, inSight };

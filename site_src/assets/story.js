@@ -13,7 +13,7 @@ const xlareportStory = (() => {
   /** @typedef {string | string[] | null} Names */
   /** @typedef {{before: Names, after: Names, scope: string | null, reason: string | null, grade: string | null}} Example */
   /** @typedef {{kind: string, label: string, title: string, count: number, grade: string | null, examples: Example[]}} Group */
-  /** @typedef {{key: string, place: number, alt: string}} Drawn a picture of those in a payload */
+  /** @typedef {{key: string, name: string, place: number, alt: string}} Drawn a picture of those of a name in a payload */
   /** @typedef {{name: string, line: number, before: Drawn, after: Drawn}} Place pictures of what a line of `left_out` names */
   /**
    * @typedef {object} Story
@@ -256,7 +256,7 @@ const xlareportStory = (() => {
     if (!picture) return null;
     return element(
       "figure.xr-picture",
-      { "data-xr-picture": picture.key, "data-drawing": picture.place, "data-alt": `${words}: ${picture.alt}`, "data-side": words.toLowerCase() },
+      { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words}: ${picture.alt}`, "data-side": words.toLowerCase() },
       element("figcaption", null, words),
     );
   }

@@ -86,7 +86,7 @@ def test_the_index_tells_what_leads_where(module: HloModule) -> None:
     assert index["graph"] == "m/x/graph"
     assert values["m/x/pictures-last-where"] == [0, 6]
     assert found.requests == ()
-    picture = values["m/x/pictures-last-1"]["pictures"]["c=fused"]
+    [picture] = values["m/x/pictures-last-1"]["pictures"]["c=fused"]
     assert picture["nodes"] == [[4, ["operand 0 = parameter 0 f32[8]"]], [5, 0, "ROOT"]]
     assert picture["edges"] == [[0, 1, 0, "thin"]]
     assert "boxes" not in picture

@@ -89,8 +89,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
         "pictures/first": {"pictures": [picture_record(*first)]},
         navigation.PICTURE_LOOK: picture_look(),
         "m/x/levels": INDEX,
-        "m/x/levels-0": {"pictures": {"c=body": picture_record(*body)}},
-        "m/x/levels-1": {"pictures": {"g=main/0": level_record(layers[0], lambda _: None)}},
+        "m/x/levels-0": {"pictures": {"c=body": [picture_record(*body)]}},
+        "m/x/levels-1": {"pictures": {"g=main/0": [level_record(layers[0], lambda _: None)]}},
         "m/x/levels-where": [0, 1, 2, 1],
     }
     dump = tmp_path_factory.mktemp("dump")

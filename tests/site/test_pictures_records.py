@@ -44,7 +44,7 @@ TOLD = """async () => {
     return { id, lines, badge, opens, mix, shape, memory, sharding, scope };
   };
   const told = (one) => xlareportRecords.drawing(one, graph).nodes.map(box);
-  return Object.fromEntries(Object.entries(pictures).map(([target, one]) => [target, told(one)]));
+  return Object.fromEntries(Object.entries(pictures).map(([target, [one]]) => [target, told(one)]));
 }"""
 """What the page makes of pictures whose boxes stand in a graph."""
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)

@@ -36,6 +36,7 @@ from xlareport.pages.module_parts import Parts, fault, place_of
 from xlareport.pages.pictures import (
     PictureChoice,
     Pictures,
+    PictureShelf,
     PictureView,
     StepPictures,
     module_pictures,
@@ -193,6 +194,14 @@ class _Step:
     """None where nothing changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """What all steps of a module store together."""
+
+    lines: StoredLines
+    shelf: PictureShelf
+
+
 def _differences(module: Module) -> Iterator[_Step]:
     """Tell which steps changed something, and no more."""
     for same in [None, *identical(module.snapshots)][: len(module.snapshots)]:
@@ -205,10 +214,11 @@ def _steps(
     """Tell what each step did; the first snapshot has none."""
     if module.snapshots:
         yield _Step(None)
-    lines = StoredLines(navigation.texts_key(module.files.slug), kept.lines)
+    slug = module.files.slug
+    stores = _Stores(StoredLines(navigation.texts_key(slug), kept.lines), PictureShelf(slug))
     for one in found:
         before, after = module.snapshots[one.number - 1 : one.number + 1]
-        yield _step(before, after, one, pictures, lines)
+        yield _step(before, after, one, pictures, stores)
 
 
 def _glance(
@@ -234,24 +244,27 @@ def _step(
     after: Snapshot,
     found: Boundary,
     pictures: PictureChoice,
-    lines: StoredLines,
+    stores: _Stores,
 ) -> _Step:
     change = step(before.hlo, after.hlo, found.actor)
     summary = _summary(change)
     if change.matching is None:
         return _Step(summary)
     diff = text_diff(change.matching)
-    drawn, note = _drawn(change, pictures)
-    story = step_payload(change, diff, found.note, told(drawn, note), lines) | {"ran": found.inside}
+    drawn, note = _drawn(change, pictures, stores.shelf)
+    seen = told(drawn, note)
+    story = step_payload(change, diff, found.note, seen, stores.lines) | {"ran": found.inside}
     request = drawn.request if drawn else None
     return _Step(summary, story, request, change.matching, numbers_changed(change), touched(change))
 
 
-def _drawn(change: StepChange, pictures: PictureChoice) -> tuple[StepPictures | None, str]:
+def _drawn(
+    change: StepChange, pictures: PictureChoice, shelf: PictureShelf
+) -> tuple[StepPictures | None, str]:
     """Return the pictures of a step, or why there are none."""
     if pictures == "none":
         return None, _NOT_ASKED
-    drawn = step_pictures_of(change)
+    drawn = step_pictures_of(change, shelf)
     return drawn, "" if drawn else _NO_PICTURE
 
 

@@ -107,6 +107,11 @@ def history_key(slug: str) -> str:
     return f"m/{slug}/history"
 
 
+def pictures_key(slug: str) -> str:
+    """Return the payload key of the first pictures of a module; those of steps are `-0`, ..."""
+    return f"m/{slug}/picture"
+
+
 def levels_key(slug: str, snapshot: str) -> str:
     """Return the payload key of the index of a snapshot's pictures; bundles are `-0`, `-1`, ..."""
     return f"m/{slug}/pictures-{snapshot}"

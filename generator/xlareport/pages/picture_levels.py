@@ -129,11 +129,11 @@ def _plain(
     key: str, levels: Sequence[LevelPicture], numbers: Sequence[int], placed: "_Placed"
 ) -> dict[str, Any]:
     """Return the bundles of the pictures that the page lays out."""
-    bundles: dict[str, dict[str, Record]] = {}
+    bundles: dict[str, dict[str, list[Record]]] = {}
     for level, number in zip(levels, numbers, strict=True):
         if number >= 0 and not level.drawing.groups:
             pictures = bundles.setdefault(f"{key}-{number}", {})
-            pictures[level.target] = level_record(level.drawing, placed.row)
+            pictures[level.target] = [level_record(level.drawing, placed.row)]
     return {name: {"pictures": pictures} for name, pictures in bundles.items()}
 
 

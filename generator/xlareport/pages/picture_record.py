@@ -1,6 +1,7 @@
 """A picture for the page script, which writes the SVG: what it shows and where that lies.
 
-A payload `{"pictures": [RECORD, ...]}` holds those that are looked at together. Positions are whole
+A payload `{"pictures": [RECORD, ...]}` holds those that are looked at together; one of several such
+has them by their names, `{"pictures": {NAME: [RECORD, ...], ...}}`. Positions are whole
 units; a curve is its start, and then steps from point to point.
 """
 

@@ -1,7 +1,7 @@
 """The pictures of a module's pages: what to draw, where it lies, how it is handed to the page."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain, groupby
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from xlareport import units
 from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.picture_levels import snapshot_levels
-from xlareport.pages.picture_record import picture_record
+from xlareport.pages.picture_record import Record, picture_record
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.change import Pair, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, in_layers
@@ -20,6 +20,8 @@ from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import Module, Snapshot
 
 _SIDES = ("before", "after")
+_BOXES_TOGETHER = 600
+"""Boxes of steps after which their payload is full: one is of about 100 bytes."""
 
 PictureChoice = Literal["all", "changed", "main", "none"]
 """`all` pictures of every module; of each module those that are cheap, and of each step what it
@@ -32,7 +34,9 @@ class PictureView:
     """A picture of a module's page: where it lies and what it shows."""
 
     key: str
-    """Of its payload."""
+    """Of the payload that holds it."""
+    name: str
+    """Its own in that payload."""
     source: str
     """Address of the .svg file, seen from the module's page; empty where there is none."""
     title: str
@@ -50,6 +54,7 @@ class Pictures:
 
     views: tuple[PictureView, ...] = ()
     requests: tuple[PictureRequest, ...] = ()
+    """Those of one payload one after the other."""
     payloads: tuple[tuple[str, str], ...] = ()
 
 
@@ -66,6 +71,39 @@ class StepPictures:
     request: PictureRequest
 
 
+@dataclass(slots=True)
+class PictureShelf:
+    """Where the pictures of a module's steps lie: some to a payload, equal ones once."""
+
+    slug: str
+    _known: dict[str, str] = field(default_factory=dict)
+    """The payload of each picture that has a place, by its name."""
+    _number: int = 0
+    _boxes: int = 0
+
+    def take(self, drawings: tuple[Drawing, ...]) -> tuple[str, str]:
+        """Return the payload's key and the name in it for drawings that are looked at together."""
+        name = _name(drawings)
+        if name not in self._known:
+            if self._boxes > _BOXES_TOGETHER:
+                self._number, self._boxes = self._number + 1, 0
+            self._boxes += sum(len(one.nodes) for one in drawings)
+            self._known[name] = f"{navigation.pictures_key(self.slug)}-{self._number}"
+        return self._known[name], name
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A snapshot that the module's page shows."""
+
+    slug: str
+    word: str
+    """Which of the module's snapshots it is."""
+    title: str
+    snapshot: Snapshot
+    is_final: bool
+
+
 def module_pictures(module: Module, choice: PictureChoice, known: Known) -> Pictures:
     """Draw the module as it came in and as it was left; one picture where these are the same.
 
@@ -74,24 +112,23 @@ def module_pictures(module: Module, choice: PictureChoice, known: Known) -> Pict
     first, last = module.snapshots[0] if module.snapshots else None, module.final
     if first is None or last is None or choice == "none":
         return Pictures()
-    wanted = {"first": ("As it came in", first), "last": ("As it was left", last)}
+    slug = module.files.slug
+    wanted = [
+        _Wanted(slug, "first", "As it came in", first, is_final=False),
+        _Wanted(slug, "last", "As it was left", last, is_final=True),
+    ]
     if first.hlo is last.hlo:
-        wanted = {"only": ("The only snapshot that could be read", first)}
-    drawn = []
-    for word, (title, one) in wanted.items():
-        slug, at_end = module.files.slug, one.hlo is last.hlo
-        key = navigation.levels_key(slug, word)
-        told = known if at_end else NOTHING
-        graph = navigation.graph_key(slug) if at_end else navigation.first_graph_key(slug)
-        drawn.append(_overview((key, graph), title, one, told, choice))
+        title = "The only snapshot that could be read"
+        wanted = [_Wanted(slug, "only", title, first, is_final=True)]
+    drawn = [_overview(one, known if one.is_final else NOTHING, choice) for one in wanted]
     return Pictures(
         tuple(view for one in drawn for view in one.views),
-        tuple(request for one in drawn for request in one.requests),
+        tuple(sorted((it for one in drawn for it in one.requests), key=lambda it: it.bundle)),
         tuple(file for one in drawn for file in one.payloads),
     )
 
 
-def step_pictures_of(change: StepChange) -> StepPictures | None:
+def step_pictures_of(change: StepChange, shelf: PictureShelf) -> StepPictures | None:
     """Draw what changed, before and after; None where it is nothing that a picture could show."""
     try:
         drawings = step_pictures(change)
@@ -100,21 +137,28 @@ def step_pictures_of(change: StepChange) -> StepPictures | None:
     if drawings is None:
         return None
     others = tuple(one.pair for one in drawings.places)
-    key = _key(tuple(chain(drawings.pair, *others)))
-    before, after = _sides(key, 0, drawings.pair)
+    at = shelf.take(tuple(chain(drawings.pair, *others)))
+    before, after = _sides(at, 0, drawings.pair)
     places = []
     for number, one in enumerate(drawings.places, 1):
-        first, second = _sides(key, number, one.pair)
+        first, second = _sides(at, number, one.pair)
         places.append({"name": one.name, "line": one.line, "before": first, "after": second})
-    request = PictureRequest(key, drawings.pair, others=others)
+    bundle, name = at
+    request = PictureRequest(name, drawings.pair, bundle, others=others)
     return StepPictures(before, after, drawings.pair[1].left_out, tuple(places), request)
 
 
-def _sides(key: str, number: int, pair: Pair) -> list[dict[str, Any]]:
+def _sides(at: tuple[str, str], number: int, pair: Pair) -> list[dict[str, Any]]:
     """Name the two pictures of the pair with that number in a payload."""
+    key, name = at
     return [
-        {"key": key, "place": 2 * number + place, "alt": _alt(f"{side} the step", drawing)}
-        for place, (side, drawing) in enumerate(zip(_SIDES, pair, strict=True))
+        {
+            "key": key,
+            "name": name,
+            "place": 2 * number + place,
+            "alt": _alt(f"{side} the step", one),
+        }
+        for place, (side, one) in enumerate(zip(_SIDES, pair, strict=True))
     ]
 
 
@@ -132,24 +176,31 @@ def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]
     """Yield the files of pictures that were drawn."""
     for bundle, together in groupby(results, key=lambda one: one.request.bundle):
         if bundle:
-            pictures = {one.request.key: picture_record(*one.placed[0]) for one in together}
+            pictures = {one.request.key: _records(one) for one in together}
             yield payload_path(bundle), payload(bundle, {"pictures": pictures})
             continue
         for one in together:
-            yield from _own_files(one)
+            key = one.request.key
+            yield payload_path(key), payload(key, {"pictures": _records(one)})
 
 
-def _own_files(one: PictureResult) -> Iterator[tuple[str, str]]:
-    key = one.request.key
+def _records(one: PictureResult) -> list[Record]:
+    """Return the pictures that are looked at together."""
     others = chain.from_iterable(map(in_layers, one.request.others))
-    records = [picture_record(*placed) for placed in chain(one.placed, others)]
-    yield payload_path(key), payload(key, {"pictures": records})
+    return [picture_record(*placed) for placed in chain(one.placed, others)]
 
 
 def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
     """Yield pictures as .svg files, which show themselves without a page and its script."""
     for one in results:
-        yield f"{one.request.key}.svg", one.svgs[0]
+        yield _plain_file(one.request), one.svgs[0]
+
+
+def _plain_file(request: PictureRequest) -> str:
+    """Return where the .svg file of a picture lies: `pictures/module_0042.jit_f-last.svg`."""
+    if not request.bundle:
+        return f"{request.key}.svg"
+    return f"pictures/{request.bundle.split('/')[1]}-{request.key}.svg"
 
 
 def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Iterator[PictureResult]:
@@ -165,23 +216,22 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
         yield PictureResult(replace(one, others=()), (placed,) * many, words[0])
 
 
-def _overview(
-    keys: tuple[str, str], title: str, snapshot: Snapshot, known: Known, choice: PictureChoice
-) -> Pictures:
-    """Draw a snapshot: its first picture, and those behind it.
-
-    `keys` are those of the index of pictures and of its graph.
-    """
-    key, graph = keys
+def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
+    """Draw a snapshot: its first picture, and those behind it."""
+    slug, snapshot = wanted.slug, wanted.snapshot
+    key = navigation.levels_key(slug, wanted.word)
+    graph = navigation.graph_key(slug) if wanted.is_final else navigation.first_graph_key(slug)
     levels = snapshot_levels(key, graph, snapshot.hlo, known, every=choice == "all")
     if levels is None:
         return Pictures()
     drawing = levels.first.drawing
-    request = PictureRequest(_key((drawing,)), (drawing,), plain=True)
+    bundle = navigation.pictures_key(slug)
+    request = PictureRequest(wanted.word, (drawing,), bundle, plain=True)
     view = PictureView(
-        key=request.key,
-        source=f"../{request.key}.svg",
-        title=f"{title} ({snapshot.stage.label})",
+        key=bundle,
+        name=wanted.word,
+        source=f"../{_plain_file(request)}",
+        title=f"{wanted.title} ({snapshot.stage.label})",
         alt=_alt(snapshot.stage.label, drawing),
         notes=drawing.notes,
         levels=key if levels.payloads else "",
@@ -190,9 +240,9 @@ def _overview(
     return Pictures((view,), (request, *levels.requests), levels.payloads)
 
 
-def _key(drawings: tuple[Drawing, ...]) -> str:
-    """Return a key by content: equal pictures are one file."""
-    return f"pictures/{blake2b(repr(drawings).encode(), digest_size=10).hexdigest()}"
+def _name(drawings: tuple[Drawing, ...]) -> str:
+    """Return a name by content: equal pictures of a module are stored once."""
+    return blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
 
 
 def _alt(what: str, drawing: Drawing) -> str:

@@ -18,7 +18,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
 from xlareport.pages.module_work import ModuleResult, given_up
-from xlareport.pages.pictures import step_pictures_of, told
+from xlareport.pages.pictures import PictureShelf, step_pictures_of, told
 from xlareport.pages.step_payload import step_payload
 from xlareport.payload import payload, payload_path
 from xlareport.pictures.draw import PictureRequest
@@ -149,10 +149,11 @@ def contrast(task: ContrastTask) -> Contrast:
 def _contrast(task: ContrastTask) -> Contrast:
     base, head = read_module(task.base), read_module(task.head)
     rows, payloads, requests = [], [], []
+    shelf = PictureShelf(task.slug)
     for id_, label, one, other in _sides(task, base, head):
         change = step(one, other, _ACTORS.get(id_, _ACTOR))
         rows.append(_row(id_, label, change, other))
-        story, request = _shown(change)
+        story, request = _shown(change, shelf)
         key = navigation.step_key(task.slug, id_)
         payloads.append((payload_path(key), payload(key, story)))
         requests += [request] if request else []
@@ -212,8 +213,10 @@ def _row(id_: str, label: str, change: StepChange, head: HloModule) -> ContrastR
     )
 
 
-def _shown(change: StepChange) -> tuple[dict[str, object], PictureRequest | None]:
-    drawn = step_pictures_of(change) if change.matching else None
+def _shown(
+    change: StepChange, shelf: PictureShelf
+) -> tuple[dict[str, object], PictureRequest | None]:
+    drawn = step_pictures_of(change, shelf) if change.matching else None
     diff = text_diff(change.matching) if change.matching else None
     pictures = told(drawn, "" if drawn else _NO_PICTURE)
     story = step_payload(change, diff, "", pictures) | {"ran": (), "figures": ()}
