@@ -30,12 +30,11 @@ BUNDLED = ROOT / "examples" / "transformer.tar.zst"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WANTED = 30
 """Frames a second."""
-LOOK_IN = ("assets/data/pictures/*.js", "assets/data/m/*/pictures-*.js")
-ZOOM = """async ([key, place, graph, seconds]) => {
+LOOK_IN = ("assets/data/pictures/*.js", "assets/data/m/*/picture*.js")
+ZOOM = """async ([key, name, place, graph, seconds]) => {
   const { pictures } = await xlareport.load(key);
   const known = graph ? await xlareportGraph.load(graph) : undefined;
-  const records = Array.isArray(pictures) ? pictures : [pictures[place]];
-  const svg = await xlareportRecords.svg(records, Array.isArray(pictures) ? place : 0, known);
+  const svg = await xlareportRecords.svg(name ? pictures[name] : pictures, place, known);
   const figure = document.createElement("figure");
   figure.className = "xr-picture";
   document.querySelector("article").prepend(figure);
@@ -63,8 +62,10 @@ class Picture:
     """A picture of the report and how much is in it."""
 
     key: str
-    place: str | int
-    """Among those of its payload."""
+    name: str
+    """Of those of its payload that are looked at together; empty where these are all."""
+    place: int
+    """Among these."""
     graph: str | None
     """The payload of the graph that it is of, where rows name places in it."""
     boxes: int
@@ -109,12 +110,13 @@ def pictures(site: Path) -> Iterator[Picture]:
     for path in (one for pattern in LOOK_IN for one in site.glob(pattern)):
         key, value = read_payload(path.read_text("utf-8"))
         found = value.get("pictures", {}) if isinstance(value, dict) else {}
-        listed = found.items() if isinstance(found, dict) else enumerate(found)
+        named = found if isinstance(found, dict) else {"": found}
         graph = f"{path.parent.relative_to(site / 'assets/data')}/graph"
         graph += "-first" if "pictures-first" in key else ""
-        for place, one in listed:
-            counts = len(one["nodes"]), len(one["edges"])
-            yield Picture(key, place, graph if isinstance(found, dict) else None, *counts)
+        levels = graph if "/pictures-" in key else None
+        for name, together in named.items():
+            for place, one in enumerate(together):
+                yield Picture(key, name, place, levels, len(one["nodes"]), len(one["edges"]))
 
 
 def measure(
@@ -126,7 +128,8 @@ def measure(
         page: Page = launched.new_page(viewport={"width": 1400, "height": 1000})
         page.goto((site / "index.html").as_uri())
         measured: list[Any] = [
-            page.evaluate(ZOOM, [one.key, one.place, one.graph, seconds]) for one in chosen
+            page.evaluate(ZOOM, [one.key, one.name, one.place, one.graph, seconds])
+            for one in chosen
         ]
         launched.close()
     return measured
@@ -142,7 +145,7 @@ def show(chosen: Sequence[Picture], measured: Sequence[Sequence[float]]) -> None
         rate = 1000 / median(frames)
         slow = sorted(frames)[int(len(frames) * 0.95)]
         size = f"{length / 1000:.0f}"
-        name = f"{one.key} {one.place}"
+        name = f"{one.key} {one.name} {one.place}"
         row = (name, str(one.boxes), str(one.arrows), size, f"{rate:.0f}", f"{slow:.0f}")
         table.add_row(*row)
     Console().print(table)

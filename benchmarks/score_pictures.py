@@ -44,19 +44,20 @@ _HEADS = (
     "unreached",
 )
 _MOST_TARGETS = 10_000_000
-_FIRST = re.compile(r'data-xr-picture="(?P<key>[^"]+)"(?: data-levels="(?P<levels>[^"]+)")?')
+_FIRST = re.compile(
+    r'data-xr-picture="(?P<key>[^"]+)" data-name="(?P<name>[^"]+)" data-levels="(?P<levels>[^"]+)"'
+)
 _WRITTEN = """async (asked) => {
   const found = [];
-  for (const [key, place, graph] of asked) {
+  for (const [key, name, place, graph] of asked) {
     const { pictures } = await xlareport.load(key);
     const known = graph ? await xlareportGraph.load(graph) : undefined;
-    const many = Array.isArray(pictures);
-    const records = many ? pictures : [pictures[place]];
-    const record = records[many ? place : 0];
+    const records = name ? pictures[name] : pictures;
+    const record = records[place];
     const start = performance.now();
     xlareportRecords.layout(record, xlareportRecords.drawing(record, known));
     const took = performance.now() - start;
-    const svg = await xlareportRecords.svg(records, many ? place : 0, known);
+    const svg = await xlareportRecords.svg(records, place, known);
     const plain = /because the layout/.test((record.notes ?? []).join());
     found.push([new Blob([svg]).size, took, plain]);
   }
@@ -106,7 +107,7 @@ class Level:
         bundle = self.index["in"][place]
         if bundle not in self.bundles:
             self.bundles[bundle] = read(self.data, f"{self.key}-{bundle}")["pictures"]
-        record: Mapping[str, Any] = self.bundles[bundle][target]
+        record: Mapping[str, Any] = self.bundles[bundle][target][0]
         return record
 
     def opened(self, record: Mapping[str, Any]) -> Iterator[str]:
@@ -181,14 +182,13 @@ def scored(site: Path, page: Page) -> Score:
         _draw(page, found[first : first + _AT_A_TIME], score)
     for path in site.glob("m/*.html"):
         for match in _FIRST.finditer(unescape(path.read_text("utf-8"))):
-            if match["levels"]:
-                _walk(site / "assets/data", match["key"], match["levels"], score)
+            _walk(site / "assets/data", match, score)
     return score
 
 
 def _draw(page: Page, some: Sequence[Picture], score: Score) -> None:
     """Have the page write some pictures, and note what is worst."""
-    asked = [[one.key, one.place, one.graph] for one in some]
+    asked = [[one.key, one.name, one.place, one.graph] for one in some]
     score.pictures += len(some)
     for one, (size, took, plain) in zip(some, page.evaluate(_WRITTEN, asked), strict=True):
         score.boxes = max(score.boxes, one.boxes)
@@ -198,14 +198,15 @@ def _draw(page: Page, some: Sequence[Picture], score: Score) -> None:
         score.plain += plain
 
 
-def _walk(data: Path, first: str, key: str, score: Score) -> None:
+def _walk(data: Path, first: re.Match[str], score: Score) -> None:
     """Click through all pictures from the first; count what none of them has."""
+    key = first["levels"]
     index = read(data, key)
     level = Level(data, key, index, read(data, index["graph"]))
     targets = level.targets()
     places = {target: place for place, target in enumerate(targets)}
     seen = {0}
-    waiting = deque([read(data, first)["pictures"][0]])
+    waiting = deque([read(data, first["key"])["pictures"][first["name"]][0]])
     while waiting:
         for target in level.opened(waiting.popleft()):
             place = places.get(target, 0)
