@@ -22,7 +22,7 @@ from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
-from xlareport.payload import read_payload
+from xlareport.payload import SHARED, read_payload
 from xlareport.report import BuildOptions, build
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ BUNDLED = ROOT / "examples" / "transformer.tar.zst"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WANTED = 30
 """Frames a second."""
-LOOK_IN = ("assets/data/pictures/*.js", "assets/data/m/*/picture*.js")
+LOOK_IN = ("pictures/*.js", "m/*/picture*.js", f"m/*/{SHARED}.js")
 ZOOM = """async ([key, name, place, graph, seconds]) => {
   const { pictures } = await xlareport.load(key);
   const known = graph ? await xlareportGraph.load(graph) : undefined;
@@ -107,16 +107,24 @@ def site_folder(named: Path | None) -> Iterator[Path]:
 
 def pictures(site: Path) -> Iterator[Picture]:
     """Yield every picture that the payloads of a site hold."""
-    for path in (one for pattern in LOOK_IN for one in site.glob(pattern)):
-        key, value = read_payload(path.read_text("utf-8"))
+    for key, value in payloads(site / "assets/data"):
         found = value.get("pictures", {}) if isinstance(value, dict) else {}
         named = found if isinstance(found, dict) else {"": found}
-        graph = f"{path.parent.relative_to(site / 'assets/data')}/graph"
+        graph = f"{key.rpartition('/')[0]}/graph"
         graph += "-first" if "pictures-first" in key else ""
         levels = graph if "/pictures-" in key else None
         for name, together in named.items():
             for place, one in enumerate(together):
                 yield Picture(key, name, place, levels, len(one["nodes"]), len(one["edges"]))
+
+
+def payloads(data: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the key and the value of each payload that may hold pictures."""
+    for path in (one for pattern in LOOK_IN for one in data.glob(pattern)):
+        key, value = read_payload(path.read_text("utf-8"))
+        folder, _, name = key.rpartition("/")
+        inside = value.items() if name == SHARED else [(name, value)]
+        yield from ((f"{folder}/{name}", one) for name, one in inside)
 
 
 def measure(

@@ -25,7 +25,7 @@ from dumps import dumps
 from playwright.sync_api import Page, sync_playwright
 
 from xlareport.dump.folding import Folded, unfolded
-from xlareport.payload import read_payload
+from xlareport.payload import stored
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT
 from xlareport.pictures.svg import SIZE_LIMIT
 from xlareport.report import BuildOptions, build
@@ -91,8 +91,8 @@ class Score:
 class Level:
     """The pictures behind a first one, as a reader meets them."""
 
-    data: Path
-    """The folder of the site's payloads."""
+    site: Path
+    """The folder of the site."""
     key: str
     index: Mapping[str, Any]
     graph: Mapping[str, Any]
@@ -106,7 +106,7 @@ class Level:
         """Return a picture behind the first."""
         bundle = self.index["in"][place]
         if bundle not in self.bundles:
-            self.bundles[bundle] = read(self.data, f"{self.key}-{bundle}")["pictures"]
+            self.bundles[bundle] = stored(self.site, f"{self.key}-{bundle}")["pictures"]
         record: Mapping[str, Any] = self.bundles[bundle][target][0]
         return record
 
@@ -182,7 +182,7 @@ def scored(site: Path, page: Page) -> Score:
         _draw(page, found[first : first + _AT_A_TIME], score)
     for path in site.glob("m/*.html"):
         for match in _FIRST.finditer(unescape(path.read_text("utf-8"))):
-            _walk(site / "assets/data", match, score)
+            _walk(site, match, score)
     return score
 
 
@@ -198,30 +198,25 @@ def _draw(page: Page, some: Sequence[Picture], score: Score) -> None:
         score.plain += plain
 
 
-def _walk(data: Path, first: re.Match[str], score: Score) -> None:
+def _walk(site: Path, first: re.Match[str], score: Score) -> None:
     """Click through all pictures from the first; count what none of them has."""
     key = first["levels"]
-    index = read(data, key)
-    level = Level(data, key, index, read(data, index["graph"]))
+    index = stored(site, key)
+    level = Level(site, key, index, stored(site, index["graph"]))
     targets = level.targets()
     places = {target: place for place, target in enumerate(targets)}
     seen = {0}
-    waiting = deque([read(data, first["key"])["pictures"][first["name"]][0]])
+    waiting = deque([stored(site, first["key"])["pictures"][first["name"]][0]])
     while waiting:
         for target in level.opened(waiting.popleft()):
             place = places.get(target, 0)
             if place not in seen:
                 seen.add(place)
                 waiting.append(level.record(place, target))
-    runs = read(data, f"{key}-where")
+    runs = stored(site, f"{key}-where")
     for place, many in zip(runs[::2], runs[1::2], strict=True):
         score.instructions += many
         score.unreached += 0 if place in seen else many
-
-
-def read(data: Path, key: str) -> Any:
-    """Return the value of a payload."""
-    return read_payload((data / f"{key}.js").read_text("utf-8"))[1]
 
 
 if __name__ == "__main__":

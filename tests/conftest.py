@@ -9,6 +9,7 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,6 +18,8 @@ import zstandard
 from hypothesis import settings
 
 from xlareport import __version__
+from xlareport.pages.small_payloads import module_payloads
+from xlareport.payload import Payload, file_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
@@ -51,6 +54,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives Chromium over the built pages")
     config.addinivalue_line("markers", "packaging: builds and installs the wheel (slow, network)")
+
+
+def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
+    """Return the files of payloads as a build writes them: a module's small ones share one."""
+    modules: dict[str, list[Payload]] = {}
+    for one in payloads:
+        folder, _, rest = one.key.partition("/")
+        modules.setdefault(rest.rpartition("/")[0] if folder == "m" else "", []).append(one)
+    alone = map(file_of, modules.pop("", ()))
+    together = (module_payloads(slug, some) for slug, some in modules.items())
+    return [*alone, *chain.from_iterable(together)]
 
 
 @pytest.fixture(scope="session")

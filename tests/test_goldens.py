@@ -11,7 +11,7 @@ import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.payload import read_payload
+from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
 
 Unpack = Callable[[str], Path]
@@ -63,8 +63,7 @@ def test_pages(page: str, sources: Path, snapshot: Snapshot) -> None:
 
 
 def test_the_step_that_fused(sources: Path, snapshot: Snapshot) -> None:
-    _, steps = read_payload((sources / f"assets/data/m/{MODULE}/steps.js").read_text("utf-8"))
+    steps = stored(sources, f"m/{MODULE}/steps")
     (fused,) = (one["id"] for one in steps["steps"] if one["after"] == "fusion")
-    path = sources / f"assets/data/m/{MODULE}/step-{fused}.js"
-    _, story = read_payload(path.read_text("utf-8"))
+    story = stored(sources, f"m/{MODULE}/step-{fused}")
     snapshot(json.dumps(story, indent=1) + "\n", "step-fusion.json")

@@ -31,7 +31,7 @@ from xlareport.pages.compare.contrast import (
     uncontrasted,
     unmet,
 )
-from xlareport.pages.compare.files import File, compare_files
+from xlareport.pages.compare.files import compare_files
 from xlareport.pages.compare.timing import (
     Timing,
     TimingTask,
@@ -262,7 +262,7 @@ def _task(one: Comparison) -> ContrastTask | None:
 def _write(
     view: CompareView, contrasts: Sequence[Contrast], options: BuildOptions, tell: Tell
 ) -> None:
-    payloads: Iterator[File] = (file for one in contrasts for file in one.payloads)
+    payloads = {one.slug: one.payloads for one in contrasts if one.slug}
     requests = (request for one in contrasts for request in one.requests)
     drawn = draw(requests, set(), options, tell)
     files = compare_files(view, payloads, drawn)

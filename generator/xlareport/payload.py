@@ -9,10 +9,16 @@ import gzip
 import json
 import re
 import zlib
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+SHARED = "small"
+"""The name of the file of what is small of a module, `m/x/small`: payloads by their names."""
+SMALL = 50_000
+"""Characters of JSON up to which a payload may lie in that file."""
 INLINE_LIMIT = 2_000
-"""Characters of JSON above which a payload is compressed."""
+"""Characters of JSON above which a payload is compressed in its file."""
 _MOST_BYTES = 512 << 20
 """Of JSON that is read."""
 _MOST_VALUES = 50_000_000
@@ -23,6 +29,17 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9._~-]*(/[a-z0-9][a-z0-9._~-]*)*\Z", re.IGNORE
 _CALL = re.compile(r'xlareport\.deliver\("([^"]*)", (\'.*\'|"[^"]*")(?:, "(gzip)")?\);\n\Z')
 
 
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A value on its way to the page script."""
+
+    key: str
+    body: str
+    """JSON, or what it is packed into."""
+    packing: str | None = None
+    """`gzip`, None for JSON."""
+
+
 def payload_path(key: str) -> str:
     """Return where the payload of `key` lies in the site: `assets/data/m/x/steps.js`."""
     if not _KEY.match(key):
@@ -30,13 +47,38 @@ def payload_path(key: str) -> str:
     return f"assets/data/{key}.js"
 
 
-def payload(key: str, value: Any) -> str:
-    """Return the script that hands `value`, anything JSON can hold, to the page script."""
+def payload(key: str, value: Any) -> Payload:
+    """Return a payload of `value`, anything JSON can hold; a small one is left as JSON."""
     payload_path(key)
-    written = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    if len(written) > INLINE_LIMIT:
-        return _call(key, packed(written.encode()), "gzip")
-    return _call(key, written, None)
+    written = Payload(key, json.dumps(value, separators=(",", ":"), allow_nan=False))
+    return _smaller(written, SMALL)
+
+
+def payload_file(key: str, value: Any) -> tuple[str, str]:
+    """Return the file of a payload: its path in the site, and its script."""
+    return file_of(payload(key, value))
+
+
+def file_of(one: Payload) -> tuple[str, str]:
+    """Return the file in which a payload lies by itself: its path in the site, and its script."""
+    return payload_path(one.key), _script(_smaller(one, INLINE_LIMIT))
+
+
+def stored(site: Path, key: str) -> Any:
+    """Return the value of a payload of a built site, which it shares a file with or has its own."""
+    folder, _, name = key.rpartition("/")
+    shared = site / payload_path(f"{folder}/{SHARED}" if folder else SHARED)
+    together = read_payload(shared.read_text("ascii"))[1] if shared.is_file() else {}
+    if name in together:
+        return together[name]
+    return read_payload((site / payload_path(key)).read_text("ascii"))[1]
+
+
+def _smaller(one: Payload, limit: int) -> Payload:
+    """Pack what is longer than `limit`, unless it is packed."""
+    if one.packing or len(one.body) <= limit:
+        return one
+    return Payload(one.key, packed(one.body.encode()), "gzip")
 
 
 def packed(written: bytes) -> str:
@@ -50,8 +92,10 @@ def enclosed(script: str) -> str:
 
     A report in one file holds its payloads like that. Raises ValueError.
     """
-    key, body, packing = _delivered(script)
-    return json.dumps([key, body, packing], separators=(",", ":")).replace("<", "\\u003c")
+    one = _delivered(script)
+    return json.dumps([one.key, one.body, one.packing], separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
 
 
 def released(data: str) -> str:
@@ -62,7 +106,7 @@ def released(data: str) -> str:
         raise ValueError("This payload is nested too deeply.") from error
     match delivered:
         case [str(key), str(body), None | "gzip" as packing] if _KEY.match(key):
-            return _call(key, body, packing)
+            return _script(Payload(key, body, packing))
     raise ValueError("This is not a payload.")
 
 
@@ -71,30 +115,34 @@ def read_payload(script: str) -> tuple[str, Any]:
 
     A stranger's script may be a bomb: what unpacks to too much, or to too many values, is refused.
     """
-    key, body, packing = _delivered(script)
-    written = _unpacked(body) if packing else body.encode()
+    one = _delivered(script)
+    return one.key, value_of(one)
+
+
+def value_of(one: Payload) -> Any:
+    """Return the value of a payload; raises ValueError."""
+    written = _unpacked(one.body) if one.packing else one.body.encode()
     if written.count(b",") + written.count(b"[") + written.count(b"{") > _MOST_VALUES:
         raise ValueError("This payload holds too many values.")
     try:
-        return key, json.loads(written)
+        return json.loads(written)
     except RecursionError as error:
         raise ValueError("This payload is nested too deeply.") from error
 
 
-def _call(key: str, body: str, packing: str | None) -> str:
-    if packing:
-        return f'xlareport.deliver("{key}", "{body}", "{packing}");\n'
-    return f'xlareport.deliver("{key}", {_script_string(body)});\n'
+def _script(one: Payload) -> str:
+    if one.packing:
+        return f'xlareport.deliver("{one.key}", "{one.body}", "{one.packing}");\n'
+    return f'xlareport.deliver("{one.key}", {_script_string(one.body)});\n'
 
 
-def _delivered(script: str) -> tuple[str, str, str | None]:
-    """Return the key, the JSON or what it is packed into, and how it is packed."""
+def _delivered(script: str) -> Payload:
     match = _CALL.match(script)
     if match is None:
         raise ValueError("This is not a payload.")
     key, literal, packing = match.groups()
     body = literal[1:-1]
-    return key, body if packing else re.sub(r"\\(.)", r"\1", body), packing
+    return Payload(key, body if packing else re.sub(r"\\(.)", r"\1", body), packing)
 
 
 def _unpacked(body: str) -> bytes:

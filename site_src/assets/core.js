@@ -11,7 +11,7 @@ const xlareport = (() => {
   /** The root of the site, as an address that ends in a slash; of a report in one file, its folder. */
   const root = new URL(file ? "../" : "./", file || location.href).href;
 
-  /** @type {Map<string, {promise: Promise<any>, resolve: (value: any) => void}>} */
+  /** @type {Map<string, (value: any) => void>} */
   const awaited = new Map();
 
   /**
@@ -21,7 +21,7 @@ const xlareport = (() => {
    * @param {"gzip"} [packing] how the body is compressed
    */
   function deliver(key, body, packing) {
-    awaited.get(key)?.resolve(opened(body, packing));
+    awaited.get(key)?.(opened(body, packing));
   }
 
   /**
@@ -73,29 +73,52 @@ const xlareport = (() => {
     for (const key of keys) leftOut.add(key);
   }
 
+  /** The folder and the name of a payload that may lie in `small`; the others are loaded without its module's pages. */
+  const MAY_BE_SMALL = /^(m\/[^/]+\/)(?!(?:small|search|texts(?:-\d+)?)$)(.+)$/;
+
+  /** @type {Map<string, Promise<any>>} */
+  const loaded = new Map();
+
   /**
    * Loads a payload, once.
    * @param {string} key the payload's key, `m/x/steps`
    * @returns {Promise<any>} its value
    */
   function load(key) {
-    const known = awaited.get(key);
-    if (known) return known.promise;
-    if (leftOut.has(key)) return Promise.reject(new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was."));
-    let resolve = /** @type {(value: any) => void} */ (() => {});
-    const promise = file ? new Promise((fulfil, reject) => {
-      resolve = fulfil;
+    const known = loaded.get(key) ?? found(key);
+    loaded.set(key, known);
+    known.catch(() => loaded.delete(key));
+    return known;
+  }
+
+  /**
+   * Finds a payload among the small ones of its module, or else by itself.
+   * @param {string} key
+   */
+  async function found(key) {
+    const [, folder, name] = MAY_BE_SMALL.exec(key) ?? [];
+    if (folder) {
+      const small = await load(`${folder}small`);
+      if (Object.hasOwn(small, name)) return small[name];
+    }
+    if (leftOut.has(key)) throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
+    return file ? fetched(key) : held(key);
+  }
+
+  /**
+   * Runs the script of a payload.
+   * @param {string} key
+   * @returns {Promise<any>}
+   */
+  function fetched(key) {
+    return new Promise((resolve, reject) => {
+      awaited.set(key, resolve);
       const script = document.createElement("script");
       script.src = `${root}assets/data/${key.split("/").map(encodeURIComponent).join("/")}.js`;
       script.onload = () => script.remove();
-      script.onerror = () => {
-        awaited.delete(key);
-        reject(new Error(`The file ${decodeURI(script.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`));
-      };
+      script.onerror = () => reject(new Error(`The file ${decodeURI(script.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`));
       document.head.append(script);
-    }) : held(key);
-    awaited.set(key, { promise, resolve });
-    return promise;
+    });
   }
 
   /**

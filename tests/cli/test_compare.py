@@ -12,6 +12,7 @@ from xlareport.cli.compare import command
 from xlareport.comparing import compare
 from xlareport.errors import UnreadableInputError
 from xlareport.pages.compare.budgets import BudgetError
+from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
 
 Unpack = Callable[[str], Path]
@@ -239,5 +240,5 @@ def test_the_site_shows_both_side_by_side(
     assert str(tmp_path / "site" / "index.html") in done.stdout
     page = (tmp_path / "site" / "m" / "module_0002.jit_train_step.html").read_text()
     assert "Where they part" in page
-    assert (tmp_path / "site/assets/data/m/module_0002.jit_train_step/step-parted.js").is_file()
+    assert stored(tmp_path / "site", "m/module_0002.jit_train_step/step-parted")["groups"]
     assert json.loads((tmp_path / "site" / "compare.json").read_text())["schema"] == 1

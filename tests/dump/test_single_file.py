@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.dump.single_file import MARK, is_single_file, members
 from xlareport.dump.spool import Limits, Spool
-from xlareport.payload import enclosed, payload
+from xlareport.payload import enclosed, payload_file
 
 BLOCK = '<script type="application/json" id="{}">{}</script>\n'
 
@@ -30,7 +30,7 @@ def test_it_is_known_by_its_mark_and_not_by_its_name(tmp_path: Path) -> None:
 
 
 def test_its_data_comes_back_as_files(tmp_path: Path, spool: Spool) -> None:
-    script = payload("m/x/texts", ["a", "</script>"] * 2000)
+    _, script = payload_file("m/x/texts", ["a", "</script>"] * 2000)
     file = tmp_path / "bug.html"
     file.write_text(BLOCK.format("assets/data/m/x/texts.js", enclosed(script)))
     ((path, place, modified),) = members(file, "bug.html", spool, [])

@@ -14,7 +14,7 @@ from xlareport.cli.extract import command
 from xlareport.dump import texts
 from xlareport.dump.source import open_source
 from xlareport.extracting import extract_texts
-from xlareport.payload import packed, payload, read_payload
+from xlareport.payload import packed, payload_file, read_payload
 
 KEY = "m/x/texts"
 GOOD = {"texts": [["a.txt", 3, None, 0, [0, 1]]], "chunks": [0]}
@@ -33,7 +33,7 @@ def made_site(tmp_path: Path) -> MakeSite:
         folder.mkdir(parents=True)
         (site / "report.json").write_text("{}")
         for name, value in ((KEY, index), (f"{KEY}-0", chunk)):
-            script = value if isinstance(value, str) else payload(name, value)
+            script = value if isinstance(value, str) else payload_file(name, value)[1]
             (site / f"assets/data/{name}.js").write_text(script)
         return site
 

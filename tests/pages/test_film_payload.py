@@ -10,7 +10,7 @@ import pytest
 from xlareport.analysis.history import Snapshots
 from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages.film_payload import film_payloads
-from xlareport.payload import read_payload
+from xlareport.payload import value_of
 from xlareport.report import BuildOptions, read_one
 
 Unpack = Callable[[str], Path]
@@ -21,7 +21,7 @@ def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     snapshots = Snapshots([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
-    return dict(read_payload(script) for _, script in film_payloads("x", snapshots, stages))
+    return {one.key: value_of(one) for one in film_payloads("x", snapshots, stages)}
 
 
 def test_the_entry_comes_first_then_what_changes_most_often(payloads: dict[str, Any]) -> None:
@@ -53,8 +53,8 @@ def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, 
 def test_where_nothing_changes_there_is_no_film(unpacked: Unpack) -> None:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     snapshots = Snapshots([module.snapshots[0].hlo])
-    ((_, script),) = film_payloads("x", snapshots, [("a", "a")])
-    assert read_payload(script) == (
+    (made,) = film_payloads("x", snapshots, [("a", "a")])
+    assert (made.key, value_of(made)) == (
         "m/x/film",
         {"stages": [["a", "a"]], "films": [], "others": 0},
     )

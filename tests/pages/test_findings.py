@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.payload import payload_path, read_payload
+from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
 
 Unpack = Callable[[str], Path]
@@ -55,7 +55,7 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
     (main,) = (one for one in report(gpu)["modules"] if one["name"] == "jit_train_step")
     page = (gpu / f"site_src/m/{main['slug']}-code.md").read_text()
     (key,) = re.findall('data-xr-code="([^"]+)"', page)
-    _, index = read_payload((gpu / "site_src" / payload_path(key)).read_text())
+    index = stored(gpu / "site_src", key)
     units = {one["name"]: one for one in index["units"]}
     assert {one["path"] for one in main["code"]} == {
         file["path"] for one in index["units"] for file in one["files"] if file["path"]
@@ -69,7 +69,7 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
         "PTX, for the GPU's own compiler",
     ]
     assert [one["text"] for one in kernel["files"][1:]] == [True] * 3
-    _, texts = read_payload((gpu / "site_src" / payload_path(index["texts"])).read_text())
+    texts = stored(gpu / "site_src", index["texts"])
     assert {one["path"] for one in kernel["files"][1:]} <= {one[0] for one in texts["texts"]}
     assert index["thunks"][kernel["thunks"][0]][7] == index["units"].index(kernel)
 

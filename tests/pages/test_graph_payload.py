@@ -1,6 +1,6 @@
 """The graph for the page script: an index of every instruction, details in pieces."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from xlareport.analysis.summarise import final_cost
 from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages import graph_payload
 from xlareport.pages.graph_payload import graph_payloads
-from xlareport.payload import read_payload
+from xlareport.payload import Payload, value_of
 from xlareport.pictures.shade import Known
 from xlareport.readers.op_events import OpEvent
 from xlareport.report import BuildOptions, read_one
@@ -41,9 +41,12 @@ def payloads_of(text: str, folder: Path) -> Payloads:
     (folder / "module_0000.m.after_optimizations.txt").write_text(text)
     module = read_one(folder, "module_0000.m", BuildOptions())
     assert module.final is not None
-    return dict(
-        read_payload(script) for _, script in graph_payloads("m/x/graph", module.final, None)
-    )
+    return values_of(graph_payloads("m/x/graph", module.final, None))
+
+
+def values_of(payloads: Iterable[Payload]) -> Payloads:
+    """Return the values of payloads by their keys."""
+    return {one.key: value_of(one) for one in payloads}
 
 
 def strings(listed: Any) -> list[str]:
@@ -76,7 +79,7 @@ def test_what_was_measured_stands_beside_the_cost(tmp_path: Path) -> None:
     ]
     times = times_of(events)["m"]
     found = graph_payloads("g", module.final, None, Known(time=times.shares), times.instructions)
-    made = dict(read_payload(script) for _, script in found)
+    made = values_of(found)
     values, numbers = made["g-0"]["times"]
     told = dict(zip(strings(made["g"]["names"]), (values[one] for one in numbers), strict=True))
     assert told["w"] == [1, 4e-6, 3e-6, 4e-6, 1.0, 0.0]
@@ -95,7 +98,7 @@ def rollout(unpacked: Unpack) -> Payloads:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     assert module.final is not None
     files = graph_payloads("m/x/graph", module.final, final_cost(module))
-    return dict(read_payload(script) for _, script in files)
+    return values_of(files)
 
 
 def test_the_entry_comes_first_and_says_what_it_calls(made: Payloads) -> None:

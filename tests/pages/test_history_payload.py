@@ -11,7 +11,7 @@ from xlareport.analysis.history import Snapshots
 from xlareport.dump.folding import Folded, unfolded
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history_payload import history_payloads
-from xlareport.payload import read_payload
+from xlareport.payload import Payload, value_of
 from xlareport.report import BuildOptions, read_one
 
 Unpack = Callable[[str], Path]
@@ -29,9 +29,9 @@ def payloads(unpacked: Unpack) -> dict[str, Any]:
     return rows(history_payloads("x", snapshots, stages))
 
 
-def rows(scripts: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def rows(payloads: Iterable[Payload]) -> dict[str, Any]:
     """Return the index and the chunks as rows, as the page script puts them together."""
-    found = dict(read_payload(script) for _, script in scripts)
+    found = {one.key: value_of(one) for one in payloads}
     return {key: _index(one) if "names" in one else _chunk(one) for key, one in found.items()}
 
 

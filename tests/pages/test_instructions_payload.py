@@ -13,7 +13,7 @@ from xlareport.knowledge.devices import nominal_device
 from xlareport.pages import instructions_payload
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.instructions_payload import instructions_payloads
-from xlareport.payload import read_payload
+from xlareport.payload import value_of
 from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
 
@@ -30,14 +30,14 @@ def pieces_of(module: Module, *, counted: bool = True) -> list[dict[str, Any]]:
     assert module.final is not None
     cost = final_cost(module) if counted else None
     files = instructions_payloads("x", module.final.hlo, cost, shares(cost, DEVICE) if cost else {})
-    return [read_payload(script)[1] for _, script in files]
+    return [value_of(one) for one in files]
 
 
 def test_rows_are_those_of_the_graph_in_its_order(module: Module) -> None:
     final, cost = module.final, final_cost(module)
     assert final is not None
     assert cost is not None
-    index = read_payload(next(graph_payloads("m/x/graph", final, cost))[1])[1]
+    index = value_of(next(graph_payloads("m/x/graph", final, cost)))
     (piece,) = pieces_of(module)
     inside = [name for name, count, _ in index["computations"] for _ in range(count)]
     names = unfolded(Folded(*index["names"]), 1_000_000)

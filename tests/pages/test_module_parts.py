@@ -9,6 +9,7 @@ from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.pages import module_work
 from xlareport.pages.module_work import work_on
+from xlareport.pages.small_payloads import held
 from xlareport.report import name_files
 
 PARTS = {
@@ -42,7 +43,7 @@ def test_a_part_that_fails_costs_itself(
 
     assert result.summary.final.instructions
     assert [one.message for one in result.summary.problems if "ZeroDivisionError" in one.message]
-    made = {path for path, _ in result.payloads}
+    made = {path for path, _ in result.payloads} | {one.key for one in held(result.small)}
     assert any("/step" in path for path in made)
     others = {name for name in PARTS.values() if name and name != PARTS[part]}
     assert all(any(name in path for path in made) for name in others)

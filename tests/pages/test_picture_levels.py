@@ -9,7 +9,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages import picture_levels
 from xlareport.pages.picture_levels import snapshot_levels
-from xlareport.payload import read_payload
+from xlareport.payload import value_of
 from xlareport.pictures.shade import NOTHING
 
 TEXT = """HloModule m
@@ -78,7 +78,7 @@ def module() -> HloModule:
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
-    values = dict(read_payload(text) for _, text in found.payloads)
+    values = {one.key: value_of(one) for one in found.payloads}
     index = values["m/x/pictures-last"]
     assert strings(index["targets"]) == ["c=main", "c=fused"]
     assert strings(index["titles"]) == ["entry main", "fused"]
@@ -104,11 +104,11 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
     monkeypatch.setattr(picture_levels, "CHEAP", 4)
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
-    _, index = read_payload(found.payloads[0][1])
+    index = value_of(found.payloads[0])
     assert "--pictures all" in index["note"]
     whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=True)
     assert whole is not None
-    assert read_payload(whole.payloads[0][1])[1]["note"] == ""
+    assert value_of(whole.payloads[0])["note"] == ""
 
 
 def test_a_picture_that_shows_all_has_no_index() -> None:

@@ -8,7 +8,7 @@ from xlareport.analysis.clock.times import times_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages.timeline_payload import timeline_payload
-from xlareport.payload import read_payload
+from xlareport.payload import value_of
 from xlareport.readers.op_events import OpEvent
 
 HLO = """HloModule m
@@ -29,9 +29,9 @@ def module() -> HloModule:
 
 
 def made(module: HloModule, *events: OpEvent) -> Any:
-    [(path, script)] = timeline_payload("x", module, times_of(events)["m"])
-    assert path == "assets/data/m/x/timeline.js"
-    return read_payload(script)[1]
+    [made] = timeline_payload("x", module, times_of(events)["m"])
+    assert made.key == "m/x/timeline"
+    return value_of(made)
 
 
 def ran(name: str, start: int, length: int, run: str = "1") -> OpEvent:

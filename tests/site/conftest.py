@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import payload_files
 
 from xlareport.dump.folding import folded
 from xlareport.pages import lexicon, navigation
 from xlareport.pages.environment import environment, front_matter
 from xlareport.pages.picture_look import picture_look
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload, payload_file
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -88,8 +89,7 @@ def sample() -> Iterator[File]:
     yield from FRONT
     yield "report.json", "{}\n"
     yield "pictures/graph.svg", IMAGE
-    for key, value in _payloads().items():
-        yield payload_path(key), payload(key, value)
+    yield from payload_files(*(payload(key, value) for key, value in _payloads().items()))
 
 
 def _payloads() -> dict[str, Any]:
@@ -107,8 +107,8 @@ def _payloads() -> dict[str, Any]:
     rows += [["out", 1, ["out", "https://example.com/"], ["x", "xr-exact"]]]
     return {
         lexicon.KEY: lexicon.lexicon(["algsimp", "no-such-pass"]),
-        "m/sample/instructions": {"columns": columns, "rows": rows, "empty": "None."},
         navigation.PICTURE_LOOK: picture_look(),
+        "m/sample/instructions": {"columns": columns, "rows": rows, "empty": "None."},
         "m/sample/graph": {"pictures": [PICTURE]},
         "m/sample/hostile": {"pictures": [HOSTILE_PICTURE]},
         "m/sample/steps": _steps(),
@@ -215,7 +215,7 @@ def sample_site(sample_out: Path) -> Path:
 @pytest.fixture(scope="session")
 def few_pages() -> list[File]:
     """Return the fewest pages of which a site can be built: the guide links to those in front."""
-    words = (payload_path(lexicon.KEY), payload(lexicon.KEY, lexicon.lexicon([])))
+    words = payload_file(lexicon.KEY, lexicon.lexicon([]))
     return [("index.md", "# Home\n"), *FRONT, ("m/x.md", "# x\n"), words]
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.conftest import payload_files
 
 from xlareport.dump.folding import folded
 from xlareport.pages.environment import front_matter
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -81,7 +82,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("code")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
-    scripts = [(payload_path(key), payload(key, value)) for key, value in values(hostile)]
+    scripts = payload_files(*(payload(key, value) for key, value in values(hostile)))
     files = [one for one in few_pages if one[0] != page[0]]
     write_sources(out, [*files, page, *scripts])
     build_site(out)

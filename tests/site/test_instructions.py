@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.conftest import payload_files
 
 from xlareport.dump.folding import folded
 from xlareport.pages.environment import front_matter
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -59,7 +60,7 @@ def values(hostile: str) -> dict[str, Any]:
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("instructions")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
-    scripts = [(payload_path(key), payload(key, value)) for key, value in values(hostile).items()]
+    scripts = payload_files(*(payload(key, value) for key, value in values(hostile).items()))
     write_sources(out, [*(one for one in few_pages if one[0] != page[0]), page, *scripts])
     build_site(out)
     return out / "site"

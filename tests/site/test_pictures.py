@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
+from tests.conftest import payload_files
 
 from xlareport.pages.environment import front_matter
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_look import picture_look
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload_file
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -61,9 +62,11 @@ def site(
         assert module.final is not None
         front = front_matter(title=slug, search=False)
         files.append((f"m/{slug}.md", f"{front}{PAGE.format(title=slug, slug=slug)}"))
-        files += graph_payloads(f"m/{slug}/graph", module.final, None)
-        files += graph_payloads(f"m/{slug}/graph-first", module.snapshots[0], None)
-    files.append((payload_path("pictures/look"), payload("pictures/look", picture_look())))
+        files += payload_files(
+            *graph_payloads(f"m/{slug}/graph", module.final, None),
+            *graph_payloads(f"m/{slug}/graph-first", module.snapshots[0], None),
+        )
+    files.append(payload_file("pictures/look", picture_look()))
     write_sources(out, files)
     build_site(out)
     return out / "site"

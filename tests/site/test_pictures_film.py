@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.conftest import payload_files
 
 from xlareport.analysis.history import Snapshots
 from xlareport.pages.environment import front_matter
 from xlareport.pages.film_payload import film_payloads
 from xlareport.pages.picture_look import picture_look
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload_file
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -39,8 +40,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], unpack
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
-    files += film_payloads("x", snapshots, stages)
-    files.append((payload_path("pictures/look"), payload("pictures/look", picture_look())))
+    files += payload_files(*film_payloads("x", snapshots, stages))
+    files.append(payload_file("pictures/look", picture_look()))
     write_sources(out, files)
     build_site(out)
     return out / "site"

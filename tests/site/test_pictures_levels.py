@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from tests.conftest import payload_files
 
 from xlareport.dump.folding import folded
 from xlareport.pages import navigation
@@ -13,7 +14,7 @@ from xlareport.pages.environment import front_matter
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.picture_record import level_record, picture_record
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Drawing, Group, Node, Opening
 from xlareport.pictures.shade import Shade
@@ -99,8 +100,10 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     assert module.final is not None
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
-    files += [(payload_path(key), payload(key, value)) for key, value in values.items()]
-    files += graph_payloads("m/x/graph", module.final, None)
+    files += payload_files(
+        *(payload(key, value) for key, value in values.items()),
+        *graph_payloads("m/x/graph", module.final, None),
+    )
     write_sources(out, files)
     build_site(out)
     return out / "site"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import payload_files
 
 from xlareport.analysis.steps import step
 from xlareport.pages import navigation
@@ -14,7 +15,7 @@ from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.picture_record import picture_record
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload_file
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
 from xlareport.pictures.drawing import LEAVES, Drawing, Edge, Group, Node, Opening
@@ -107,14 +108,12 @@ def site(
 ) -> Path:
     out = tmp_path_factory.mktemp("records")
     files = [*few_pages]
-    files.append(
-        (payload_path(navigation.PICTURE_LOOK), payload(navigation.PICTURE_LOOK, picture_look()))
-    )
+    files.append(payload_file(navigation.PICTURE_LOOK, picture_look()))
     assert train_step.final is not None
-    files += graph_payloads("m/x/graph", train_step.final, None)
-    levels = snapshot_levels("levels", "m/x/graph", train_step.final.hlo, NOTHING, every=True)
+    graph = graph_payloads("m/x/graph", train_step.final, None)
+    levels = snapshot_levels("m/x/levels", "m/x/graph", train_step.final.hlo, NOTHING, every=True)
     assert levels is not None
-    write_sources(out, [*files, *levels.payloads])
+    write_sources(out, [*files, *payload_files(*graph, *levels.payloads)])
     build_site(out)
     return out / "site"
 

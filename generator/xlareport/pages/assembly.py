@@ -13,7 +13,7 @@ from xlareport.pages.findings import home_findings
 from xlareport.pages.glossary import glossary_page, pass_names
 from xlareport.pages.home import home_page
 from xlareport.pages.module_files import ModulesShown, ModuleToShow, module_files
-from xlareport.pages.module_parts import Parts, Payload
+from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.names import instruction_names, names_page
 from xlareport.pages.page_parts import page_files
@@ -24,7 +24,7 @@ from xlareport.pages.search_payload import search_front
 from xlareport.pages.tables import table_file
 from xlareport.pages.trends import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.views import ReportView
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.workers import Crew, Errand
 
@@ -63,17 +63,17 @@ def site_files(
         yield from shown.files
     yield from parts.payloads("The search", partial(_search, analysed, report))
     look = navigation.PICTURE_LOOK
-    yield payload_path(look), payload(look, picture_look())
+    yield payload_file(look, picture_look())
     covered = partial(_coverage, analysed, with_problems(report, parts.problems))
     yield from page_files(parts, navigation.COVERAGE, "Coverage", covered)
     whole = with_problems(report, parts.problems)
     yield "report.json", json.dumps(asdict(whole), indent=1) + "\n"
 
 
-def _search(analysed: Analysed, report: ReportView) -> Iterator[Payload]:
+def _search(analysed: Analysed, report: ReportView) -> Iterator[File]:
     scopes = [one.scopes for one in analysed.results]
     front = search_front(report, analysed.summaries, scopes)
-    yield payload_path(navigation.SEARCH), payload(navigation.SEARCH, front)
+    yield payload_file(navigation.SEARCH, front)
 
 
 def _trends(nightly: Nightly) -> Iterator[File]:
@@ -157,7 +157,7 @@ def _glossary(analysed: Analysed) -> Iterator[File]:
     used = {opcode for one in analysed.summaries for opcode, _ in one.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
     timed = {one.name for glance in _glances(analysed) for one in glance.passes}
-    yield payload_path(lexicon.KEY), payload(lexicon.KEY, lexicon.lexicon({*named, *timed}))
+    yield payload_file(lexicon.KEY, lexicon.lexicon({*named, *timed}))
 
 
 def _program(

@@ -12,7 +12,7 @@ from xlareport.analysis.summarise import source_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.code_texts import Shelf, cut_note, joined
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 from xlareport.readers.fusion_decisions import FusionDecision
 
 MOST_UNITS = 5_000
@@ -63,7 +63,7 @@ def code_payloads(
     code: ModuleCode,
     contents: Mapping[str, bytes],
     kept: AbstractSet[str],
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the page's data: the index, and the chunks of texts that it loads on demand.
 
     `contents` are those of files by path, `kept` the paths of texts that the site has anyway.
@@ -80,7 +80,7 @@ def code_payloads(
         "gone": _decisions(_gone(code)),
     }
     key = navigation.code_key(slug)
-    yield payload_path(key), payload(key, value)
+    yield payload(key, value)
     yield from texts.shelf.files()
 
 

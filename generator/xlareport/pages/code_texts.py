@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from xlareport.pages import navigation
 from xlareport.pages.environment import visible
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 
 MOST_SHOWN = 300_000
 """Characters of one text; the file in the dump holds the rest."""
@@ -33,11 +33,11 @@ class Shelf:
             self._known[text] = self._add(visible(text[:MOST_SHOWN]))
         return self._known[text]
 
-    def files(self) -> Iterator[tuple[str, str]]:
+    def files(self) -> Iterator[Payload]:
         """Yield the payloads of all chunks."""
         for number, chunk in enumerate(self.chunks if self._known else []):
             key = navigation.code_chunk_key(self.slug, number)
-            yield payload_path(key), payload(key, chunk)
+            yield payload(key, chunk)
 
     def _add(self, text: str) -> list[int]:
         if self._filled > _CHUNK:

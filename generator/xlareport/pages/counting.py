@@ -15,6 +15,7 @@ from xlareport.analysis.pairing import Grade
 from xlareport.analysis.reckoning import Reckoning, device_of
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.pages.timeline_payload import timeline_payload
+from xlareport.payload import Payload
 from xlareport.pictures.shade import Known
 from xlareport.program import Module
 
@@ -98,7 +99,7 @@ def _maker(step: Boundary) -> str:
     return step.ran if step.certain else f"{step.ran}, or a pass before it"
 
 
-def timelines(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:
+def timelines(module: Module, counted: Counted) -> Iterator[Payload]:
     """Yield the payload of the runs that are drawn, where a profiler saw some."""
     if counted.times is not None and module.final is not None:
         yield from timeline_payload(module.files.slug, module.final.hlo, counted.times)

@@ -23,7 +23,7 @@ from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.instruction_columns import Interned, Seen, columns, flat
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 from xlareport.pictures.shade import NOTHING
 
 _MOST_FILMS = 24
@@ -50,7 +50,7 @@ def film_payloads(
     snapshots: Snapshots,
     stages: Sequence[tuple[str, str]],
     texts: Collection[str] = (),
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the list and the films as files.
 
     `stages` are keys and labels of the snapshots, `texts` the keys of those that have a text.
@@ -63,7 +63,7 @@ def film_payloads(
         "films": [[one.name, one.frames, one.end, most_at_once(one)] for one in chosen.films],
         "others": chosen.others,
     }
-    yield payload_path(key), payload(key, index)
+    yield payload(key, index)
     places = _places(found, chosen.films, len(snapshots.modules))
     files: dict[int, list[Film]] = {}
     for film, place in zip(found, places, strict=True):
@@ -71,10 +71,10 @@ def film_payloads(
     for place, some in sorted(files.items()):
         if place >= 0:
             name = f"{key}-{place}"
-            yield payload_path(name), payload(name, _film(some, snapshots.modules))
+            yield payload(name, _film(some, snapshots.modules))
     if len(snapshots.modules) > 1:
         every = _all(found, places) | {"texts": [one for one, _ in stages if one in texts]}
-        yield payload_path(f"{key}-all"), payload(f"{key}-all", every)
+        yield payload(f"{key}-all", every)
 
 
 def _places(found: Sequence[Film], shown: Sequence[Film], snapshots: int) -> list[int]:

@@ -15,7 +15,7 @@ from xlareport.dump.folding import folded
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages.instruction_columns import Seen, columns, flat, interned, short
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import Snapshot
@@ -40,7 +40,7 @@ def graph_payloads(
     cost: ModuleCost | None,
     known: Known = NOTHING,
     times: Mapping[str, OpTime] = NO_TIMES,
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the index, called `key`, and the pieces as files.
 
     `cost`, `known` and `times`, by the names of instructions, are those of this snapshot.
@@ -48,12 +48,12 @@ def graph_payloads(
     module = snapshot.hlo
     computations = list(fitting(module))
     placed = [_Placed(one, line) for one in computations for line in one.instructions]
-    yield payload_path(key), payload(key, _index(snapshot, computations, known))
+    yield payload(key, _index(snapshot, computations, known))
     costs = cost.instructions if cost else {}
     for number, first in enumerate(range(0, len(placed), _PIECE)):
         some = placed[first : first + _PIECE]
         piece = _details(some, module, costs) | _times(some, module.name, known, times)
-        yield payload_path(f"{key}-{number}"), payload(f"{key}-{number}", piece)
+        yield payload(f"{key}-{number}", piece)
 
 
 def fitting(module: HloModule) -> Iterator[Computation]:

@@ -17,7 +17,7 @@ from xlareport.analysis.subjects import Subject
 from xlareport.analysis.trace import Ends, Standing, Trace, standings, trace
 from xlareport.pages import navigation
 from xlareport.pages.history_columns import chunk_columns, index_columns
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 
 _MOST = 20_000
 """Subjects of one module; those after them are left to the command line."""
@@ -48,7 +48,7 @@ def history_payloads(
     snapshots: Snapshots,
     stages: Sequence[tuple[str, str]],
     mentioned: Iterable[tuple[int, Iterable[str]]] = (),
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the index and the chunks as files; `stages` are keys and labels of the snapshots.
 
     `mentioned` are the names in the story of the step to each snapshot: those that neither the
@@ -73,7 +73,7 @@ def history_payloads(
         "names": names.everyone(),
         "complete": len(subjects) <= _MOST,
     }
-    yield payload_path(key), payload(key, index_columns(index))
+    yield payload(key, index_columns(index))
 
 
 def _chunks(
@@ -82,14 +82,14 @@ def _chunks(
     subjects: Sequence[Subject],
     follow: Callable[[Subject], _Followed],
     names: "_Names",
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the chunks of subjects, the first of which has the number `start`."""
     for first in range(0, len(subjects), _CHUNK):
         followed = [follow(one) for one in subjects[first : first + _CHUNK]]
         for number, one in enumerate(followed, start + first):
             names.add(number, one.trace)
         chunk = f"{key}-{(start + first) // _CHUNK}"
-        yield payload_path(chunk), payload(chunk, chunk_columns(_chunk(followed)))
+        yield payload(chunk, chunk_columns(_chunk(followed)))
 
 
 def _between(

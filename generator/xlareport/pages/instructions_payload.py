@@ -14,7 +14,7 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.graph_payload import fitting
 from xlareport.pages.instruction_columns import Interned
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 
 PIECE = 20_000
 """Instructions in a piece: at a hundred characters each, the most that is loaded at once."""
@@ -26,7 +26,7 @@ _Placed = tuple[InstructionKey, Instruction]
 
 def instructions_payloads(
     slug: str, module: HloModule, cost: ModuleCost | None, shares: InstructionShares
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the pieces as files; each says how many there are, and an empty module has one."""
     computations = list(fitting(module))
     placed = [((one.name, line.name), line) for one in computations for line in one.instructions]
@@ -35,7 +35,7 @@ def instructions_payloads(
     for number, first in enumerate(firsts):
         key = f"{navigation.instructions_key(slug)}-{number}"
         piece = figures.piece(placed[first : first + PIECE])
-        yield payload_path(key), payload(key, {"pieces": len(firsts), **piece})
+        yield payload(key, {"pieces": len(firsts), **piece})
 
 
 class _Figures:

@@ -9,6 +9,7 @@ from xlareport.analysis.code.units import module_code
 from xlareport.errors import Problem
 from xlareport.pages.code import CodeSummary, summary_of
 from xlareport.pages.code_payload import code_payloads
+from xlareport.payload import Payload
 from xlareport.program import Module, read_code, read_nameless
 
 
@@ -17,7 +18,7 @@ class CodeWork:
     """What the files of code beside a module gave."""
 
     summary: CodeSummary | None
-    payloads: tuple[tuple[str, str], ...] = ()
+    payloads: tuple[Payload, ...] = ()
     read: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from typing import Any
 
 from xlareport.analysis.expense import Expense
@@ -18,14 +19,14 @@ from xlareport.pages.module_parts import Parts, place_of
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.page_parts import page_files
 from xlareport.pages.rendering import render
+from xlareport.pages.small_payloads import File, held, module_payloads
 from xlareport.pages.steps import steps_page
-from xlareport.pages.tables import Table, table_file
+from xlareport.pages.tables import Table, table_payload
 from xlareport.pages.texts import texts_page
 from xlareport.pages.texts_payload import has_texts
 from xlareport.pages.twins import twin_page
 from xlareport.pages.views import ModuleView
-
-File = tuple[str, str]
+from xlareport.payload import Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +48,27 @@ class ModulesShown:
 
 
 def module_files(asked: Sequence[ModuleToShow]) -> ModulesShown:
-    """Return the files of the pages of some modules, but not the payloads that are made before.
+    """Return the files of the pages of some modules, with all of their small payloads.
 
     A fault of ours in one of these pages costs that page.
     """
     shown = ModulesShown([], [])
     for one in asked:
         parts = Parts(place_of(one.result.summary.files))
-        shown.files.extend(_files(one, parts))
+        made = list(_files(one, parts))
+        shown.files.extend(each for each in made if not isinstance(each, Payload))
+        tables = [each for each in made if isinstance(each, Payload)]
+        together = partial(_payloads, one, tables)
+        shown.files.extend(parts.payloads("What its pages load", together))
         shown.problems.extend(parts.problems)
     return shown
 
 
-def _files(asked: ModuleToShow, parts: Parts) -> Iterator[File]:
+def _payloads(asked: ModuleToShow, tables: Sequence[Payload]) -> Iterator[File]:
+    return module_payloads(asked.view.slug, (*held(asked.result.small), *tables))
+
+
+def _files(asked: ModuleToShow, parts: Parts) -> Iterator[File | Payload]:
     result, view = asked.result, asked.view
     source = navigation.module_page(view.slug)
     if result.same_as is not None:
@@ -94,14 +103,14 @@ def _wide_page(template: str, source: str, title: str, record: Callable[[], Any]
     yield source, render(template, record(), title, search=False, wide=True)
 
 
-def _twin_page(asked: ModuleToShow, original: ModuleFiles) -> Iterator[File]:
+def _twin_page(asked: ModuleToShow, original: ModuleFiles) -> Iterator[File | Payload]:
     view = asked.view
     page = twin_page(view, original, (asked.previous, asked.following))
     yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
     yield from _tables(module_tables(view, asked.result.summary))
 
 
-def _first_page(asked: ModuleToShow) -> Iterator[File]:
+def _first_page(asked: ModuleToShow) -> Iterator[File | Payload]:
     result, view = asked.result, asked.view
     source = navigation.module_page(view.slug)
     page = module_page(
@@ -121,7 +130,7 @@ def _first_page(asked: ModuleToShow) -> Iterator[File]:
 
 def _expense_files(
     result: ModuleResult, cost: Expense, view: ModuleView, parts: Parts
-) -> Iterator[File]:
+) -> Iterator[File | Payload]:
     for one in expense_pages(view, cost, partial(_all_findings, result, view), result.clock):
         yield from page_files(parts, one.source, one.title, partial(_expense_page, one))
 
@@ -131,11 +140,10 @@ def _all_findings(result: ModuleResult, view: ModuleView) -> FindingsView:
     return module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
 
 
-def _expense_page(one: ExpensePage) -> Iterator[File]:
+def _expense_page(one: ExpensePage) -> Iterator[File | Payload]:
     yield one.source, render(one.template, one.page(), one.title, search=False)
     yield from _tables(one.tables())
 
 
-def _tables(tables: Mapping[str, Table]) -> Iterator[File]:
-    for key, table in tables.items():
-        yield table_file(key, table)
+def _tables(tables: Mapping[str, Table]) -> Iterator[Payload]:
+    return starmap(table_payload, tables.items())

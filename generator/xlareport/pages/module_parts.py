@@ -11,8 +11,6 @@ from xlareport.errors import Problem
 
 T = TypeVar("T")
 U = TypeVar("U")
-Payload = tuple[str, str]
-"""A path in the site, and the script."""
 
 
 @dataclass(slots=True)
@@ -33,9 +31,9 @@ class Parts:
             )
             return instead
 
-    def payloads(self, what: str, part: Callable[[], Iterable[Payload]]) -> tuple[Payload, ...]:
+    def payloads(self, what: str, part: Callable[[], Iterable[T]]) -> tuple[T, ...]:
         """Return all payloads of a part, or none of them where it fails."""
-        nothing: tuple[Payload, ...] = ()
+        nothing: tuple[T, ...] = ()
         return self.make(what, lambda: tuple(part()), nothing)
 
 

@@ -45,11 +45,12 @@ from xlareport.pages.pictures import (
 )
 from xlareport.pages.search_index import Touched, touched
 from xlareport.pages.search_payload import Searched, Stage, searched
+from xlareport.pages.small_payloads import File, hold
 from xlareport.pages.step_figures import step_figures, time_words
 from xlareport.pages.step_payload import mentioned, step_payload
 from xlareport.pages.steps import steps_payload
 from xlareport.pages.texts_payload import KeptTexts, kept_texts
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_module, unread
 
@@ -62,8 +63,10 @@ class ModuleResult:
     marker: MarkerHit | None
     read: tuple[str, ...]
     """Paths of the files that were opened and read."""
-    payloads: tuple[tuple[str, str], ...] = ()
+    payloads: tuple[File, ...] = ()
     """Files of the site that only this module's pages load."""
+    small: bytes = b""
+    """The payloads that share a file with the module's tables, see `small_payloads`."""
     expense: Expense | None = None
     """What the module costs; None where it could not be read, or no pages were asked for."""
     code: CodeSummary | None = None
@@ -141,15 +144,20 @@ def _work_on(
     )
     costs = parts.make("What it costs", lambda: _expense(module, summary, cost, reckoning), None)
     search = parts.make("The search", lambda: _search(module, summary, steps), Searched())
-    payloads = (
-        *_payloads(summary, steps, seen),
-        *_details(module, summary, steps, counted, parts),
+    made = hold(
+        (
+            *_payloads(summary, steps, seen),
+            *_details(module, summary, steps, counted, parts),
+            *drawn.payloads,
+            *code.payloads,
+        )
     )
     return replace(
         result,
         summary=replace(summary, problems=(*summary.problems, *code.problems, *parts.problems)),
         read=(*module.read, *code.read),
-        payloads=(*kept.payloads, *payloads, *drawn.payloads, *code.payloads, *search.payloads),
+        payloads=(*kept.payloads, *search.payloads, *made.files),
+        small=made.small,
         scopes=search.scopes,
         code=code.summary,
         expense=costs,
@@ -278,9 +286,7 @@ def _summary(change: StepChange) -> StepSummary:
     )
 
 
-def _payloads(
-    summary: ModuleSummary, steps: Sequence[_Step], seen: Glance
-) -> Iterator[tuple[str, str]]:
+def _payloads(summary: ModuleSummary, steps: Sequence[_Step], seen: Glance) -> Iterator[Payload]:
     slug = summary.files.slug
     read = [one for one in summary.stages if one.instructions is not None]
     for place, (stage, one) in enumerate(zip(read, steps, strict=True)):
@@ -288,9 +294,9 @@ def _payloads(
             key = navigation.step_key(slug, stage.key)
             figures = step_figures(*seen.growth[place - 1 : place + 1])
             took = time_words(seen.step_times[place])
-            yield payload_path(key), payload(key, one.payload | {"figures": figures, "time": took})
+            yield payload(key, one.payload | {"figures": figures, "time": took})
     key = navigation.steps_key(slug)
-    yield payload_path(key), payload(key, steps_payload(summary))
+    yield payload(key, steps_payload(summary))
 
 
 def _search(module: Module, summary: ModuleSummary, steps: Sequence[_Step]) -> Searched:
@@ -309,7 +315,7 @@ def _details(
     steps: Sequence[_Step],
     counted: Counted,
     parts: Parts,
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     """Yield the payloads of what is shown on demand."""
     yield from parts.payloads("The graph", lambda: _graphs(module, counted))
     yield from parts.payloads("The instructions", lambda: _instructions(module, counted))
@@ -320,14 +326,14 @@ def _details(
         yield from parts.payloads("The films", lambda: _films(module, summary, snapshots))
 
 
-def _instructions(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:
+def _instructions(module: Module, counted: Counted) -> Iterator[Payload]:
     """Yield the payloads of the table of all instructions of the final snapshot."""
     if module.final is not None:
         found = counted.cost, counted.shares
         yield from instructions_payloads(module.files.slug, module.final.hlo, *found)
 
 
-def _graphs(module: Module, counted: Counted) -> Iterator[tuple[str, str]]:
+def _graphs(module: Module, counted: Counted) -> Iterator[Payload]:
     """Yield the payloads of the graphs of the first and the final snapshot."""
     first, final = module.snapshots[0] if module.snapshots else None, module.final
     if final is not None:
@@ -365,13 +371,11 @@ def _named(summary: ModuleSummary) -> list[tuple[str, str]]:
 
 def _histories(
     summary: ModuleSummary, steps: Sequence[_Step], snapshots: Snapshots
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Payload]:
     told = [(place, mentioned(one.payload)) for place, one in enumerate(steps) if one.payload]
     yield from history_payloads(summary.files.slug, snapshots, _named(summary), told)
 
 
-def _films(
-    module: Module, summary: ModuleSummary, snapshots: Snapshots
-) -> Iterator[tuple[str, str]]:
+def _films(module: Module, summary: ModuleSummary, snapshots: Snapshots) -> Iterator[Payload]:
     texts = {one.stage.key for one in module.snapshots if one.read_from.name.kind == "hlo-text"}
     yield from film_payloads(summary.files.slug, snapshots, _named(summary), texts)

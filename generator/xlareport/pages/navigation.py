@@ -2,6 +2,8 @@
 
 from urllib.parse import quote
 
+from xlareport.payload import SHARED
+
 HOME = "index.md"
 MODULES = "modules.md"
 PROGRAM = "program.md"
@@ -90,6 +92,11 @@ def text_address(slug: str, text: str, name: str = "", seen_from: str = HOME) ->
     """Return the address of a text, named by its stage or path, at the line that defines `name`."""
     at = f"&name={quote(name)}" if name else ""
     return f"{address(texts_page(slug), seen_from)}#text={quote(text)}{at}"
+
+
+def small_key(slug: str) -> str:
+    """Return the payload key of what is small of a module: its payloads by their names."""
+    return f"m/{slug}/{SHARED}"
 
 
 def steps_key(slug: str) -> str:

@@ -8,7 +8,7 @@ from xlareport.pages import navigation
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.rendering import render
 
-Content = TypeVar("Content", str, str | bytes)
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class FaultyPage:
 
 
 def page_files(
-    parts: Parts, source: str, title: str, make: Callable[[], Iterable[tuple[str, Content]]]
-) -> list[tuple[str, Content]]:
+    parts: Parts, source: str, title: str, make: Callable[[], Iterable[Made]]
+) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, its tables among them; where that fails, a plain page."""
     made = parts.make(f'The page "{title}"', lambda: list(make()), None)
     return [(source, _faulty(parts, source, title))] if made is None else made

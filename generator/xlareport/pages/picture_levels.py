@@ -25,7 +25,7 @@ from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages.graph_payload import fitting
 from xlareport.pages.picture_record import Record, level_record
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Node
@@ -50,7 +50,7 @@ class Levels:
 
     first: LevelPicture
     requests: tuple[PictureRequest, ...]
-    payloads: tuple[tuple[str, str], ...]
+    payloads: tuple[Payload, ...]
     """Empty where the first shows all."""
 
 
@@ -84,7 +84,7 @@ def snapshot_levels(
     }
     values = {key: index, f"{key}-where": _where(module, levels)}
     values |= _plain(key, levels, numbers, _Placed(module))
-    files = tuple((payload_path(name), payload(name, value)) for name, value in values.items())
+    files = tuple(payload(name, value) for name, value in values.items())
     return Levels(levels[0], requests, files)
 
 

@@ -11,7 +11,7 @@ from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_record import Record, picture_record
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload_file
 from xlareport.pictures.change import Pair, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, in_layers
 from xlareport.pictures.drawing import Drawing, DrawingError
@@ -55,7 +55,7 @@ class Pictures:
     views: tuple[PictureView, ...] = ()
     requests: tuple[PictureRequest, ...] = ()
     """Those of one payload one after the other."""
-    payloads: tuple[tuple[str, str], ...] = ()
+    payloads: tuple[Payload, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +177,11 @@ def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]
     for bundle, together in groupby(results, key=lambda one: one.request.bundle):
         if bundle:
             pictures = {one.request.key: _records(one) for one in together}
-            yield payload_path(bundle), payload(bundle, {"pictures": pictures})
+            yield payload_file(bundle, {"pictures": pictures})
             continue
         for one in together:
             key = one.request.key
-            yield payload_path(key), payload(key, {"pictures": _records(one)})
+            yield payload_file(key, {"pictures": _records(one)})
 
 
 def _records(one: PictureResult) -> list[Record]:

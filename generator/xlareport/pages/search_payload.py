@@ -14,7 +14,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.instruction_columns import Interned
 from xlareport.pages.search_index import SearchIndex, Span, Touched, search_index
 from xlareport.pages.views import ReportView
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload_file
 
 _MOST = 400_000
 """Values of one kind in one module; the rest is left out, and the search says so."""
@@ -51,8 +51,8 @@ def searched(
         return Searched()
     index = search_index(modules)
     key = navigation.search_key(slug)
-    made = payload(key, _module(index, stages, steps))
-    return Searched(((payload_path(key), made),), index.scopes())
+    made = payload_file(key, _module(index, stages, steps))
+    return Searched((made,), index.scopes())
 
 
 def _module(

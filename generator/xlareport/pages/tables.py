@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from xlareport.pages.tokens import Meaning, NameCell
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload, payload_file
 
 Cell = str | int | float | list[str] | NameCell | None
 """A plain value; `[text, address]` in a link column, `[text, class]` in a chip column."""
@@ -49,9 +49,14 @@ class Table:
         return value
 
 
+def table_payload(key: str, table: Table) -> Payload:
+    """Return the payload of a table."""
+    return payload(key, table.payload())
+
+
 def table_file(key: str, table: Table) -> tuple[str, str]:
     """Return the file of a table: its path in the site, and its payload."""
-    return payload_path(key), payload(key, table.payload())
+    return payload_file(key, table.payload())
 
 
 def _written(column: Column) -> dict[str, str]:

@@ -9,7 +9,7 @@ from xlareport.dump.folding import folded
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.texts import StoredText, TextStore
 from xlareport.pages import navigation
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload_file
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
 """Formats; files of flags have none."""
@@ -56,10 +56,10 @@ def _payloads(
     """Yield the index of the texts, and the chunks; the index tells the first line of each."""
     records = [[*_record(one), *name] for one, name in zip(store.texts, named, strict=True)]
     starts = [0, *accumulate(len(chunk.lines) for chunk in store.chunks)][:-1]
-    yield payload_path(key), payload(key, {"texts": records, "chunks": starts})
+    yield payload_file(key, {"texts": records, "chunks": starts})
     for number, chunk in enumerate(store.chunks):
         value = {"lines": folded(chunk.lines).listed(), "blocks": chunk.blocks}
-        yield payload_path(f"{key}-{number}"), payload(f"{key}-{number}", value)
+        yield payload_file(f"{key}-{number}", value)
 
 
 def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:

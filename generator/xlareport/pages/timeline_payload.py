@@ -18,7 +18,7 @@ from xlareport.analysis.clock.timeline import Bar, Timeline
 from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
-from xlareport.payload import payload, payload_path
+from xlareport.payload import Payload, payload
 from xlareport.pictures.boxes import family
 from xlareport.pictures.drawing import Drawing, Node
 from xlareport.pictures.legend import words_by_kind
@@ -33,7 +33,7 @@ _UNKNOWN = "gray"
 """The colour of what the module does not have."""
 
 
-def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterator[tuple[str, str]]:
+def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterator[Payload]:
     """Yield the file with the runs that are shown; none where of no run every event is known."""
     names = sorted({one.instruction for step in times.steps for one in step.bars if one.count == 1})
     places = {name: place for place, name in enumerate(names)}
@@ -61,7 +61,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
         "scopes": scopes,
     }
     key = navigation.timeline_key(slug)
-    yield payload_path(key), payload(key, value)
+    yield payload(key, value)
 
 
 def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:

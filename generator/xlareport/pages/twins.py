@@ -29,6 +29,7 @@ def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) ->
         summary=_summary(result.summary, files, paths),
         read=tuple(paths[one] for one in result.read),
         payloads=payloads,
+        small=b"",
         pictures=(),
         requests=(),
         scopes=(),

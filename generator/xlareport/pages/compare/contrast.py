@@ -19,8 +19,9 @@ from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
 from xlareport.pages.module_work import ModuleResult, given_up
 from xlareport.pages.pictures import PictureShelf, step_pictures_of, told
+from xlareport.pages.small_payloads import NOTHING, Held, hold
 from xlareport.pages.step_payload import step_payload
-from xlareport.payload import payload, payload_path
+from xlareport.payload import payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_module
 
@@ -129,13 +130,15 @@ class ContrastRow:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """What the process found, and the files of the site that show it."""
+    """What the process found, and the payloads that show it."""
 
     rows: tuple[ContrastRow, ...] = ()
-    payloads: tuple[tuple[str, str], ...] = ()
+    payloads: Held = NOTHING
     requests: tuple[PictureRequest, ...] = ()
     problem: str = ""
     """Why there is nothing to show; empty where there is."""
+    slug: str = ""
+    """Of the module's page."""
 
 
 def contrast(task: ContrastTask) -> Contrast:
@@ -155,11 +158,11 @@ def _contrast(task: ContrastTask) -> Contrast:
         rows.append(_row(id_, label, change, other))
         story, request = _shown(change, shelf)
         key = navigation.step_key(task.slug, id_)
-        payloads.append((payload_path(key), payload(key, story)))
+        payloads.append(payload(key, story))
         requests += [request] if request else []
     key = navigation.steps_key(task.slug)
-    payloads.append((payload_path(key), payload(key, _index(task, rows))))
-    return Contrast(tuple(rows), tuple(payloads), tuple(requests))
+    payloads.append(payload(key, _index(task, rows)))
+    return Contrast(tuple(rows), hold(payloads), tuple(requests), slug=task.slug)
 
 
 def uncontrasted(task: ContrastTask, reason: str) -> Contrast:

@@ -1,7 +1,7 @@
 """Every generated file of the site of a comparison."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import starmap
 
@@ -15,8 +15,9 @@ from xlareport.pages.glossary import glossary_page
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.pictures import picture_files
 from xlareport.pages.rendering import render
-from xlareport.pages.tables import table_file
-from xlareport.payload import payload, payload_path
+from xlareport.pages.small_payloads import NOTHING, Held, held, module_payloads
+from xlareport.pages.tables import table_file, table_payload
+from xlareport.payload import payload_file
 from xlareport.pictures.draw import PictureResult
 from xlareport.resources import resource
 
@@ -33,23 +34,25 @@ nav:
 
 
 def compare_files(
-    view: CompareView, payloads: Iterable[File], drawn: Iterable[PictureResult]
+    view: CompareView, payloads: Mapping[str, Held], drawn: Iterable[PictureResult]
 ) -> Iterator[File]:
-    """Yield every generated file of the site of a comparison."""
+    """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
     yield "report.yml", (resource("site_src") / "xlareport.yml").read_bytes()
     yield "xlareport.yml", _SETTINGS
     yield navigation.HOME, render("compare", compare_page(view), "Comparison")
     yield table_file(TABLE, compared_table(view.modules))
     named = {name for one in view.modules for name in (*one.only_base, *one.only_head)}
-    yield payload_path(lexicon.KEY), payload(lexicon.KEY, lexicon.lexicon(named))
+    yield payload_file(lexicon.KEY, lexicon.lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
     for one in view.modules:
         if one.has_page:
             source = navigation.module_page(one.slug)
             yield source, render("compared", compared_page(one), one.name, search=False, wide=True)
-            yield from starmap(table_file, time_tables(one).items())
-    yield from payloads
+            tables = starmap(table_payload, time_tables(one).items())
+            shown = payloads.get(one.slug, NOTHING)
+            yield from module_payloads(one.slug, (*tables, *held(shown.small)))
+            yield from shown.files
     yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK
-    yield payload_path(look), payload(look, picture_look())
+    yield payload_file(look, picture_look())
     yield "compare.json", json.dumps(asdict(view), indent=1) + "\n"

@@ -1,0 +1,62 @@
+"""A module's small payloads in one file: packed together they take a fraction of what each takes.
+
+The page script looks for a payload `m/x/NAME` in `m/x/small` first, and then in its own file.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from xlareport.pages import navigation
+from xlareport.payload import Payload, file_of
+
+_MOST = 700_000
+"""Characters of JSON in that file, so that the first page of a large module comes quickly."""
+_QUICKLY = 1
+"""A level of zlib, for what is unpacked again a moment later."""
+
+File = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Payloads of a module on their way to the process that makes the last ones."""
+
+    small: bytes = b""
+    files: tuple[File, ...] = ()
+    """Of those that are not small."""
+
+
+NOTHING = Held()
+
+
+def hold(payloads: Iterable[Payload]) -> Held:
+    """Pack the small payloads of a module quickly; the others become files."""
+    small, others = _parted(payloads)
+    lines = "\n".join(f"{one.key} {one.body}" for one in small)
+    return Held(zlib.compress(lines.encode(), _QUICKLY), tuple(map(file_of, others)))
+
+
+def held(small: bytes) -> Iterator[Payload]:
+    """Yield the small payloads that `hold` packed."""
+    lines = zlib.decompress(small).decode() if small else ""
+    for line in lines.splitlines():
+        key, body = line.split(" ", 1)
+        yield Payload(key, body)
+
+
+def module_payloads(slug: str, payloads: Iterable[Payload]) -> Iterator[File]:
+    """Yield the files of payloads of a module: one for all small ones, and one for each other."""
+    small, others = _parted(payloads)
+    members = sorted(f'"{one.key.rpartition("/")[2]}":{one.body}' for one in small)
+    yield file_of(Payload(navigation.small_key(slug), f"{{{','.join(members)}}}"))
+    yield from map(file_of, others)
+
+
+def _parted(payloads: Iterable[Payload]) -> tuple[Sequence[Payload], Sequence[Payload]]:
+    """Part the smallest payloads, as many as may share a file, from the others."""
+    ordered = sorted(payloads, key=lambda one: (one.packing is not None, len(one.body), one.key))
+    ends = accumulate(len(one.body) for one in ordered)
+    fit = [not one.packing and end <= _MOST for one, end in zip(ordered, ends, strict=True)]
+    return ordered[: sum(fit)], ordered[sum(fit) :]
