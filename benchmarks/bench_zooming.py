@@ -123,8 +123,9 @@ def payloads(data: Path) -> Iterator[tuple[str, Any]]:
     for path in (one for pattern in LOOK_IN for one in data.glob(pattern)):
         key, value = read_payload(path.read_text("utf-8"))
         folder, _, name = key.rpartition("/")
-        inside = value.items() if name == SHARED else [(name, value)]
-        yield from ((f"{folder}/{name}", one) for name, one in inside)
+        inside = value if name == SHARED else {name: value}
+        drawn = (name for name in inside if folder == "pictures" or name.startswith("pictures-"))
+        yield from ((f"{folder}/{name}", inside[name]) for name in drawn)
 
 
 def measure(

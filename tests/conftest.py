@@ -58,13 +58,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
     """Return the files of payloads as a build writes them: a module's small ones share one."""
+    alone: list[Payload] = []
     modules: dict[str, list[Payload]] = {}
     for one in payloads:
-        folder, _, rest = one.key.partition("/")
-        modules.setdefault(rest.rpartition("/")[0] if folder == "m" else "", []).append(one)
-    alone = map(file_of, modules.pop("", ()))
+        place = re.fullmatch(r"m/([^/]+)/(?!search|texts).*", one.key)
+        (modules.setdefault(place[1], []) if place else alone).append(one)
     together = (module_payloads(slug, some) for slug, some in modules.items())
-    return [*alone, *chain.from_iterable(together)]
+    return [*map(file_of, alone), *chain.from_iterable(together)]
 
 
 @pytest.fixture(scope="session")

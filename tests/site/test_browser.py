@@ -261,7 +261,7 @@ class TestSteps:
         expect(page.locator(".xr-quiet")).to_have_text('metadata={op_name="x{}"}')
 
     def test_a_missing_payload_is_told(self, visitor: Any, sample_site: Path) -> None:
-        visitor.context.route("**/step-0003.js", lambda route: route.abort())
+        visitor.context.route("**/small.js", lambda route: route.abort())
         page = visitor.open(f"{sample_site.as_uri()}/m/sample-steps.html")
 
         expect(page.get_by_role("alert")).to_contain_text("missing from this report")

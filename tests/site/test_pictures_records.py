@@ -39,7 +39,7 @@ DRAW = """async ([records, place]) => {
 }"""
 TOLD = """async () => {
   const graph = await xlareportGraph.load("m/x/graph");
-  const { pictures } = await xlareport.load("levels-1");
+  const { pictures } = await xlareport.load("m/x/levels-1");
   const box = ({ id, lines, badge, opens, mix, shape, shade }) => {
     const { memory, sharding, scope } = shade;
     return { id, lines, badge, opens, mix, shape, memory, sharding, scope };
