@@ -339,6 +339,7 @@ const xlareport = (() => {
   function drawAll(parent, attribute) {
     for (const host of /** @type {NodeListOf<HTMLElement>} */ (parent.querySelectorAll(`[${attribute}]`))) {
       drawOne(host, attribute).catch((/** @type {Error} */ error) => {
+        host.removeAttribute("aria-busy");
         host.append(element("p.xr-failed", { role: "alert" }, `This part could not be drawn. ${error.message}`));
       });
     }
