@@ -124,7 +124,7 @@ def payloads(data: Path) -> Iterator[tuple[str, Any]]:
         key, value = read_payload(path.read_text("utf-8"))
         folder, _, name = key.rpartition("/")
         inside = value if name == SHARED else {name: value}
-        drawn = (name for name in inside if folder == "pictures" or name.startswith("pictures-"))
+        drawn = (name for name in inside if folder == "pictures" or name.startswith("picture"))
         yield from ((f"{folder}/{name}", inside[name]) for name in drawn)
 
 
