@@ -22,6 +22,12 @@ def test_curves_say_in_words_what_they_draw() -> None:
     assert drawn.count("L") == 1, "straight where a value between is not known"
     assert small_curve([None, 3], "Work", str) == ""
     assert small_curve([0, 0], "Fusions", str) == ""
+    assert small_curve([3, 3], "Fusions", str) == "", "what stays the same is said, not drawn"
+
+
+def test_a_curve_has_a_corner_where_a_figure_changes() -> None:
+    drawn = small_curve([2, 2, 2, 4, 4, 4], "Work", str)
+    assert 'd="M64.0 69.0H476.8V12.0H752.0V12.0"' in drawn
 
 
 def test_what_is_not_known_is_said(unpacked: Unpack) -> None:

@@ -116,6 +116,8 @@ def test_the_journey_counts_steps_that_changed_something() -> None:
     assert journey(module("main", stages[0], stages[2])).endswith(
         "The one step between its two snapshots changed something."
     )
+    unchanged = module("main", stages[0], middle, stage(10, changed=False, label=END))
+    assert journey(unchanged).endswith("2 steps between 3 snapshots, none changed anything.")
     assert "1 instruction." in journey(module("main", stage(1)))
 
 

@@ -19,14 +19,15 @@ class Point:
 
 
 def growth_curve(points: Sequence[Point], what: str) -> str:
-    """Draw a figure over the snapshots as steps, with a mark where a step changed something."""
-    if len(points) < 2:
+    """Draw a figure over the snapshots as steps, with a mark where a step changed something.
+
+    Nothing is drawn where nothing changed.
+    """
+    if not any(point.changed for point in points[1:]):
         return ""
     top = max(point.value for point in points) or 1
     places = [_place(i, point.value, len(points), top) for i, point in enumerate(points)]
-    path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(
-        f"H{x:.1f}V{y:.1f}" for x, y in places[1:]
-    )
+    path = _stairs([(place, *at) for place, at in enumerate(places)])
     marks = "".join(
         f'<circle class="xr-mark" cx="{x:.1f}" cy="{y:.1f}" r="3">'
         f"<title>{escape(point.label)}: {point.value:,} {escape(what)}</title></circle>"
@@ -43,16 +44,16 @@ def growth_curve(points: Sequence[Point], what: str) -> str:
 
 
 def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
-    """Draw a figure over the snapshots; straight where values between are not known (None)."""
+    """Draw a figure over the snapshots; straight where values between are not known (None).
+
+    Nothing is drawn of a figure that stays the same.
+    """
     known = [(place, value) for place, value in enumerate(values) if value is not None]
-    if len(known) < 2 or not any(value for _, value in known):
+    if len({value for _, value in known}) < 2:
         return ""
     top = max(value for _, value in known)
     places = [(place, *_place(place, value, len(values), top)) for place, value in known]
-    path = f"M{places[0][1]:.1f} {places[0][2]:.1f}" + "".join(
-        f"H{x:.1f}V{y:.1f}" if place == before + 1 else f"L{x:.1f} {y:.1f}"
-        for (before, _, _), (place, x, y) in pairwise(places)
-    )
+    path = _stairs(places)
     words = escape(curve_words(values, what, write))
     marks = "".join(_tick(share, top, "") for share in (0.0, 0.5, 1.0))
     return (
@@ -97,6 +98,18 @@ def spot_curve(spots: Sequence[Spot], what: str, write: Callable[[int], str]) ->
         f'aria-label="{words}"><title>{words}</title>{ticks}'
         f'<path class="xr-line" d="{path}"/>{marks}</svg>'
     )
+
+
+def _stairs(places: Sequence[tuple[int, float, float]]) -> str:
+    """Return a line through (snapshot, x, y), level up to the next snapshot where that is known."""
+    (_, x, y), (last, _, _) = places[0], places[-1]
+    path = [f"M{x:.1f} {y:.1f}"]
+    for (before, left, height), (place, x, y) in pairwise(places):
+        if place > before + 1:
+            path.append(f"H{left:.1f}L{x:.1f} {y:.1f}")
+        elif y != height or place == last:
+            path.append(f"H{x:.1f}V{y:.1f}")
+    return "".join(path)
 
 
 def _place(index: int, value: int, count: int, top: int) -> tuple[float, float]:

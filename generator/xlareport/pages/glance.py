@@ -161,22 +161,48 @@ def _link(one: StageSummary, slug: str, page: str) -> StepLink:
     return StepLink(one.stage.label, navigation.step_address(slug, one.key, page))
 
 
-def _curves(found: Glance) -> Iterator[tuple[str, Markup]]:
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure over the snapshots."""
+
+    what: str
+    values: Sequence[int | None]
+    write: Callable[[int], str]
+
+    @property
+    def constant(self) -> int | None:
+        """What all snapshots have; None where they differ, or where less than two are known."""
+        known = [one for one in self.values if one is not None]
+        return known[0] if len(known) > 1 and len({*known}) == 1 else None
+
+
+def _figures(found: Glance) -> tuple[_Figure, ...]:
     growth = found.growth
-    every: Sequence[tuple[str, list[int | None], Callable[[int], str]]] = (
-        ("Computations", [one.computations for one in growth], units.count),
-        ("Fusions", [one.fusions for one in growth], units.count),
-        ("Work", [one.flops for one in growth], lambda value: units.quantity(value, "flop")),
-        ("Bytes moved", [one.bytes_accessed for one in growth], units.byte_size),
+    return (
+        _Figure("Computations", [one.computations for one in growth], units.count),
+        _Figure("Fusions", [one.fusions for one in growth], units.count),
+        _Figure("Work", [one.flops for one in growth], lambda one: units.quantity(one, "flop")),
+        _Figure("Bytes moved", [one.bytes_accessed for one in growth], units.byte_size),
     )
-    for what, values, write in every:
-        drawn = small_curve(values, what, write)
+
+
+def _curves(found: Glance) -> Iterator[tuple[str, Markup]]:
+    for one in _figures(found):
+        drawn = small_curve(one.values, one.what, one.write)
         if drawn:
-            yield curve_words(values, what, write), Markup(drawn)  # noqa: S704
+            yield curve_words(one.values, one.what, one.write), Markup(drawn)  # noqa: S704
 
 
 def _curves_note(found: Glance) -> str:
-    return " ".join(one for one in (_counted_note(found), _partitioned_note(found)) if one)
+    notes = (_constant_note(found), _counted_note(found), _partitioned_note(found))
+    return " ".join(one for one in notes if one)
+
+
+def _constant_note(found: Glance) -> str:
+    """Say what no curve shows, because it stays the same; what there is none of goes unsaid."""
+    same = [(one, one.constant) for one in _figures(found)]
+    told = [f"{one.what.lower()} {one.write(value)}" for one, value in same if value]
+    return f"The same in every snapshot: {', '.join(told)}." if told else ""
 
 
 def _partitioned_note(found: Glance) -> str:

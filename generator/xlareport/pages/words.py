@@ -178,10 +178,10 @@ def _steps(module: ModuleView, snapshots: int) -> str:
     if module.steps == 1:
         did = "changed something" if module.changed_steps else "changed nothing"
         return f"The one step between its two snapshots {did}."
-    return (
-        f"Of the {units.count(module.steps)} steps between {units.count(snapshots)} snapshots, "
-        f"{units.count(module.changed_steps)} changed something."
-    )
+    changed = module.changed_steps
+    did = f"{units.count(changed)} changed something" if changed else "none changed anything"
+    steps = units.count(module.steps)
+    return f"Of the {steps} steps between {units.count(snapshots)} snapshots, {did}."
 
 
 def _missing(module: ModuleView, *, begins: bool, ends: bool) -> str:
