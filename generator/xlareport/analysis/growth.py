@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xlareport.analysis.cost.totals import Total
+from xlareport.analysis.cost.total import Total
 from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned, partition_count
 from xlareport.analysis.steps import figures_of
 from xlareport.hlo.model import Computation, HloModule

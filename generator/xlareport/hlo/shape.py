@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from weakref import WeakValueDictionary
@@ -28,16 +28,19 @@ _ELEMENT_BITS = re.compile(r"E\((\d{1,4})\)", re.ASCII)
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape as written, e.g. `f32[64,128]{1,0:T(8,128)S(1)}` or `(f32[2]{0}, s32[])`."""
+    """A shape as written, e.g. `f32[64,128]{1,0:T(8,128)S(1)}` or `(f32[2]{0}, s32[])`.
+
+    All follows from the text, so that is what is compared.
+    """
 
     text: str
-    element_type: str
+    element_type: str = field(compare=False)
     """`f32`, `bf16`, `token`, ...; `tuple` for tuples, `buffer` for `b(...)`."""
-    dimensions: tuple[int | None, ...]
+    dimensions: tuple[int | None, ...] = field(compare=False)
     """None where unbounded (`?`); a bounded dynamic `<=8` counts as 8."""
-    layout: str
+    layout: str = field(compare=False)
     """Without braces: `1,0:T(8,128)S(1)`; empty where none was written."""
-    elements: tuple["Shape", ...]
+    elements: tuple["Shape", ...] = field(compare=False)
     """The members of a tuple; what a buffer holds."""
 
     @cached_property

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local
-from xlareport.analysis.cost.totals import MOST_WORK, NO_COST, Composition, weight
+from xlareport.analysis.cost.total import NO_COST, weight
+from xlareport.analysis.cost.totals import MOST_WORK, Composition
 from xlareport.hlo.model import Computation
 
 
@@ -63,7 +64,7 @@ def runs_of(order: tuple[Computation, ...], composition: Composition) -> Runs:
     found.times[entry] = Times(1, 1)
     trip_counts: dict[tuple[str, str], TripCount] = {}
     for computation in reversed(order):
-        for local in composition.tallies[computation.name]:
+        for local in composition.tallies[computation.name].calling:
             one = local.instruction
             if one.opcode == "while":
                 key = (computation.name, one.name)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local
+from xlareport.analysis.cost.tally import Local, Tally
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot", "custom-call"})
 ByType = Mapping[str, int]
@@ -14,7 +14,7 @@ ByType = Mapping[str, int]
 class Products:
     """The products of a module's computations; each computation is summed up once."""
 
-    tallies: Mapping[str, tuple[Local, ...]]
+    tallies: Mapping[str, Tally]
     known: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def of(self, local: Local) -> tuple[tuple[str, int], ...]:
@@ -24,7 +24,7 @@ class Products:
     def add(self, name: str) -> None:
         """Sum up a computation; those that it calls were added before."""
         total: dict[str, int] = {}
-        for local in self.tallies[name]:
+        for local in self.tallies[name].locals:
             for kind, flops in self._of(local).items():
                 total[kind] = total.get(kind, 0) + flops
         self.known[name] = total

@@ -1,14 +1,16 @@
 """Local costs: what each instruction of a computation costs by itself, and what it calls.
 
-A tally depends on nothing but the computation, so it is made once for all snapshots that share it.
+A tally depends on nothing but the computation, so it is made once for all snapshots that share it;
+an instruction's own cost on nothing but itself and the shapes of what it reads.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.custom_calls import custom_cost
 from xlareport.analysis.cost.operations import NOTHING, Work, applications, own_work, xla_work
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.total import Total, total_of
 from xlareport.analysis.cost.traffic import (
     MAIN_MEMORY,
     NO_TRAFFIC,
@@ -17,6 +19,7 @@ from xlareport.analysis.cost.traffic import (
     xla_traffic,
 )
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.shape import Shape
 
 CONTROL = frozenset({"while", "conditional", "call", "async-start"})
 _OF_THEIR_OWN = CONTROL | {"custom-call", "fusion"}
@@ -40,6 +43,8 @@ class Local:
     note: str
     runs_callees: bool = False
     """It runs what it calls whole, once: a call, an asynchronous start, a custom call around it."""
+    whole: Total | None = None
+    """What it costs in all; None where it calls something, which costs besides."""
 
     @property
     def instruction(self) -> Instruction:
@@ -47,10 +52,52 @@ class Local:
         return self.site.instruction
 
 
-def tally(computation: Computation) -> tuple[Local, ...]:
-    """Count each instruction of a computation by itself, in order."""
-    shapes = shapes_of(computation)
-    return tuple(_local(Site(one, shapes)) for one in computation.instructions)
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The local costs of a computation."""
+
+    locals: tuple[Local, ...]
+    """Of each instruction, in order."""
+    calling: tuple[Local, ...]
+    """Those that cost more than their own where they run or apply computations."""
+    own: Total
+    """What all others cost together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """Counts computations; what the same instruction costs on the same shapes is counted once."""
+
+    _known: dict[tuple[Instruction, tuple[Shape | None, ...]], Local] = field(default_factory=dict)
+
+    def of(self, computation: Computation) -> Tally:
+        """Count each instruction of a computation by itself."""
+        shapes = shapes_of(computation)
+        found = []
+        for one in computation.instructions:
+            key = one, tuple(map(shapes.get, one.operand_names))
+            local = self._known.get(key)
+            if local is None:
+                local = self._known[key] = _local(Site(one, shapes))
+                local.whole = None if _calls(local) else cost_of(local.work, local.traffic)
+            found.append(local)
+        calling = tuple(one for one in found if one.whole is None)
+        own = total_of(one.whole for one in found if one.whole is not None)
+        return Tally(tuple(found), calling, own)
+
+
+def _calls(local: Local) -> bool:
+    one = local.instruction
+    return one.opcode in _OF_THEIR_OWN or bool(one.called) or bool(local.applied)
+
+
+def cost_of(work: Work | None, traffic: Traffic | None) -> Total:
+    """Return work and traffic in one; what could not be told counts nothing."""
+    return Total(
+        work.flops if work else 0,
+        work.transcendentals if work else 0,
+        traffic.total if traffic else 0,
+    )
 
 
 def main_memory_traffic(local: Local) -> Traffic | None:

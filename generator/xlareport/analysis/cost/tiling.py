@@ -1,6 +1,7 @@
 """Padded bytes of arrays in tiled layouts, as TPUs hold them: `f32[10,256]{1,0:T(8,128)}`."""
 
 import re
+from functools import lru_cache
 from math import prod
 
 from xlareport.analysis.cost.sizes import UncountableError, data_size, leaves
@@ -13,6 +14,7 @@ _HOST = "5"
 _TAIL = re.compile(r"L\(([0-9]{1,9})\)")
 
 
+@lru_cache(maxsize=1 << 14)
 def padded_size(array: Shape) -> int:
     """Return the bytes of an array with the padding of its tiles; its logical bytes without tiles.
 

@@ -1,46 +1,19 @@
 """Sums of local costs over computations, each with what it calls, callees first."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from xlareport.analysis.cost.fused import Fused
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local, main_memory_traffic
+from xlareport.analysis.cost.tally import Local, Tally, cost_of, main_memory_traffic
+from xlareport.analysis.cost.total import NO_COST, Total, total_of, weight
 from xlareport.analysis.cost.traffic import DATA, MAIN_MEMORY, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """What one run of a computation costs, with all that it calls."""
-
-    flops: int = 0
-    transcendentals: int = 0
-    bytes_accessed: int = 0
-
-    def __add__(self, other: "Total") -> "Total":
-        """Add up what runs one after the other."""
-        return Total(
-            self.flops + other.flops,
-            self.transcendentals + other.transcendentals,
-            self.bytes_accessed + other.bytes_accessed,
-        )
-
-    def __mul__(self, times: int) -> "Total":
-        """Multiply by how often it runs."""
-        return Total(self.flops * times, self.transcendentals * times, self.bytes_accessed * times)
-
-    def arithmetic(self) -> "Total":
-        """Return the same without bytes: for what runs inside a fusion or on scalars."""
-        return Total(self.flops, self.transcendentals, 0)
-
-
-NO_COST = Total()
 MOST_WORK = 1 << 200
 """What calls and loops multiply to beyond this cannot be meant."""
-Tallies = Mapping[str, tuple[Local, ...]]
 
 
 @dataclass
@@ -48,7 +21,8 @@ class Composition:
     """The two counts of one module, computation by computation."""
 
     module: HloModule
-    tallies: Tallies
+    tallies: Mapping[str, Tally]
+    """By the names of the computations."""
     loops: Loops
     own: dict[str, Total] = field(default_factory=dict)
     """What a person wants: loops times their trip counts, custom calls from their shapes."""
@@ -61,16 +35,17 @@ class Composition:
 
         Raises UncountableError where the sum cannot be meant.
         """
-        own = _sum(self.cost(computation, one) for one in self.tallies[computation.name])
+        tally = self.tallies[computation.name]
+        own = tally.own + total_of(self.cost(computation, one) for one in tally.calling)
         if weight(own) > MOST_WORK:
             raise UncountableError(f"{computation.name[:80]} cannot be as dear as its loops say")
         self.own[computation.name] = own
 
     def add_as_xla(self, computation: Computation) -> None:
         """Sum up one computation as XLA does; those that it calls were added so before."""
-        counted = [self._xla_cost(one) for one in self.tallies[computation.name]]
+        counted = [self._xla_cost(one) for one in self.tallies[computation.name].locals]
         known = [one for one in counted if one is not None]
-        self.xla[computation.name] = _sum(known) if len(known) == len(counted) else None
+        self.xla[computation.name] = total_of(known) if len(known) == len(counted) else None
 
     def cost(self, computation: Computation, local: Local) -> Total:
         """Return what one run of an instruction costs, with all that it calls."""
@@ -89,7 +64,7 @@ class Composition:
                     default=NO_COST,
                 )
         if local.runs_callees:
-            return own + _sum(self.own.get(name, NO_COST) for _, name in one.called)
+            return own + total_of(self.own.get(name, NO_COST) for _, name in one.called)
         return own
 
     def self_cost(self, local: Local) -> Total:
@@ -97,17 +72,14 @@ class Composition:
 
         A fusion is one with its computation; so is a reduction with the one that it applies.
         """
-        work, traffic = local.work, self.traffic(local)
-        total = Total(
-            work.flops if work else 0,
-            work.transcendentals if work else 0,
-            traffic.total if traffic else 0,
-        )
+        if local.whole is not None:
+            return local.whole
+        total = cost_of(local.work, self.traffic(local))
         for name, times in local.applied.items():
             total += self.own.get(name, NO_COST).arithmetic() * times
         if local.instruction.opcode == "fusion":
             inside = (self.own.get(name, NO_COST) for _, name in local.instruction.called)
-            total += _sum(inside).arithmetic()
+            total += total_of(inside).arithmetic()
         return total
 
     def trip_count(self, computation: Computation, loop: Instruction) -> TripCount:
@@ -132,12 +104,12 @@ class Composition:
 
     @cached_property
     def _has_memory_on_chip(self) -> bool:
-        texts = (one.site.shape.text for locals_ in self.tallies.values() for one in locals_)
+        texts = (one.site.shape.text for tally in self.tallies.values() for one in tally.locals)
         return any("S(" in text and "T(" in text for text in texts)
 
     def _callee(self, instruction: Instruction, attribute: str) -> Total:
         names = (name for role, name in instruction.called if role == attribute)
-        return _sum(self.own.get(name, NO_COST) for name in names)
+        return total_of(self.own.get(name, NO_COST) for name in names)
 
     def _fused_traffic(self, local: Local, sizes: Sizes) -> Traffic | None:
         name = next((name for _, name in local.instruction.called), "")
@@ -200,28 +172,15 @@ class Composition:
         """Return the gather or scatter that XLA takes a custom fusion for."""
         if fusion.attributes.get("kind") != "kCustom":
             return None
-        inside = (one for _, name in fusion.called for one in self.tallies.get(name, ()))
+        tallies = (self.tallies.get(name) for _, name in fusion.called)
+        inside = (one for tally in tallies if tally is not None for one in tally.locals)
         wanted = (one for one in inside if one.instruction.opcode in ("gather", "scatter"))
         return next(wanted, None)
 
 
-def weight(total: Total) -> int:
-    """Return one number to compare costs by: a byte weighs as much as ten flops."""
-    return total.flops + total.transcendentals + 10 * total.bytes_accessed
-
-
-def _sum(totals: Iterable[Total]) -> Total:
-    flops = transcendentals = bytes_accessed = 0
-    for one in totals:
-        flops += one.flops
-        transcendentals += one.transcendentals
-        bytes_accessed += one.bytes_accessed
-    return Total(flops, transcendentals, bytes_accessed)
-
-
 def _known_sum(parts: list[Total | None]) -> Total | None:
     known = [one for one in parts if one is not None]
-    return _sum(known) if len(known) == len(parts) else None
+    return total_of(known) if len(known) == len(parts) else None
 
 
 def _highest(branches: list[Total], expected: int) -> Total | None:

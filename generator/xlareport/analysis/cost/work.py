@@ -14,8 +14,9 @@ from xlareport.analysis.cost.executions import Runs, runs_of
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.products import Products
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local, tally
-from xlareport.analysis.cost.totals import Composition, Total
+from xlareport.analysis.cost.tally import Local, Tallies, Tally
+from xlareport.analysis.cost.total import Total
+from xlareport.analysis.cost.totals import Composition
 from xlareport.hlo.model import Computation, HloModule
 
 InstructionKey = tuple[str, str]
@@ -100,7 +101,8 @@ class Costs:
 
     def __init__(self) -> None:
         self._modules: WeakKeyDictionary[HloModule, ModuleCost] = WeakKeyDictionary()
-        self._tallies: WeakKeyDictionary[Computation, tuple[Local, ...]] = WeakKeyDictionary()
+        self._tallies: WeakKeyDictionary[Computation, Tally] = WeakKeyDictionary()
+        self._counted_before = Tallies()
 
     def module(self, module: HloModule) -> ModuleCost:
         """Count a module; one whose calls go round, or multiply beyond belief, is not known."""
@@ -140,10 +142,10 @@ class Costs:
         except UncountableError:
             return None
 
-    def _tally(self, computation: Computation) -> tuple[Local, ...]:
+    def _tally(self, computation: Computation) -> Tally:
         known = self._tallies.get(computation)
         if known is None:
-            known = self._tallies[computation] = tally(computation)
+            known = self._tallies[computation] = self._counted_before.of(computation)
         return known
 
 
@@ -237,7 +239,7 @@ def _instruction_costs(
         products.add(computation.name)
         if computation.name in runs.applied:
             continue
-        for local in composition.tallies[computation.name]:
+        for local in composition.tallies[computation.name].locals:
             key = (computation.name, local.instruction.name)
             found[key] = _instruction_cost(computation, local, composition, runs, products)
     return found
