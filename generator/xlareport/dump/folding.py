@@ -12,8 +12,11 @@ from operator import sub
 
 SLOT = "\x7f"
 """Stands in a pattern where a number stood."""
-_NUMBER = re.compile(r"([1-9][0-9]{0,8}|0)")
-"""Those that are written in one way only, and that fit 32 bits: `007` is three."""
+_NUMBER = re.compile(r"([0-9](?:(?<=[1-9])[0-9]{0,8})?)")
+"""Those that are written in one way only, and that fit 32 bits: `007` is three.
+
+All begin with a digit, as a search is fast for what begins with one of some characters.
+"""
 _LARGEST = 10**9
 _MOST_SLOTS = 40
 """Numbers of one string; what has more, as a constant has, is its own pattern."""
@@ -43,24 +46,30 @@ class Folded:
 def folded(strings: Sequence[str]) -> Folded:
     """Fold strings; any string comes back as it was."""
     made = Folded()
-    known: dict[str | tuple[str], int] = {}
-    filled: list[list[list[str]]] = []
+    known: dict[str | tuple[str], tuple[int, list[list[str]]]] = {}
     for one in strings:
-        parts = _NUMBER.split(one, _MOST_SLOTS) if SLOT not in one else [one]
-        if len(parts) > 2 * _MOST_SLOTS:
-            parts = [one]
-        key = SLOT.join(parts[::2]) if SLOT not in one else (one,)
-        number = known.setdefault(key, len(filled))
-        if number == len(filled):
-            filled.append([])
-            made.patterns.append(key if isinstance(key, str) else [*key])
-        filled[number].append(parts[1::2])
+        key, numbers = _taken_apart(one)
+        if key not in known:
+            known[key] = len(known), []
+        number, rows = known[key]
+        rows.append(numbers)
         made.uses.append(number)
-    for rows in filled:
+    for key, (_, rows) in known.items():
+        made.patterns.append(key if isinstance(key, str) else [*key])
         for slot in zip(*rows, strict=True):
-            numbers = list(map(int, slot))
-            made.numbers += map(sub, numbers, [0, *numbers[:-1]])
+            column = list(map(int, slot))
+            made.numbers += map(sub, column, [0, *column[:-1]])
     return made
+
+
+def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
+    """Return the pattern and the numbers of a string; in a tuple, what stands for itself."""
+    if SLOT in string:
+        return (string,), []
+    parts = _NUMBER.split(string, _MOST_SLOTS)
+    if len(parts) > 2 * _MOST_SLOTS:
+        return string, []
+    return SLOT.join(parts[::2]), parts[1::2]
 
 
 def unfolded(found: Folded, room: int) -> list[str]:

@@ -83,18 +83,20 @@ class TextStore:
         number = self._blocks.setdefault(key, len(self._members))
         if number == len(self._members):
             known = len(self.lines)
-            members = [self._line(line) for line in block.split(b"\n")]
+            members = self._numbers(block.split(b"\n"))
             self._members.append(members)
             self.chunks[-1].blocks.append(self._block_runs(members, number, known))
         return number
 
-    def _line(self, line: bytes) -> int:
-        number = self.lines.setdefault(line, len(self.lines))
-        if number == len(self._places):
-            self._places.append((0, 0))
-            self._room -= len(line) + 1
-            self.chunks[-1].lines.append(line.decode("utf-8", "surrogateescape"))
-        return number
+    def _numbers(self, lines: list[bytes]) -> list[int]:
+        """Return the numbers of lines, and store those that are new."""
+        numbers, first = self.lines, len(self.lines)
+        found = [numbers.setdefault(line, len(numbers)) for line in lines]
+        fresh = list(islice(reversed(numbers), len(numbers) - first))[::-1]
+        self._places += [(0, 0)] * len(fresh)
+        self._room -= sum(map(len, fresh)) + len(fresh)
+        self.chunks[-1].lines += [line.decode("utf-8", "surrogateescape") for line in fresh]
+        return found
 
     def _block_runs(self, members: list[int], number: int, fresh: int) -> Runs:
         runs: Runs = []
