@@ -64,18 +64,33 @@ def lines(
 
     `folded` are the operands without a box, by their numbers; `times` is how often a loop runs.
     """
+    inside = tuple(called_words(one, module)) if one.called else ()
+    return [*_lines(one, inside, tuple(folded), times)]
+
+
+_KEPT = 1 << 13
+"""Instructions whose words are kept: one stands in pictures of many steps."""
+
+
+@lru_cache(maxsize=_KEPT)
+def _lines(
+    one: Instruction,
+    inside: tuple[str, ...],
+    folded: tuple[tuple[int, str], ...],
+    times: int | None,
+) -> tuple[str, ...]:
     found = [one.name]
     if not one.name.startswith(one.opcode) or one.opcode == "fusion":
         found.append(_opcode_words(one))
     if one.opcode == "constant":
         found.append(constant_words(one))
-    found += called_words(one, module)
+    found += inside
     if times is not None:
         found.append(f"runs {plural(times, 'time')}")
     found += attribute_words(one)
     found += operand_words(folded)
     found.append(shape_line(one))
-    return [shorten(line) for line in found]
+    return tuple(map(shorten, found))
 
 
 def shape_line(one: Instruction) -> str:
@@ -203,8 +218,13 @@ def operand_words(folded: Sequence[tuple[int, str]]) -> list[str]:
 
 def tooltip(one: Instruction, module: HloModule, folded: Iterable[tuple[int, str]]) -> str:
     """Return what was too long for the box, a thing a line."""
+    return _tooltip(one, source_words(one, module), tuple(folded)[:12])
+
+
+@lru_cache(maxsize=_KEPT)
+def _tooltip(one: Instruction, source: str, folded: tuple[tuple[int, str], ...]) -> str:
     found = [one.name, f"{one.opcode} {one.shape.text}"]
-    operands = [f"operand {number} = {words}" for number, words in list(folded)[:12]]
+    operands = [f"operand {number} = {words}" for number, words in folded]
     found += [
         line
         for place, line in enumerate(operands)
@@ -215,8 +235,7 @@ def tooltip(one: Instruction, module: HloModule, folded: Iterable[tuple[int, str
         for name, value in one.attributes.items()
         if name not in {"metadata", "backend_config", "calls", "kind"}
     ][:8]
-    metadata = one.metadata
-    found += [metadata.op_name, source_words(one, module)]
+    found += [one.metadata.op_name, source]
     return "\n".join(shorten(line, _TOOLTIP_VALUE) for line in found if line)
 
 

@@ -43,6 +43,8 @@ def shorten(text: str, columns: int = LONGEST_LINE) -> str:
     if len(text) <= columns and (text.isascii() or text_columns(text) <= columns):
         return text
     tail = (columns - 1) // 3
+    if text.isascii():
+        return f"{text[: columns - 1 - tail]}…{text[len(text) - tail :]}"
     return _head(text, columns - 1 - tail) + "…" + _head(text[: -tail - 1 : -1], tail)[::-1]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -37,8 +38,7 @@ class Instance:
         return [one for one in self.computation.instructions if not folding.is_folded(one.name)]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """What stands behind an operand: a box, words for what was folded, else it is made outside."""
 
     box: str | None

@@ -1,6 +1,7 @@
 """One side of a step: what changed in a module, and what stands next to it."""
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 
 from xlareport.analysis.pairing import Place
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -18,8 +19,6 @@ class Side:
         self.module = module
         self.states: dict[Place, State] = {}
         """Only what has a box: a new constant is told in the box of a user that changed, too."""
-        self._plain: dict[str, Folding] = {}
-        """What is folded in computations where nothing is kept."""
         self._foldings: dict[str, Folding] = {}
         for name, marked in _by_computation(module, states).items():
             folding = self._fold(name, _worth_a_box(module.by_name[name], marked))
@@ -40,10 +39,7 @@ class Side:
 
     def folding_without(self, computation: str, keep: Collection[str]) -> Folding:
         """Return what is folded in a computation where instructions of some names get boxes."""
-        if computation not in self._plain:
-            found = self.module.by_name[computation]
-            self._plain[computation] = Folding(found, inputs=found.is_entry)
-        return self._plain[computation].keeping(keep)
+        return _plain(self.module.by_name[computation]).keeping(keep)
 
     def _fold(self, computation: str, keep: Collection[str]) -> Folding:
         folding = self._foldings[computation] = self.folding_without(computation, keep)
@@ -73,6 +69,12 @@ class Side:
                     yield Place(place.computation, user.name)
                 elif user is not instance.computation.root:
                     waiting.append(user.name)
+
+
+@lru_cache(maxsize=64)
+def _plain(computation: Computation) -> Folding:
+    """Return what is folded where nothing is kept; what is after a step is before the next."""
+    return Folding(computation, inputs=computation.is_entry)
 
 
 def _by_computation(module: HloModule, states: Mapping[Place, State]) -> dict[str, list[str]]:
