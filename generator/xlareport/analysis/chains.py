@@ -1,7 +1,10 @@
 """How linked modules hang together: in groups, and in a longest chain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+_Ways = dict[str, list[str]]
+"""To which others each one leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +19,60 @@ class Chains:
 
 def chains(links: Iterable[tuple[str, str]]) -> Chains:
     """Follow (source, target) pairs; modules that feed one another in a circle count once."""
-    import networkx as nx  # noqa: PLC0415 - a quarter of a second that most dumps need not pay
+    onward: _Ways = {}
+    back: _Ways = {}
+    for source, target in sorted(set(links)):
+        if source != target:
+            _lead(onward, source, target)
+            _lead(back, target, source)
+    both = {one: [*onward[one], *back[one]] for one in onward}
+    groups = sorted(map(sorted, _reached(both, both)), key=lambda one: -len(one))
+    return Chains(tuple(map(tuple, groups)), _longest(onward, back))
 
-    graph = nx.DiGraph()
-    graph.add_edges_from(sorted((source, target) for source, target in links if source != target))
-    groups = sorted(map(sorted, nx.weakly_connected_components(graph)), key=lambda one: -len(one))
-    whole = nx.condensation(graph)
-    path = nx.dag_longest_path(whole) if whole else []
-    longest = tuple(min(whole.nodes[one]["members"]) for one in path)
-    return Chains(tuple(map(tuple, groups)), longest)
+
+def _lead(ways: _Ways, here: str, there: str) -> None:
+    ways.setdefault(here, []).append(there)
+    ways.setdefault(there, [])
+
+
+def _longest(onward: _Ways, back: _Ways) -> tuple[str, ...]:
+    """Return a longest chain: circles in an order in which none leads back, and the best so far.
+
+    What is reached against the links, beginning with what was left last along them, is a circle.
+    """
+    left = [one for tree in _reached(onward, onward) for one in tree]
+    name: dict[str, str] = {}
+    length: dict[str, int] = {}
+    before: dict[str, str | None] = {}
+    for circle in _reached(reversed(left), back):
+        sources = [source for one in circle for source in back[one] if source in length]
+        last = max(sources, key=lambda one: length[one], default=None)
+        length |= dict.fromkeys(circle, length[last] + 1 if last else 1)
+        before |= dict.fromkeys(circle, last)
+        name |= dict.fromkeys(circle, min(circle))
+    chain: list[str] = []
+    here = max(length, key=lambda one: length[one], default=None)
+    while here:
+        chain.append(name[here])
+        here = before[here]
+    return tuple(reversed(chain))
+
+
+def _reached(starts: Iterable[str], ways: _Ways) -> Iterator[list[str]]:
+    """Yield what each start reaches that none before did, each one after all it leads to."""
+    seen: set[str] = set()
+    for start in starts:
+        left: list[str] = []
+        path = [] if start in seen else [(start, iter(ways[start]))]
+        seen.add(start)
+        while path:
+            here, others = path[-1]
+            following = next((one for one in others if one not in seen), None)
+            if following is None:
+                left.append(here)
+                path.pop()
+            else:
+                seen.add(following)
+                path.append((following, iter(ways[following])))
+        if left:
+            yield left

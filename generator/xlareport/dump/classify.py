@@ -107,10 +107,10 @@ def _homes(paths: Sequence[str], found: Sequence[DumpName], places: Sequence[int
 
 
 def _at_home(one: DumpName, prefixes: frozenset[str]) -> DumpName:
+    if not prefixes or prefixes == {one.module_prefix}:
+        return one
     if len(prefixes) == 1:
         return replace(one, module_prefix=next(iter(prefixes)))
-    if not prefixes:
-        return one
     return replace(one, ambiguous=f"{one.ambiguous or ''} {_doubt(prefixes)}".strip())
 
 

@@ -14,6 +14,7 @@ Source: openxla/xla `xla/service/dump.cc` and its callers, 2017 to 2026.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xlareport.dump import endings, suffix
 from xlareport.dump.grammar import Form, file_forms, name_forms, path_forms
@@ -203,6 +204,7 @@ def _module_prefix(fields: Mapping[str, str]) -> str | None:
     return ".".join(part for part in parts if part)
 
 
+@lru_cache(maxsize=1 << 14)
 def sanitised(module_name: str) -> str:
     """Return a module's name as XLA writes it into files: each byte that it does not allow is `_`.
 

@@ -35,10 +35,11 @@ class Span:
 
 def spans(match: re.Match[str]) -> tuple[Span, ...]:
     """Return the innermost groups that matched something, from left to right."""
+    places = match.regs
     groups = [
-        Span(field, *match.span(field))
-        for field in match.re.groupindex
-        if match.span(field)[0] < match.span(field)[1]
+        Span(field, *places[number])
+        for field, number in match.re.groupindex.items()
+        if places[number][0] < places[number][1]
     ]
     groups.sort(key=lambda one: (one.start, -one.end))
     return tuple(

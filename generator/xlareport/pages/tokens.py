@@ -77,13 +77,23 @@ class NameCells:
 
     meanings: list[Meaning] = field(default_factory=list)
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _parts: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
+    """What was told of equal parts: a dump repeats the same few in all its names."""
 
     def cell(self, name: DumpName) -> NameCell:
         """Return the cell of a name."""
         parts: list[int] = []
-        for one in token_views(name.tokens, name.kind):
-            parts += [script_length(one.text), self._number(one.meaning, one.word)]
+        for one in name.tokens:
+            parts += self._part(one, name.kind)
         return [str(name), parts]
+
+    def _part(self, token: Token, kind: str) -> tuple[int, int]:
+        key = token.text, token.meaning, token.field, kind
+        if key not in self._parts:
+            (view,) = token_views([token], kind)
+            number = self._number(view.meaning, view.word)
+            self._parts[key] = script_length(view.text), number
+        return self._parts[key]
 
     def _number(self, meaning: str, word: str) -> int:
         if not meaning:

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -66,10 +65,14 @@ class LayoutCache:
 def _encode(layout: Layout) -> dict[str, Any]:
     return {
         "size": [layout.width, layout.height],
-        "nodes": [astuple(box) for box in layout.nodes],
+        "nodes": [_numbers(box) for box in layout.nodes],
         "edges": layout.edges,
-        "groups": [astuple(box) for box in layout.groups],
+        "groups": [_numbers(box) for box in layout.groups],
     }
+
+
+def _numbers(box: Box) -> tuple[float, ...]:
+    return box.x, box.y, box.width, box.height
 
 
 def _decode(kept: dict[str, Any]) -> Layout:
