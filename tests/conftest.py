@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import zstandard
@@ -65,6 +65,14 @@ def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
         (modules.setdefault(place[1], []) if place else alone).append(one)
     together = (module_payloads(slug, some) for slug, some in modules.items())
     return [*map(file_of, alone), *chain.from_iterable(together)]
+
+
+def paths_of(report: dict[str, Any]) -> Iterator[str]:
+    """Yield the paths in a report.json, as the README says how."""
+    for one in (report, *report["modules"]):
+        yield from (file["path"] for file in one["files"])
+        for files in (stage["files"] for stage in one.get("stages", ())):
+            yield from (files["name"] + ending for ending in files["endings"])
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import jsonschema
 import pytest
+from tests.conftest import paths_of
 
 from xlareport.report import BuildOptions, build
 from xlareport.resources import PACKAGE
@@ -59,7 +60,7 @@ def test_a_dump_becomes_a_whole_report(name: str, dumps: Path, tmp_path: Path) -
     report = json.loads((tmp_path / "site/report.json").read_text("utf-8"))
     jsonschema.validate(report, json.loads((PACKAGE / "pages/report.schema.json").read_text()))
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
-    assert on_disk <= {one["path"] for one in report["files"]}
+    assert on_disk <= {*paths_of(report)}
     assert list(broken_links(tmp_path / "site")) == []
     assert report["problems"] == []
     assert report["main"]

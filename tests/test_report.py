@@ -5,14 +5,15 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.conftest import paths_of
 
 from xlareport.dump import twins
 from xlareport.extracting import extract_texts
+from xlareport.pages.report_json import report_json
 from xlareport.pages.views import ReportView
 from xlareport.payload import payload_path, read_payload
 from xlareport.report import BuildOptions, build, read_report
@@ -28,7 +29,7 @@ Unpack = Callable[[str], Path]
 
 
 def as_json(report: ReportView) -> dict[str, object]:
-    return json.loads(json.dumps(asdict(report)))
+    return json.loads(report_json(report))
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -54,6 +55,7 @@ def test_report_json_is_valid_and_lists_every_file(name: str, unpacked: Unpack) 
     jsonschema.validate(as_json(report), schema)
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
     assert {one.path for one in report.files} == on_disk
+    assert sorted(paths_of(as_json(report))) == sorted(on_disk)
     assert not report.problems
 
 

@@ -217,7 +217,8 @@ def test_the_slowest_say_who_made_them_and_what_they_do(
     build(unpacked("looped"), BuildOptions(out=tmp_path / "out", html=False))
     sites = tmp_path / "out/site_src"
     slugs = [one.name for one in sites.glob("assets/data/m/*")]
-    tables = [stored(sites, f"m/{slug}/times") for slug in slugs]
+    small = [stored(sites, f"m/{slug}/small") for slug in slugs]
+    tables = [one["times"] for one in small if "times" in one]
     assert tables
     for table in tables:
         titles = [one["title"] for one in table["columns"]]

@@ -158,6 +158,10 @@ def test_a_bare_report_has_figures_and_says_so(
     bare = tmp_path / "report" / "site_src" / "report.json"
     assert "of 2 modules, 0 have other figures" in compared(bare, base).stdout
 
+    older = json.loads(bare.read_text()) | {"schema": 1}
+    (tmp_path / "older.json").write_text(json.dumps(older))
+    assert "of 2 modules, 0 have other figures" in compared(tmp_path / "older.json", base).stdout
+
     head = derived(unpacked, tmp_path_factory, EDITS["program"][0])
     done = compared(bare, head, "--fail-on", "flops > +500%", "--json")
     view = json.loads(done.stdout)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
-from tests.conftest import LONG_WALKS
+from tests.conftest import LONG_WALKS, paths_of
 
 from xlareport.dump.source import printable
 
@@ -78,12 +78,12 @@ def test_every_file_is_listed(hostile_out: Path, hostile_dump: Path) -> None:
     import json
 
     report = json.loads((hostile_out / "site/report.json").read_text("utf-8"))
-    listed = {one["path"] for one in report["files"]}
+    listed = {*paths_of(report)}
     there = [one for one in hostile_dump.rglob("*") if one.is_file()]
     assert len({printable(str(one.relative_to(hostile_dump))) for one in there} & listed) == len(
         there
     )
-    assert all(module["files"] for module in report["modules"])
+    assert all(module["files"] or module["stages"] for module in report["modules"])
     assert not [one for one in report["problems"] if "a fault of xlareport" in one["message"]]
     slugs = [module["slug"] for module in report["modules"]]
     assert len(slugs) == len(set(slugs))

@@ -1,8 +1,7 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 
 from xlareport.analysis.glance import Glance
@@ -20,6 +19,7 @@ from xlareport.pages.page_parts import page_files
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.program import LINKS_TABLE, links_table, program_page
 from xlareport.pages.rendering import render
+from xlareport.pages.report_json import report_json
 from xlareport.pages.search_payload import search_front
 from xlareport.pages.tables import table_file
 from xlareport.pages.trends import NIGHTS_TABLE, Nightly, nights_table, trends_page
@@ -67,7 +67,7 @@ def site_files(
     covered = partial(_coverage, analysed, with_problems(report, parts.problems))
     yield from page_files(parts, navigation.COVERAGE, "Coverage", covered)
     whole = with_problems(report, parts.problems)
-    yield "report.json", json.dumps(asdict(whole), indent=1) + "\n"
+    yield "report.json", report_json(whole)
 
 
 def _search(analysed: Analysed, report: ReportView) -> Iterator[File]:

@@ -43,7 +43,8 @@ def read_bare_report(path: Path, name: str) -> BareReport:
         report = json.loads(path.read_text("utf-8"))
         main = report["main"]["module"] if report["main"] else None
         sketched = tuple(_every_module(report["modules"], name))
-        files, size = len(report["files"]), _whole(report["dump"]["bytes"]) or 0
+        dump = report["dump"]
+        files, size = (_whole(dump[name]) or 0 for name in ("files", "bytes"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableInputError(f"{name} is no report.json of xlareport.") from error
     except OSError as error:
