@@ -184,7 +184,7 @@ def steps(context: BrowserContext, site: Path, most: int) -> Iterator[Row]:
     if not weights[module]:
         return
     page = context.new_page()
-    page.goto((site / "m" / f"{module.name}-steps.html").as_uri())
+    page.goto(f"{site.as_uri()}/m/{module.name}.html?steps")
     page.wait_for_selector(".xr-step-body *", state="attached")
     changed = len(list(module.glob("step-*")))
     times: list[float] = []

@@ -35,7 +35,7 @@ class Shot:
 SHOTS = (
     Shot("home", "light", "index.html", ".xr-answers"),
     Shot("module", "dark", f"{MAIN}.html", ".xr-beside .xr-chart"),
-    Shot("step", "light", f"{MAIN}-steps.html#step=0056", ".xr-step .xr-account"),
+    Shot("step", "light", f"{MAIN}.html?steps#step=0056", ".xr-step .xr-account"),
     Shot(
         "picture",
         "dark",
@@ -43,7 +43,7 @@ SHOTS = (
         ".xr-canvas svg g.n",
         "#as-it-was-left-after-optimizations",
     ),
-    Shot("cost", "light", f"{MAIN}-cost.html", ".xr-treemap", "#by-scope-of-the-framework"),
+    Shot("cost", "light", f"{MAIN}.html?cost", ".xr-treemap", "#by-scope-of-the-framework"),
     Shot("search", "dark", "index.html", ".xr-search section"),
 )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from tests.conftest import paths_of
+from tests.parts import parts
 
 from xlareport.dump import twins
 from xlareport.extracting import extract_texts
@@ -100,9 +101,10 @@ def test_the_same_dump_gives_the_same_files_again(
 
 def test_every_module_has_its_pages(built: Path) -> None:
     report = json.loads((built / "site_src/report.json").read_text())
+    steps = {address for address, _ in parts(built / "site_src") if address.endswith("?steps")}
+    assert steps == {f"m/{module['slug']}.html?steps" for module in report["modules"]}
     for module in report["modules"]:
         assert (built / f"site_src/m/{module['slug']}.md").is_file()
-        assert (built / f"site_src/m/{module['slug']}-steps.md").is_file()
 
 
 def test_another_dump_in_the_same_place_removes_stale_pages_and_nothing_else(

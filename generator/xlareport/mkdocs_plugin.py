@@ -23,6 +23,7 @@ from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
 from xlareport.pages import navigation
+from xlareport.pages.headings import Kept, headings_alone, put_back
 from xlareport.payload import payload_path
 from xlareport.policy import policy, script_hash
 from xlareport.resources import resource
@@ -57,9 +58,12 @@ _NO_SCRIPT = (
     "here; the text and the links work all the same.</p></noscript>\n"
 )
 _FRAME = re.compile(r"[^/]+\.html|partials/(?:javascripts/|languages/en)?[^/]*\.html")
+_NO_PARTS = (
+    '<noscript><p class="xr-noscript">This is the overview of the module. What the other tabs lead '
+    "to, a script of the report puts in its place, and without scripts they lead back to the "
+    "overview. Tables, pictures and steps are missing here for the same reason.</p></noscript>\n"
+)
 _TITLE = re.compile(r"^# .*$", re.MULTILINE)
-_HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
-_KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
 _ANCHOR = re.compile(r'<[^<>]*\sid="([^"]+)"')
 
 
@@ -101,7 +105,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     serving = False
     _is_first = True
     """Whether the pages about the dump as a whole are wanted of this process."""
-    _kept: tuple[str, ...] = ()
+    _kept: Kept = ()
     """The HTML between the headings of the page that is being read."""
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
@@ -167,17 +171,17 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             return markdown[: title.end()] if title else ""
         if page.meta.get("between_headings") != "html":
             return markdown
-        parts = _HEADING.split(markdown)
-        self._kept = tuple(parts[::2])
-        parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(self._kept))]
-        return "".join(parts)
+        headings, self._kept = headings_alone(markdown)
+        return headings
 
     def on_page_content(self, html: str, *, page: Page, **_: object) -> str:
         """Put back what was kept, and say what is missing where scripts are switched off."""
         if self._kept:
-            html = _KEPT.sub(lambda place: self._kept[int(place[1])].strip("\n"), html)
+            html = put_back(html, self._kept)
             anchors = page.present_anchor_ids or set()
             page.present_anchor_ids = anchors.union(*map(_ANCHOR.findall, self._kept))
+        if "data-xr-parts" in html:
+            return _NO_PARTS + html
         return _NO_SCRIPT + html if "data-xr-" in html else html
 
     def on_post_page(self, output: str, *, page: Page, config: MkDocsConfig) -> str:

@@ -235,10 +235,21 @@ const xlareport = (() => {
         if (value) all.set(name, value);
         else all.delete(name);
       }
-      const text = all.toString().replaceAll("%2F", "/");
+      const text = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
       history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
     },
   };
+
+  /**
+   * Returns the part of this page that the address asks for, `cost` in `x.html?cost`; a report in one
+   * file says it in the page that it names.
+   * @returns {string} empty for the page itself
+   */
+  function part() {
+    const query = file ? location.search.slice(1) : (state.get("page") ?? "").split("?")[1];
+    const [[name, value] = ["", ""]] = new URLSearchParams(query);
+    return value ? "" : name;
+  }
 
   /** @returns {URLSearchParams} what stands behind `#`, where it is no plain anchor */
   function parameters() {
@@ -355,5 +366,5 @@ const xlareport = (() => {
     await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
   }
 
-  return { root, deliver, lacks, load, unfold, sums, element, prose, inside, pasted, state, format, component, draw };
+  return { root, deliver, lacks, load, unfold, sums, element, prose, inside, part, pasted, state, format, component, draw };
 })();

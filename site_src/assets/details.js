@@ -307,7 +307,7 @@ const xlareportDetails = (() => {
    */
   function line(graph, key, place, parts) {
     const { text, label } = graph.index;
-    const page = `${key.replace(/\/(graph|film)[^/]*$/, "")}-texts.html#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    const page = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
     return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text && element("a", { href: xlareport.inside(page) }, `In the text of ${label}`));
   }
 

@@ -166,7 +166,7 @@
       if (kind === "file") return (files ?? []).map((/** @type {string[]} */ [name, note]) => [name, () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })]);
       if (!front) return [];
       if (kind === "module") return this.modules.map((/** @type {Module} */ one) => [one.name, () => ({ text: one.name, note: one.role, href: page(one) })]);
-      if (kind === "finding") return front.findings.map((/** @type {[number, string]} */ [number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}-cost.html#what-stands-out` })]);
+      if (kind === "finding") return front.findings.map((/** @type {[number, string]} */ [number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
       if (kind === "scope") return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
       return kind === "opcode" ? this.unloaded(front.opcodes) : [];
     }

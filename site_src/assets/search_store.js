@@ -110,8 +110,8 @@ const xlareportSearch = (() => {
         const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;
         return `${page}.html#t=${page}/instructions&q=${shown}`;
       }
-      if (!hasText) return `${page}-steps.html#step=${encodeURIComponent(stage)}`;
-      const text_at = `${page}-texts.html#text=${encodeURIComponent(stage)}`;
+      if (!hasText) return `${page}.html?steps#step=${encodeURIComponent(stage)}`;
+      const text_at = `${page}.html?texts#text=${encodeURIComponent(stage)}`;
       if (NAMED.has(kind)) return `${text_at}&name=${name}`;
       return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name}(` : name}`;
     }
@@ -136,7 +136,7 @@ const xlareportSearch = (() => {
     /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
     stage(place, note) {
       const [key, label] = this.value.stages[place];
-      return { text: label, note: `${note}${this.where}`, href: `m/${this.module.slug}-steps.html#step=${encodeURIComponent(key)}` };
+      return { text: label, note: `${note}${this.where}`, href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}` };
     }
 
     /** @param {string} opcode @returns {Hit[]} the steps that touched it */

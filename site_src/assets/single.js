@@ -1,6 +1,6 @@
 /**
  * A report in one file. Each page is a template; the address behind `#` says which one is shown,
- * `page=m/x-steps.html&step=0017`, so that it can be pasted. Another page is the file read anew, so
+ * `page=m/x.html?steps&step=0017`, so that it can be pasted. Another page is the file read anew, so
  * that every script begins as it does where pages are files. Links get such addresses, and those to
  * what is not in the file say so.
  */
@@ -16,18 +16,21 @@
   /** @param {string} fragment @returns {string | null} the page that it names */
   const named = (fragment) => new URLSearchParams(fragment.slice(1)).get("page");
 
+  /** @param {string | null} address of a page or a part of one @returns {HTMLTemplateElement | undefined} */
+  const template = (address) => pages.get((address ?? "").split("?")[0]);
+
   /**
    * Returns the address in this file of what a page calls by an address of its own.
-   * @param {string} address `../index.html`, `x-steps.html#step=0017`, `#anchor`
+   * @param {string} address `../index.html`, `x.html?steps#step=0017`, `#anchor`
    * @returns {string | null} null where it leads out of the report
    */
   function within(address) {
-    const { href, hash } = new URL(address, folder + current);
+    const { href, hash, search } = new URL(address, folder + current);
     if (!href.startsWith(folder)) return null;
-    const page = decodeURIComponent(href.slice(folder.length).split(/[?#]/)[0]);
+    const page = decodeURIComponent(href.slice(folder.length).split(/[?#]/)[0]) + search;
     const behind = hash.slice(1);
     const asked = behind.includes("=") ? behind : behind && `at=${behind}`;
-    return `#${new URLSearchParams([["page", page || HOME], ...new URLSearchParams(asked)])}`.replaceAll("%2F", "/");
+    return `#${new URLSearchParams([["page", page || HOME], ...new URLSearchParams(asked)])}`.replaceAll("%2F", "/").replaceAll("%3F", "?");
   }
 
   /** @param {HTMLElement} link gets an address in this file */
@@ -37,7 +40,7 @@
     const real = within(address);
     if (!real) return;
     link.setAttribute("href", real);
-    if (pages.has(named(real) ?? "")) return;
+    if (template(named(real))) return;
     link.classList.add("xr-absent");
     link.title = "Not in this file";
   }
@@ -50,14 +53,15 @@
 
   /** Puts the page of the address in its place. */
   function show() {
-    const template = pages.get(current) ?? pages.get(MISSING);
-    if (!template) return;
-    document.querySelector("main")?.append(document.importNode(template.content, true));
-    document.title = template.dataset.title ?? "";
+    const shown = template(current) ?? pages.get(MISSING);
+    if (!shown) return;
+    document.documentElement.classList.toggle("xr-part-asked", current.includes("?")); // as early.js
+    document.querySelector("main")?.append(document.importNode(shown.content, true));
+    document.title = shown.dataset.title ?? "";
     const topic = document.querySelector("[data-md-component=header-topic] .md-ellipsis");
     if (topic) topic.textContent = document.querySelector("main h1")?.firstChild?.textContent ?? "";
     const asked = document.querySelector("[data-asked-page]");
-    if (asked && !pages.has(current)) asked.textContent = `The page ${current} is not in this file.`;
+    if (asked && !template(current)) asked.textContent = `The page ${current} is not in this file.`;
     for (const tab of document.querySelectorAll(".md-tabs__link")) {
       const here = named(tab.getAttribute("href") ?? "")?.split("/")[0] === current.split("/")[0];
       tab.parentElement?.classList.toggle("md-tabs__item--active", here);

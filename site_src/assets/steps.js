@@ -324,7 +324,7 @@
      */
     text(step) {
       if (!step?.files.some((file) => file.endsWith(".txt"))) return "";
-      return `${this.index.slug}-texts.html#text=${encodeURIComponent(step.id)}`;
+      return `${this.index.slug}.html?texts#text=${encodeURIComponent(step.id)}`;
     }
 
     /** @param {Step} step */

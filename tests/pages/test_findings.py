@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.parts import part
 
 from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
@@ -41,7 +42,7 @@ def test_a_function_compiled_again_stands_on_the_home_page_and_on_its_own(retrac
     assert home.count("guide/findings.html#recompilations") == 1
     slug = next(one["slug"] for one in found if one["name"] == "jit_roll")
     assert "## What stands out" in (retraced / f"site_src/m/{slug}.md").read_text()
-    assert "#recompilations" in unescape((retraced / f"site_src/m/{slug}-cost.md").read_text())
+    assert "#recompilations" in unescape(part(retraced / "site_src", f"m/{slug}.html?cost"))
 
 
 def test_pieces_for_tuning_say_nothing(gpu: Path) -> None:
@@ -53,7 +54,7 @@ def test_pieces_for_tuning_say_nothing(gpu: Path) -> None:
 
 def test_the_page_of_code_has_its_data(gpu: Path) -> None:
     (main,) = (one for one in report(gpu)["modules"] if one["name"] == "jit_train_step")
-    page = (gpu / f"site_src/m/{main['slug']}-code.md").read_text()
+    page = part(gpu / "site_src", f"m/{main['slug']}.html?code")
     (key,) = re.findall('data-xr-code="([^"]+)"', page)
     index = stored(gpu / "site_src", key)
     units = {one["name"]: one for one in index["units"]}

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.parts import parts
 
 from xlareport.cli.build import command
 from xlareport.pages import assembly, coverage
 from xlareport.pages.module_parts import Parts
-from xlareport.pages.page_parts import page_files
+from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.tables import table_file
+from xlareport.payload import value_of
 
 NO_PROBLEMS = coverage.problems_table(())
 PLAIN = "This page could not be made"
@@ -40,16 +42,18 @@ def run(dump: Path, out: Path, *options: str) -> Result:
 
 
 def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
-    pages = {one.relative_to(out / "site_src").as_posix(): one for one in out.rglob("*.md")}
-    return set(pages), {name for name, one in pages.items() if PLAIN in one.read_text()}
+    """Return the names of all pages and parts, and of those that could not be made."""
+    found = {one.relative_to(out / "site_src").as_posix(): one for one in out.rglob("*.md")}
+    texts = {name: one.read_text() for name, one in found.items()} | dict(parts(out / "site_src"))
+    return set(texts), {name for name, text in texts.items() if PLAIN in text}
 
 
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
         ("module_files.module_page", r"m/[^/]+\.md"),
-        ("module_files.texts_page", r"m/[^/]+-texts\.md"),
-        ("module_files.module_findings", r"m/[^/]+\.md"),
+        ("module_files.texts_page", r"m/[^/]+\.html\?texts"),
+        ("module_files.module_findings", r"m/[^/]+\.(md|html\?cost)"),
         ("assembly.tell", r"index\.md"),
         ("assembly.names_page", r"names\.md"),
         ("assembly.program_page", r"program\.md"),
@@ -133,3 +137,23 @@ def test_the_plain_page_is_told_and_escaped() -> None:
     assert "<b>" not in files[0][1]
     assert 'href="../coverage.html#problems"' in html.unescape(files[0][1])
     assert [one.path for one in parts.problems] == ["dump"]
+
+
+def test_a_part_that_failed_says_so_in_its_place() -> None:
+    parts = Parts("dump")
+    (made,) = part_payloads(parts, "m/x.md?cost", "<b>x", fail)
+    assert made.key == "m/x/page-cost"
+    value = value_of(made)
+    assert PLAIN in value["html"]
+    assert "<b>" not in value["html"]
+    assert value["title"] == "<b>x"
+
+
+def test_the_parts_of_a_page_that_failed_can_be_reached(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xlareport.pages.module_files.module_page", fail)
+    assert run(dump, tmp_path, "--no-html").exit_code == 0
+    page = html.unescape((tmp_path / "site_src/m/module_0002.jit_train_step.md").read_text())
+    assert PLAIN in page
+    assert 'href="../m/module_0002.jit_train_step.html?cost" data-part="cost"' in page

@@ -178,7 +178,7 @@ def test_the_only_module_that_could_be_read_need_not_be_the_program() -> None:
 def test_addresses_are_relative_to_the_page() -> None:
     assert address(module_page("f")) == "m/f.html"
     assert address(module_page("f"), "m/g.md") == "../m/f.html"
-    assert step_address("f", "0017", "m/f.md") == "../m/f-steps.html#step=0017"
+    assert step_address("f", "0017", "m/f.md") == "../m/f.html?steps#step=0017"
 
 
 def test_names_in_backticks_become_code_and_nothing_becomes_markup() -> None:

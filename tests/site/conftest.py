@@ -11,6 +11,7 @@ from tests.conftest import payload_files
 from xlareport.dump.folding import folded
 from xlareport.pages import lexicon, navigation
 from xlareport.pages.environment import environment, front_matter
+from xlareport.pages.headings import html_of
 from xlareport.pages.picture_look import picture_look
 from xlareport.payload import payload, payload_file
 from xlareport.report import BuildOptions, build
@@ -33,7 +34,13 @@ HOME = """{{ front }}# {{ name }}
 
 <p><a href="m/sample.html">The module</a></p>
 """
-MODULE = """{{ front }}# {{ name }}
+MODULE = """{{ front }}
+<nav class="xr-tabs" aria-label="Parts of this page" data-xr-parts="m/sample/page-">
+<a href="sample.html" aria-current="page">Overview</a>
+<a href="sample.html?steps" data-part="steps">Steps</a>
+</nav>
+
+# {{ name }}
 
 <p class="xr-name"><span class="xr-token" tabindex="0" data-meaning="{{ name }}">jit</span></p>
 
@@ -46,9 +53,13 @@ MODULE = """{{ front }}# {{ name }}
 <figure class="xr-picture" data-xr-picture="m/sample/graph">
 <img src="../pictures/graph.svg" alt="{{ name }}"></figure>
 """
-STEPS = """{{ front }}# Steps of {{ name }}
+STEPS = """# Steps of {{ name }}
 
 <div data-xr-steps="m/sample/steps"></div>
+
+## Names
+
+### {{ name }}
 """
 IMAGE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 2"/>'
 PICTURE = {
@@ -80,11 +91,10 @@ def sample() -> Iterator[File]:
     pages = {
         "index.md": HOME,
         "m/sample.md": MODULE,
-        "m/sample-steps.md": STEPS,
         "m/hostile.md": HOSTILE_PAGE,
     }
     for path, template in pages.items():
-        front = front_matter(title=f"jit_{HOSTILE}", search="/" not in path, wide="steps" in path)
+        front = front_matter(title=f"jit_{HOSTILE}", search="/" not in path)
         yield path, templates.from_string(template).render(front=front, name=HOSTILE)
     yield from FRONT
     yield "report.json", "{}\n"
@@ -111,11 +121,17 @@ def _payloads() -> dict[str, Any]:
         "m/sample/instructions": {"columns": columns, "rows": rows, "empty": "None."},
         "m/sample/graph": {"pictures": [PICTURE]},
         "m/sample/hostile": {"pictures": [HOSTILE_PICTURE]},
+        "m/sample/page-steps": _steps_part(),
         "m/sample/steps": _steps(),
         "m/sample/step-0003": _story(),
         "m/sample/step-0004": _story()
         | {"pictures": {"before": None, "after": None, "note": "Too large to draw."}},
     }
+
+
+def _steps_part() -> dict[str, Any]:
+    html = html_of(environment(Path()).from_string(STEPS).render(name=HOSTILE))
+    return {"title": f"Steps of {HOSTILE}", "html": html, "wide": True}
 
 
 def _steps() -> dict[str, Any]:

@@ -21,7 +21,7 @@ PAGES = (
     "modules.html",
     "guide/index.html",
     "m/sample.html",
-    "m/sample-steps.html",
+    "m/sample.html?steps",
     "404.html",
 )
 STEP = ".xr-step"
@@ -183,7 +183,7 @@ class TestPicture:
 
 class TestSteps:
     def test_the_first_that_changed_something_is_shown(self, opened: Any, hostile: str) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
 
         expect(page.locator(STEP)).to_contain_text(f"%two became one {hostile.replace('`', '')}")
         expect(page.locator(".xr-group-title")).to_have_text(f"Removed {hostile}")
@@ -191,13 +191,13 @@ class TestSteps:
         assert page.url.endswith("#step=0003")
 
     def test_an_address_leads_to_its_step(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html#step=0004")
+        page = opened("m/sample.html?steps#step=0004")
 
         expect(page.locator(STEP)).to_contain_text("Too large to draw.")
         expect(page.locator(ITEM)).to_be_visible()
 
     def test_keys_go_to_the_steps_that_changed_something(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
         page.keyboard.press("j")
         expect(page.locator(STEP)).to_contain_text("2 of 2 that changed something")
         assert page.url.endswith("#step=0004")
@@ -208,7 +208,7 @@ class TestSteps:
         assert page.url.endswith("#step=0003")
 
     def test_steps_that_changed_nothing_are_folded_but_counted(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
         folds = page.locator(".xr-fold > summary")
         assert folds.all_inner_texts() == ["2 steps changed nothing", "1 step changed nothing"]
 
@@ -217,7 +217,7 @@ class TestSteps:
         expect(page.locator(STEP)).to_contain_text("is the same")
 
     def test_names_in_the_story_are_code_and_lead_to_their_histories(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
         name = page.locator(".xr-account a.xr-ask code")
 
         expect(name).to_have_text(["%fusion.3", "%a_b.1"])
@@ -227,32 +227,32 @@ class TestSteps:
         expect(page.locator(".xr-account li").last).to_contain_text("in layer_0.")
 
     def test_words_that_are_only_heard_or_pointed_at_have_no_backticks(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
 
         expect(page.locator("[role=status].xr-hidden")).to_contain_text("%two became one")
         assert "`%two`" not in (page.locator("[role=status].xr-hidden").text_content() or "")
         assert "`%two`" not in (page.locator(ITEM).get_attribute("title") or "")
 
     def test_figures_that_changed_stand_apart_from_those_that_did_not(self, opened: Any) -> None:
-        figures = opened("m/sample-steps.html").locator(".xr-step-figures")
+        figures = opened("m/sample.html?steps").locator(".xr-step-figures")
 
         expect(figures.locator("tr")).to_contain_text("instructions5")
         expect(figures).to_contain_text("Unchanged: fusions (0).")
 
     def test_an_address_of_no_step_says_so(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html#step=9999")
+        page = opened("m/sample.html?steps#step=9999")
 
         expect(page.locator(STEP).get_by_role("alert")).to_contain_text("There is no step 9999")
         page.keyboard.press("j")
         expect(page.locator(STEP).get_by_role("alert")).to_have_count(0)
 
     def test_pipelines_head_their_steps(self, opened: Any, hostile: str) -> None:
-        heads = opened("m/sample-steps.html").locator(".xr-pipeline:visible")
+        heads = opened("m/sample.html?steps").locator(".xr-pipeline:visible")
 
         assert heads.all_inner_texts() == [f"inner {hostile}, round 2", "simplification, continued"]
 
     def test_the_text_marks_the_words_that_changed(self, opened: Any, hostile: str) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
 
         expect(page.locator(".xr-diff")).to_contain_text("The first 3 of 9 changed lines are shown")
         expect(page.locator(".xr-from mark")).to_have_text(["b"])
@@ -262,14 +262,14 @@ class TestSteps:
 
     def test_a_missing_payload_is_told(self, visitor: Any, sample_site: Path) -> None:
         visitor.context.route("**/small.js", lambda route: route.abort())
-        page = visitor.open(f"{sample_site.as_uri()}/m/sample-steps.html")
+        page = visitor.open(f"{sample_site.as_uri()}/m/sample.html?steps")
 
         expect(page.get_by_role("alert")).to_contain_text("missing from this report")
 
 
 class TestKeysAndNames:
     def test_help_lists_the_keys_of_the_page(self, opened: Any) -> None:
-        page = opened("m/sample-steps.html")
+        page = opened("m/sample.html?steps")
         page.keyboard.press("?")
         expect(page.locator("dialog.xr-keys")).to_contain_text("Next step that changed something")
 
@@ -342,7 +342,7 @@ def test_mkdocs_serve_shows_the_same_pages(browser: Any, sample_out: Path, free_
         page = browser.new_page()
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text))
-        page.goto(f"http://127.0.0.1:{free_port}/m/sample-steps.html")
+        page.goto(f"http://127.0.0.1:{free_port}/m/sample.html?steps")
         expect(page.locator(ITEM)).to_be_visible()
         page.close()
         process.terminate()

@@ -37,7 +37,7 @@ def site(unpacked: Callable[[str], Path], tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def opened(visitor: Any, site: Path) -> Callable[[str], Any]:
     def open_page(name: str) -> Any:
-        page = visitor.open(f"{site.as_uri()}/m/module_0001.jit_train_step-{name}.html")
+        page = visitor.open(f"{site.as_uri()}/m/module_0001.jit_train_step.html?{name}")
         expect(page.locator("table.xr-data").first).to_be_visible()
         return page
 
@@ -79,7 +79,7 @@ def test_charts_have_words(opened: Any) -> None:
 
 def test_the_pages_lead_to_one_another(opened: Any) -> None:
     page = opened("cost")
-    page.locator(".xr-crumbs").get_by_role("link", name="Memory").click()
+    page.locator(".xr-tabs").get_by_role("link", name="Memory").click()
     expect(page.locator("h1")).to_contain_text("Memory of")
-    page.locator(".xr-crumbs").get_by_role("link", name="Source").click()
+    page.locator(".xr-tabs").get_by_role("link", name="Source").click()
     expect(page.locator("h1")).to_contain_text("Source of")

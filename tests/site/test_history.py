@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 PAGE = """# x
 
 <p><a class="xr-ask" href="#i=fusion.1"><code>fusion.1</code></a></p>
-<div data-xr-history="m/x/history" data-steps="x-steps.html"></div>
+<div data-xr-history="m/x/history" data-steps="x.html?steps"></div>
 """
 
 
@@ -77,7 +77,7 @@ def test_a_name_opens_the_panel_and_is_in_the_address(page: Page) -> None:
     page.locator("a.xr-ask").first.click()
     panel = page.locator(".xr-history")
     expect(panel).to_contain_text("It comes from 1 instruction of the first snapshot")
-    expect(panel.locator(".xr-events a").first).to_have_attribute("href", "x-steps.html#step=0007")
+    expect(panel.locator(".xr-events a").first).to_have_attribute("href", "x.html?steps#step=0007")
     expect(panel.locator(".xr-grade")).to_have_text("matched")
     assert page.url.endswith("#i=fusion.1")
     panel.get_by_text("%add.1").first.click()

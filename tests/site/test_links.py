@@ -26,7 +26,7 @@ def test_addresses_survive_a_rebuild(
     site = (real_out / "site").as_uri()
 
     assert {path.relative_to(real_out) for path in (real_out / "site").rglob("*.html")} == before
-    step = visitor.open(f"{site}/{MAIN}-steps.html#step=0019")
+    step = visitor.open(f"{site}/{MAIN}.html?steps#step=0019")
     expect(step.locator(".xr-step h2")).to_contain_text("after fusion, before fusion-wrapper")
     asked = visitor.open(f"{site}/{MAIN}.html#i=select_multiply_fusion")
     expect(asked.locator("dialog.xr-history")).to_contain_text("Made in")
@@ -59,7 +59,7 @@ def test_mkdocs_serves_it(browser: Any, served: str) -> None:
     page.locator(".xr-answer-name a").click()
     page.locator(".xr-picture").first.scroll_into_view_if_needed()
     expect(page.locator(".xr-canvas svg g.n").first).to_be_visible(timeout=SLOW)
-    page.locator(".xr-parts").get_by_text("Steps").click()
+    page.locator(".xr-tabs").get_by_text("Steps").click()
     expect(page.locator(".xr-step .xr-account")).to_be_visible(timeout=SLOW)
     page.get_by_role("button", name="Find").click(timeout=SLOW)
     page.get_by_label("Search everything in this report").fill("fusion")

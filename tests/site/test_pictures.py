@@ -230,7 +230,7 @@ class TestDetails:
         expect(page.locator(".xr-line-whole")).to_have_text("a.150 = f32[8] add(a.149, u.150)")
         link = page.get_by_role("link", name="In the text of after optimizations")
 
-        address = "m/many-texts.html#text=after_optimizations&name=a.150"
+        address = "m/many.html?texts#text=after_optimizations&name=a.150"
         assert (link.get_attribute("href") or "").endswith(address)
 
     def test_hostile_words_are_text(self, opened: Open, hostile: str) -> None:

@@ -25,7 +25,7 @@ Open = Callable[[str], Page]
 
 PAGE = """# x
 
-<div class="xr-explore" data-xr-film="m/x/film" data-steps="x-steps.html"></div>
+<div class="xr-explore" data-xr-film="m/x/film" data-steps="x.html?steps"></div>
 """
 STATUS = ".xr-film-step"
 PLACES = """() => Object.fromEntries([...document.querySelectorAll("g.n:not(.xr-dying)")]

@@ -64,14 +64,14 @@ def test_each_snapshot_has_the_graph_that_was_read(
     name: str, opened: Open, unpacked: Callable[[str], Path]
 ) -> None:
     slug = SLUGS[name]
-    page = opened(f"{slug}-steps.html")
+    page = opened(f"{slug}.html?steps")
     for one in read(name, unpacked).snapshots:
         found = page.evaluate(GRAPH, f"m/{slug}/film@{one.stage.key}")
         assert sorted(found) == sorted(rows(one.hlo)), one.stage.label
 
 
 def test_a_box_before_a_step_leads_to_what_is_around_it_there(opened: Open) -> None:
-    page = opened(f"{SLUGS['jit_train_step']}-steps.html")
+    page = opened(f"{SLUGS['jit_train_step']}.html?steps")
     figure = page.locator("figure[data-side=before]").first
     figure.scroll_into_view_if_needed()
     figure.locator("g.s-removed, g.s-changed").first.click()
@@ -102,7 +102,7 @@ def test_any_snapshot_can_be_chosen(opened: Open) -> None:
 
 def test_a_computation_between_is_told_as_in_the_final_graph(opened: Open) -> None:
     slug = SLUGS["jit_train_step"]
-    page = opened(f"{slug}-steps.html")
+    page = opened(f"{slug}.html?steps")
     told = page.evaluate(
         """async (slug) => {
           const { stages } = await xlareport.load(`m/${slug}/film`);

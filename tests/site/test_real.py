@@ -16,10 +16,10 @@ MAIN = "m/module_0002.jit_train_step"
 PAGES = (
     *("index.html", "modules.html", "program.html", "names.html", "coverage.html"),
     *("glossary.html", "guide/index.html", "guide/matching.html"),
-    *(f"{MAIN}{part}.html" for part in ("", "-steps", "-cost", "-memory", "-source", "-code")),
-    f"{MAIN}-texts.html",
+    *(f"{MAIN}.html{part}" for part in ("", "?steps", "?cost", "?memory", "?source", "?code")),
+    f"{MAIN}.html?texts",
 )
-READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}-steps.html", f"{MAIN}-memory.html")
+READ = PAGES if LONG_WALKS else ("index.html", f"{MAIN}.html?steps", f"{MAIN}.html?memory")
 """Pages that axe looks at, which takes seconds for each."""
 VIOLATIONS = {"resultTypes": ["violations"]}
 LEVELS = """() => [...document.querySelectorAll('main :is(h1,h2,h3,h4,h5,h6)')]
@@ -100,7 +100,7 @@ def test_what_the_keyboard_is_at_can_be_seen(opened: Any) -> None:
 
 
 def test_it_prints_without_what_is_for_the_screen(opened: Any) -> None:
-    page = opened(f"{MAIN}-cost.html")
+    page = opened(f"{MAIN}.html?cost")
     page.emulate_media(media="print")
 
     expect(page.locator(".md-header")).to_be_hidden()
@@ -124,7 +124,7 @@ def test_the_overview_of_a_module_fits_a_screen(opened: Any) -> None:
 
 
 def test_places_that_a_step_leaves_out_open_their_own_pictures(opened: Any) -> None:
-    page = opened(f"{MAIN}-steps.html#step=0019")
+    page = opened(f"{MAIN}.html?steps#step=0019")
     page.locator(".xr-left-out > summary").click()
     places = page.locator(".xr-left-out details")
     expect(places).to_have_count(3)

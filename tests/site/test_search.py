@@ -16,7 +16,7 @@ from xlareport.site.writer import File, write_sources
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("m/x.md", "m/x-steps.md", "m/x-texts.md", "m/y.md")
+PAGES = ("m/x.md", "m/y.md")
 
 
 def index_of(names: list[tuple[str, list[int], list[int]]], hostile: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_an_opcode_lists_the_steps_that_touched_it(page: Page, visitor: Any) -> 
     search(page, "all-gather")
     step = section(page, "Steps that touched it").locator("a").first
     expect(step).to_contain_text("2 added, 1 changed, in jit_train")
-    assert str(step.get_attribute("href")).endswith("m/x-steps.html#step=0007")
+    assert str(step.get_attribute("href")).endswith("m/x.html?steps#step=0007")
     expect(section(page, "Opcodes").locator("a").first).to_contain_text("since 0007 partitioner")
     assert visitor.complaints == []
 
@@ -128,15 +128,15 @@ def test_results_are_ranked_exact_prefix_word_substring(page: Page, hostile: str
 def test_each_result_leads_to_its_place(page: Page) -> None:
     cases = {
         "all-gather.2": ("Instructions", "m/x.html#i=all-gather.2"),
-        "all-gather.3": ("Instructions", "m/x-texts.html#text=0000&name=all-gather.3"),
+        "all-gather.3": ("Instructions", "m/x.html?texts#text=0000&name=all-gather.3"),
         "layer_0/gather": ("Framework ops", "m/x.html#op=jit(f)%2Flayer_0%2Fgather"),
         "model.py": ("Source lines", "m/x.html#t=m/x/instructions&q=model.py%3A3"),
-        "f32[": ("Shapes", "m/x-texts.html#text=0007&find=f32%5B8%5D"),
+        "f32[": ("Shapes", "m/x.html?texts#text=0007&find=f32%5B8%5D"),
         "jit_train.txt": ("Files", "coverage.html#t=files&q=module_0000.jit_train.txt"),
-        "waits": ("What stands out", "m/x-cost.html#what-stands-out"),
+        "waits": ("What stands out", "m/x.html?cost#what-stands-out"),
         "fusion": ("Explained", "glossary.html#opcode-fusion"),
         "jit_train": ("Modules", "m/x.html"),
-        "partitioner": ("Passes", "m/x-steps.html#step=0007"),
+        "partitioner": ("Passes", "m/x.html?steps#step=0007"),
     }
     search(page, "x")
     for words, (title, address) in cases.items():

@@ -21,6 +21,7 @@ from xlareport.site.single import pack_single
 MAIN = "m/module_0002.jit_train_step"
 OTHER = "module_0006.jit_rollout"
 STEP = ".xr-step h2"
+PARTS = ("steps", "cost", "memory", "source", "texts")
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,8 @@ def test_it_holds_every_page_but_those_of_other_modules(single: Path, report: Pa
         one for one in site - {"404.html"} if OTHER not in one
     }
     assert pages[0] == "index.html"
-    assert {f"{MAIN}.html", f"{MAIN}-steps.html", f"{MAIN}-cost.html"} < set(pages)
+    assert f"{MAIN}.html" in pages
+    assert all(f'id="assets/data/{MAIN}/page-{part}.js"' in single.read_text() for part in PARTS)
 
 
 def test_only_the_scripts_of_the_report_may_run_and_nothing_is_loaded(single: Path) -> None:
@@ -187,7 +189,7 @@ def test_a_link_to_what_is_not_in_it_says_so(opened: Callable[[str], Page]) -> N
 
 @pytest.mark.browser
 def test_steps_turn_by_key_and_their_address_can_be_pasted(opened: Callable[[str], Page]) -> None:
-    page = opened(f"page={MAIN}-steps.html")
+    page = opened(f"page={MAIN}.html?steps")
     first = page.locator(STEP).inner_text()
     page.keyboard.press("j")
     expect(page.locator(STEP)).not_to_have_text(first)

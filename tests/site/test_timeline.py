@@ -37,7 +37,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     text = json.dumps({"traceEvents": list(_events())})
     (profile / "vm.trace.json").write_text(text)
     build(dump, BuildOptions(out=folder / "out", profiles=(str(profile),)))
-    return f"{(folder / 'out/site').as_uri()}/m/module_0001.jit_f-time.html"
+    return f"{(folder / 'out/site').as_uri()}/m/module_0001.jit_f.html?time"
 
 
 def _events() -> Any:

@@ -105,7 +105,7 @@ def test_a_name_in_a_sentence_explains_itself_and_leads_to_its_entry(page: Page)
 def test_names_in_a_line_of_text_explain_themselves_under_the_pointer(
     visitor: Any, sample_site: Path
 ) -> None:
-    page: Page = visitor.open(f"{sample_site.as_uri()}/m/sample-steps.html#step=0003")
+    page: Page = visitor.open(f"{sample_site.as_uri()}/m/sample.html?steps#step=0003")
     line = page.locator(".xr-text", has_text="constant(0)").first
     for text, told in (("constant", "A value"), ("f32[]", "32 bits"), ("%a", "born with")):
         line.evaluate(POINT_AT, text)
@@ -116,7 +116,7 @@ def test_names_in_a_line_of_text_explain_themselves_under_the_pointer(
 def test_a_name_that_is_marked_in_a_line_of_text_explains_itself(
     visitor: Any, sample_site: Path
 ) -> None:
-    page: Page = visitor.open(f"{sample_site.as_uri()}/m/sample-steps.html#step=0003")
+    page: Page = visitor.open(f"{sample_site.as_uri()}/m/sample.html?steps#step=0003")
     line = page.locator(".xr-text", has_text="constant(0)").first
     line.evaluate(MARK, "constant")
     expect(page.get_by_role("tooltip")).to_contain_text("A value")

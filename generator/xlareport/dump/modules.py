@@ -25,8 +25,6 @@ NAMELESS_CODE = ("mosaic",)
 
 _DRAWN_KINDS = ("hlo-html", "hlo-url", "hlo-riegeli")
 _LAST = 1 << 60
-_OTHER_PAGES = ("-steps", "-cost", "-code", "-time")
-"""How addresses of further pages of a module end: an address of a module does not end so."""
 _RENAMED = "renamed-hlo"
 """The stage of HLO files under names of other people's making."""
 _AFTER_SPMD = "after_spmd_partitioner"
@@ -267,7 +265,7 @@ def _unique(names: Sequence[str], sign: str) -> list[str]:
 def _slug(key: str) -> str:
     """Return the key as an address: letters that survive every file system, under 90 bytes."""
     plain = re.sub(r"[^a-z0-9._-]", "_", key.casefold()).lstrip("._-").rstrip(".") or "module"
-    if len(plain) <= 80 and not plain.endswith(_OTHER_PAGES):
+    if len(plain) <= 80:
         return plain
     return f"{plain[:68]}-{blake2b(key.encode(), digest_size=5).hexdigest()}"
 

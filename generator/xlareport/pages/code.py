@@ -34,7 +34,6 @@ class CodePage:
     """Everything on the page beside its data."""
 
     name: str
-    module_address: str
     lead: str
     key: str
     history_key: str | None
@@ -52,7 +51,6 @@ def code_page(view: ModuleView, summary: CodeSummary) -> CodePage:
     unlinked = [(one.path, one.reason) for one in summary.links if one.computation is None]
     return CodePage(
         name=words.short_name(view.name),
-        module_address=navigation.address(navigation.module_page(view.slug), source),
         lead=code_words(summary),
         key=navigation.code_key(view.slug),
         history_key=navigation.history_key(view.slug) if view.changed_steps else None,

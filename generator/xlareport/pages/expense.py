@@ -34,9 +34,6 @@ class ExpensePage:
     """Everything on the page beside its tables."""
 
     name: str
-    module_address: str
-    siblings: tuple[tuple[str, str], ...]
-    """(label, address) of the pages beside this one."""
     lead: str
     device: str
     device_source: str
@@ -67,15 +64,11 @@ def expense_page(
     view: ModuleView,
     cost: Expense,
     found: FindingsView,
-    siblings: Sequence[tuple[str, str]] = (),
 ) -> ExpensePage:
-    """Make the page of one module; `siblings` are labels and sources of the pages beside it."""
-    source = navigation.expense_page(view.slug)
+    """Make the page of one module."""
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
     return ExpensePage(
         name=words.short_name(view.name),
-        module_address=navigation.address(navigation.module_page(view.slug), source),
-        siblings=tuple((label, navigation.address(page, source)) for label, page in siblings),
         lead=_lead(cost),
         device=_device(cost),
         device_source=cost.device.source,

@@ -1,6 +1,5 @@
 """The page on memory: three figures, what lives at the peak and why, what would have to shrink."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -35,8 +34,6 @@ class MemoryPage:
     """Everything on the page beside its tables."""
 
     name: str
-    module_address: str
-    siblings: tuple[tuple[str, str], ...]
     lead: str
     per_device: str
     figures: tuple[Figure, ...]
@@ -61,18 +58,13 @@ class MemoryPage:
     remat_key: str | None
 
 
-def memory_page(
-    view: ModuleView, found: Memory, devices: int, siblings: Sequence[tuple[str, str]] = ()
-) -> MemoryPage:
-    """Make the page of one module; `siblings` are labels and sources of the pages beside it."""
-    source = navigation.memory_page(view.slug)
+def memory_page(view: ModuleView, found: Memory, devices: int) -> MemoryPage:
+    """Make the page of one module."""
     tables = memory_tables(view, found)
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
     shown = {name: one if one in tables else None for name, one in key.items()}
     return MemoryPage(
         name=words.short_name(view.name),
-        module_address=navigation.address(navigation.module_page(view.slug), source),
-        siblings=tuple((label, navigation.address(page, source)) for label, page in siblings),
         lead=_lead(found),
         per_device=per_device(devices),
         figures=tuple(_figures(found)),

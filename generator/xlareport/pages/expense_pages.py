@@ -1,4 +1,4 @@
-"""The pages on what a module costs: which there are, with their templates and tables."""
+"""The parts of a page on what the module costs: which there are, with templates and tables."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,12 +40,11 @@ def expense_pages(
     """Yield the pages of one module; those beside that on its work only where there is any."""
     name, slug = view.name, view.slug
     there = dict(expense_sources(view))
-    others = {one: [pair for pair in there.items() if pair[0] != one] for one in there}
     yield ExpensePage(
         navigation.expense_page(slug),
         "expense",
         f"Cost of {name}",
-        lambda: expense_page(view, cost, found(), others["Cost"]),
+        lambda: expense_page(view, cost, found()),
         lambda: expense_tables(view, cost),
     )
     if "Memory" in there:
@@ -53,7 +52,7 @@ def expense_pages(
             navigation.memory_page(slug),
             "expense_memory",
             f"Memory of {name}",
-            lambda: memory_page(view, cost.memory, cost.totals.devices, others["Memory"]),
+            lambda: memory_page(view, cost.memory, cost.totals.devices),
             lambda: memory_tables(view, cost.memory),
         )
     if "Source" in there:
@@ -61,7 +60,7 @@ def expense_pages(
             navigation.source_page(slug),
             "expense_source",
             f"Source of {name}",
-            lambda: source_page(view, cost.source, cost.seconds, others["Source"]),
+            lambda: source_page(view, cost.source, cost.seconds),
             lambda: source_tables(view, cost.source, cost.seconds),
         )
     if "Time" in there and clock is not None:
@@ -69,6 +68,6 @@ def expense_pages(
             navigation.measured_page(slug),
             "measured",
             f"Time of {name}",
-            lambda: measured_page(view, clock, others["Time"]),
+            lambda: measured_page(view, clock),
             lambda: measured_tables(view, clock),
         )

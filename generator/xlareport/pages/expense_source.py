@@ -47,8 +47,6 @@ class SourcePage:
     """Everything on the page beside its table."""
 
     name: str
-    module_address: str
-    siblings: tuple[tuple[str, str], ...]
     lead: str
     unplaced: str
     table_key: str
@@ -62,14 +60,10 @@ def source_page(
     view: ModuleView,
     found: Source,
     seconds: float | None,
-    siblings: Sequence[tuple[str, str]] = (),
 ) -> SourcePage:
     """Make the page of one module; `seconds` is the least time of the whole module."""
-    source = navigation.source_page(view.slug)
     return SourcePage(
         name=words.short_name(view.name),
-        module_address=navigation.address(navigation.module_page(view.slug), source),
-        siblings=tuple((label, navigation.address(page, source)) for label, page in siblings),
         lead=_lead(found),
         unplaced=_unplaced(found, seconds),
         table_key=navigation.table_key(view.slug, "lines"),

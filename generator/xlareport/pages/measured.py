@@ -28,8 +28,6 @@ class MeasuredPage:
     name: str
     module: str
     """As profilers call it."""
-    module_address: str
-    siblings: tuple[tuple[str, str], ...]
     lead: str
     doubt: str
     figures: tuple[Figure, ...]
@@ -75,17 +73,12 @@ def _op(row: MeasuredRow, found: Measured) -> MeasuredOpView:
     )
 
 
-def measured_page(
-    view: ModuleView, found: Measured, siblings: Sequence[tuple[str, str]] = ()
-) -> MeasuredPage:
-    """Make the page of one module; `siblings` are labels and sources of the pages beside it."""
-    source = navigation.measured_page(view.slug)
+def measured_page(view: ModuleView, found: Measured) -> MeasuredPage:
+    """Make the page of one module."""
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
     return MeasuredPage(
         name=words.short_name(view.name),
         module=view.name,
-        module_address=navigation.address(navigation.module_page(view.slug), source),
-        siblings=tuple((label, navigation.address(page, source)) for label, page in siblings),
         lead=_lead(found),
         doubt=_doubt(found),
         figures=tuple(_figures(found)),

@@ -1,4 +1,4 @@
-"""The pages of modules with their tables: every file that needs the module's part in the whole."""
+"""The pages of modules, their parts and tables: every file that needs the module's place in all."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ from xlareport.pages.code import code_page
 from xlareport.pages.expense_pages import ExpensePage, expense_pages
 from xlareport.pages.findings import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
 from xlareport.pages.glance import glance_tables
+from xlareport.pages.module_head import ModuleHead, module_head
 from xlareport.pages.module_page import module_page, module_tables
 from xlareport.pages.module_parts import Parts, place_of
 from xlareport.pages.module_work import ModuleResult
-from xlareport.pages.page_parts import page_files
-from xlareport.pages.rendering import render
+from xlareport.pages.page_parts import page_files, part_payloads
+from xlareport.pages.rendering import part_payload, render
 from xlareport.pages.small_payloads import File, held, module_payloads
 from xlareport.pages.steps import steps_page
 from xlareport.pages.tables import Table, table_payload
@@ -57,36 +58,37 @@ def module_files(asked: Sequence[ModuleToShow]) -> ModulesShown:
         parts = Parts(place_of(one.result.summary.files))
         made = list(_files(one, parts))
         shown.files.extend(each for each in made if not isinstance(each, Payload))
-        tables = [each for each in made if isinstance(each, Payload)]
-        together = partial(_payloads, one, tables)
+        payloads = [each for each in made if isinstance(each, Payload)]
+        together = partial(_payloads, one, payloads)
         shown.files.extend(parts.payloads("What its pages load", together))
         shown.problems.extend(parts.problems)
     return shown
 
 
-def _payloads(asked: ModuleToShow, tables: Sequence[Payload]) -> Iterator[File]:
-    return module_payloads(asked.view.slug, (*held(asked.result.small), *tables))
+def _payloads(asked: ModuleToShow, payloads: Sequence[Payload]) -> Iterator[File]:
+    return module_payloads(asked.view.slug, (*held(asked.result.small), *payloads))
 
 
 def _files(asked: ModuleToShow, parts: Parts) -> Iterator[File | Payload]:
     result, view = asked.result, asked.view
     source = navigation.module_page(view.slug)
+    head = module_head(view, result, (asked.previous, asked.following))
     if result.same_as is not None:
-        twin = partial(_twin_page, asked, result.same_as)
-        yield from page_files(parts, source, view.name, twin)
+        twin = partial(_twin_page, asked, result.same_as, head)
+        yield from page_files(parts, source, view.name, twin, head)
         return
-    yield from page_files(parts, source, view.name, partial(_first_page, asked))
+    yield from page_files(parts, source, view.name, partial(_first_page, asked, head), head)
     if result.expense:
-        yield from _expense_files(result, result.expense, view, parts)
-    for template, source, title, record in _wide_pages(result, view):
-        wide = partial(_wide_page, template, source, title, record)
-        yield from page_files(parts, source, title, wide)
+        yield from _expense_parts(result, result.expense, view, parts)
+    for template, source, title, record in _wide_parts(result, view):
+        wide = partial(_wide_part, template, source, title, record)
+        yield from part_payloads(parts, source, title, wide)
 
 
-def _wide_pages(
+def _wide_parts(
     result: ModuleResult, view: ModuleView
 ) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
-    """Yield template, source, title and the record's maker of pages without tables."""
+    """Yield template, source, title and the record's maker of parts without tables."""
     slug, name = view.slug, view.name
     if view.steps:
         steps = partial(steps_page, view)
@@ -99,25 +101,29 @@ def _wide_pages(
         yield "code", navigation.code_page(slug), f"Code of {name}", code
 
 
-def _wide_page(template: str, source: str, title: str, record: Callable[[], Any]) -> Iterator[File]:
-    yield source, render(template, record(), title, search=False, wide=True)
+def _wide_part(
+    template: str, source: str, title: str, record: Callable[[], Any]
+) -> Iterator[Payload]:
+    yield part_payload(source, template, record(), title, wide=True)
 
 
-def _twin_page(asked: ModuleToShow, original: ModuleFiles) -> Iterator[File | Payload]:
+def _twin_page(
+    asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
+) -> Iterator[File | Payload]:
     view = asked.view
-    page = twin_page(view, original, (asked.previous, asked.following))
+    page = twin_page(view, original, head)
     yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
     yield from _tables(module_tables(view, asked.result.summary))
 
 
-def _first_page(asked: ModuleToShow) -> Iterator[File | Payload]:
+def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
     result, view = asked.result, asked.view
     source = navigation.module_page(view.slug)
     page = module_page(
         view,
         result.summary,
         result.pictures,
-        (asked.previous, asked.following),
+        head,
         glance=result.glance,
         code=result.code,
         found=module_findings(result, view, source),
@@ -128,11 +134,11 @@ def _first_page(asked: ModuleToShow) -> Iterator[File | Payload]:
         yield from _tables(dict(glance_tables(page.glance, result.glance)))
 
 
-def _expense_files(
+def _expense_parts(
     result: ModuleResult, cost: Expense, view: ModuleView, parts: Parts
-) -> Iterator[File | Payload]:
+) -> Iterator[Payload]:
     for one in expense_pages(view, cost, partial(_all_findings, result, view), result.clock):
-        yield from page_files(parts, one.source, one.title, partial(_expense_page, one))
+        yield from part_payloads(parts, one.source, one.title, partial(_expense_part, one))
 
 
 def _all_findings(result: ModuleResult, view: ModuleView) -> FindingsView:
@@ -140,8 +146,8 @@ def _all_findings(result: ModuleResult, view: ModuleView) -> FindingsView:
     return module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
 
 
-def _expense_page(one: ExpensePage) -> Iterator[File | Payload]:
-    yield one.source, render(one.template, one.page(), one.title, search=False)
+def _expense_part(one: ExpensePage) -> Iterator[Payload]:
+    yield part_payload(one.source, one.template, one.page(), one.title)
     yield from _tables(one.tables())
 
 

@@ -17,6 +17,7 @@ from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings import FindingsView
 from xlareport.pages.glance import GlanceView, glance_view
+from xlareport.pages.module_head import ModuleHead
 from xlareport.pages.module_signature import SignaturePart, arguments_tables, signature_part
 from xlareport.pages.names import describe
 from xlareport.pages.pictures import PictureView
@@ -61,9 +62,7 @@ class ModulePage:
     """Everything on a module's page."""
 
     key: str
-    previous: str | None
-    """The address of the module before, None for the first."""
-    next: str | None
+    head: ModuleHead
     name: str
     full_name: str
     role: str
@@ -107,20 +106,19 @@ def module_page(
     view: ModuleView,
     summary: ModuleSummary,
     pictures: Sequence[PictureView],
-    neighbours: tuple[str | None, str | None] = (None, None),
+    head: ModuleHead,
     *,
     glance: Glance | None = None,
     code: CodeSummary | None = None,
     found: FindingsView | None = None,
 ) -> ModulePage:
-    """Make the page of one module; `neighbours` are the slugs of the modules before and after."""
+    """Make the page of one module."""
     page = navigation.module_page(view.slug)
     has_steps = view.steps > 0
     steps_page = navigation.address(navigation.steps_page(view.slug), page)
     return ModulePage(
         key=view.key,
-        previous=navigation.neighbour(neighbours[0], page),
-        next=navigation.neighbour(neighbours[1], page),
+        head=head,
         name=words.short_name(view.name),
         full_name=view.name,
         role=view.role,

@@ -18,64 +18,64 @@ PICTURE_LOOK = "pictures/look"
 
 
 def module_page(slug: str) -> str:
-    """Return the source of a module's page, relative to site_src/."""
+    """Return the source of a module's page, relative to site_src/.
+
+    What else tells of a module are parts of that page: `m/x.md?cost`.
+    """
     return f"m/{slug}.md"
 
 
 def steps_page(slug: str) -> str:
-    """Return the source of a module's pass gallery."""
-    return f"m/{slug}-steps.md"
+    """Return the part of a module's page with its pass gallery."""
+    return f"m/{slug}.md?steps"
 
 
 def expense_page(slug: str) -> str:
-    """Return the source of the page on what a module costs."""
-    return f"m/{slug}-cost.md"
+    """Return the part on what a module costs."""
+    return f"m/{slug}.md?cost"
 
 
 def code_page(slug: str) -> str:
-    """Return the source of the page on a module's kernels and machine code."""
-    return f"m/{slug}-code.md"
+    """Return the part on a module's kernels and machine code."""
+    return f"m/{slug}.md?code"
 
 
 def texts_page(slug: str) -> str:
-    """Return the source of the page that shows the texts of a module."""
-    return f"m/{slug}-texts.md"
+    """Return the part that shows the texts of a module."""
+    return f"m/{slug}.md?texts"
 
 
 def memory_page(slug: str) -> str:
-    """Return the source of the page on a module's memory."""
-    return f"m/{slug}-memory.md"
+    """Return the part on a module's memory."""
+    return f"m/{slug}.md?memory"
 
 
 def source_page(slug: str) -> str:
-    """Return the source of the page on the lines that became a module."""
-    return f"m/{slug}-source.md"
+    """Return the part on the lines that became a module."""
+    return f"m/{slug}.md?source"
 
 
 def measured_page(slug: str) -> str:
-    """Return the source of the page on what a profiler measured."""
-    return f"m/{slug}-time.md"
+    """Return the part on what a profiler measured."""
+    return f"m/{slug}.md?time"
 
 
-def module_pages(slug: str) -> tuple[str, ...]:
-    """Return the sources of every page that a module can have."""
-    of_module = (
-        module_page,
-        steps_page,
-        expense_page,
-        memory_page,
-        source_page,
-        code_page,
-        texts_page,
-        measured_page,
-    )
-    return tuple(page(slug) for page in of_module)
+def part_name(page: str) -> str:
+    """Return the name of a part, `cost` of `m/x.md?cost`; empty for a whole page."""
+    return page.partition("?")[2]
+
+
+def part_key(page: str) -> str:
+    """Return the payload key of a part; of a whole page, what those of its parts begin with."""
+    source, _, part = page.partition("?")
+    return f"{source.removesuffix('.md')}/page-{part}"
 
 
 def address(page: str, seen_from: str = HOME) -> str:
-    """Return the address of a page as a link from another page, without a query."""
-    target = page.removesuffix(".md") + ".html"
-    return "../" * seen_from.count("/") + quote(target)
+    """Return the address of a page, or of a part of one, as a link from another page."""
+    source, mark, part = page.partition("?")
+    target = source.removesuffix(".md") + ".html"
+    return "../" * seen_from.count("/") + quote(target) + mark + part
 
 
 def neighbour(slug: str | None, seen_from: str) -> str | None:

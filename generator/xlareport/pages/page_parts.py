@@ -1,12 +1,14 @@
-"""Pages made one by one: a fault of ours in one costs that page, in whose place one says so."""
+"""Pages and their parts made one by one: a fault of ours costs one, in whose place one says so."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
 from xlareport.pages import navigation
+from xlareport.pages.module_head import ModuleHead
 from xlareport.pages.module_parts import Parts
-from xlareport.pages.rendering import render
+from xlareport.pages.rendering import part_payload, render
+from xlareport.payload import Payload
 
 Made = TypeVar("Made")
 
@@ -20,21 +22,43 @@ class FaultyPage:
     """What could not be made and why, in a whole sentence."""
     home: str
     coverage: str
+    head: ModuleHead | None
+    """Of a module's page, so that its parts can be reached all the same."""
 
 
 def page_files(
-    parts: Parts, source: str, title: str, make: Callable[[], Iterable[Made]]
+    parts: Parts,
+    source: str,
+    title: str,
+    make: Callable[[], Iterable[Made]],
+    head: ModuleHead | None = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, its tables among them; where that fails, a plain page."""
-    made = parts.make(f'The page "{title}"', lambda: list(make()), None)
-    return [(source, _faulty(parts, source, title))] if made is None else made
+    made = _made(parts, title, make)
+    if made is not None:
+        return made
+    return [(source, render("faulty", _fault(parts, source, title, head), title, search=False))]
 
 
-def _faulty(parts: Parts, source: str, title: str) -> str:
-    page = FaultyPage(
+def part_payloads(
+    parts: Parts, source: str, title: str, make: Callable[[], Iterable[Payload]]
+) -> list[Payload]:
+    """Return a part of a module's page, and its tables; where that fails, a plain part."""
+    made = _made(parts, title, make)
+    if made is not None:
+        return made
+    return [part_payload(source, "fault", _fault(parts, source, title, None), title)]
+
+
+def _made(parts: Parts, title: str, make: Callable[[], Iterable[Made]]) -> list[Made] | None:
+    return parts.make(f'The page "{title}"', lambda: list(make()), None)
+
+
+def _fault(parts: Parts, source: str, title: str, head: ModuleHead | None) -> FaultyPage:
+    return FaultyPage(
         title,
         parts.problems[-1].message,
         navigation.address(navigation.HOME, source),
         navigation.address(navigation.COVERAGE, source),
+        head,
     )
-    return render("faulty", page, title, search=False)

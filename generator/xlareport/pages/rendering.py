@@ -1,18 +1,36 @@
-"""Page records become Markdown, each through the template of its name."""
+"""Page records become Markdown, each through the template of its name; parts of pages, payloads."""
 
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment
 
-from xlareport.pages.environment import environment, front_matter
+from xlareport.pages import navigation
+from xlareport.pages.environment import environment, front_matter, visible
+from xlareport.pages.headings import html_of
+from xlareport.payload import Payload, payload
 from xlareport.resources import resource
 
 
 def render(template: str, page: Any, title: str, **front: bool) -> str:
     """Return the Markdown of a page; `front` is for its front matter."""
-    made = _templates().get_template(f"{template}.md.jinja")
-    return made.render(page=page, front_matter=front_matter(title=title, **front))
+    return _written(template, page=page, front_matter=front_matter(title=title, **front))
+
+
+def part_payload(
+    source: str, template: str, page: Any, title: str, *, wide: bool = False
+) -> Payload:
+    """Return a part of a module's page, which the page script puts in its place.
+
+    `wide` gives it the room of the sidebars.
+    """
+    key = navigation.part_key(source)
+    html = html_of(_written(template, page=page))
+    return payload(key, {"title": visible(title), "html": html, "wide": wide})
+
+
+def _written(template: str, **names: Any) -> str:
+    return _templates().get_template(f"{template}.md.jinja").render(**names)
 
 
 @cache

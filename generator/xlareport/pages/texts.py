@@ -11,15 +11,12 @@ class TextsPage:
     """Everything on the page beside the payload."""
 
     name: str
-    module_address: str
     key: str
 
 
 def texts_page(view: ModuleView) -> TextsPage:
     """Make the page that the page script fills."""
-    source = navigation.texts_page(view.slug)
     return TextsPage(
         name=words.short_name(view.name),
-        module_address=navigation.address(navigation.module_page(view.slug), source),
         key=navigation.texts_key(view.slug),
     )

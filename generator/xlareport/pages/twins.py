@@ -8,6 +8,7 @@ from xlareport.analysis.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.twins import paths_of_twin
 from xlareport.pages import navigation, words
+from xlareport.pages.module_head import ModuleHead
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.texts_payload import kept_texts
 from xlareport.pages.views import ModuleView
@@ -53,6 +54,7 @@ def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str
 class TwinPage:
     """Everything on the page of a module that repeats another one."""
 
+    head: ModuleHead
     key: str
     name: str
     role: str
@@ -60,18 +62,15 @@ class TwinPage:
     files: str
     original_key: str
     original_address: str
-    previous: str | None
-    next: str | None
     texts_key: str
     files_key: str
 
 
-def twin_page(
-    view: ModuleView, original: ModuleFiles, neighbours: tuple[str | None, str | None]
-) -> TwinPage:
+def twin_page(view: ModuleView, original: ModuleFiles, head: ModuleHead) -> TwinPage:
     """Make the page that leads to the original."""
     page = navigation.module_page(view.slug)
     return TwinPage(
+        head=head,
         key=view.key,
         name=words.short_name(view.name),
         role=view.role,
@@ -79,8 +78,6 @@ def twin_page(
         files=units.plural(len(view.files), "file"),
         original_key=original.key,
         original_address=navigation.address(navigation.module_page(original.slug), page),
-        previous=navigation.neighbour(neighbours[0], page),
-        next=navigation.neighbour(neighbours[1], page),
         texts_key=navigation.texts_key(view.slug),
         files_key=navigation.table_key(view.slug, "files"),
     )

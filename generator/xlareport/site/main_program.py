@@ -66,12 +66,11 @@ def _slug(site: Path) -> str | None:
 
 
 def _pages(site: Path, slug: str | None) -> Iterator[str]:
-    sources = navigation.module_pages(slug) if slug else ()
-    of_main = {f"{source.removesuffix('.md')}.html" for source in sources}
+    of_main = navigation.address(navigation.module_page(slug)) if slug else None
     yield HOME
     for location in sorted(site.rglob("*.html")):
         path = location.relative_to(site).as_posix()
-        if path in (HOME, *_NOT_PAGES) or (path.startswith("m/") and path not in of_main):
+        if path in (HOME, *_NOT_PAGES) or (path.startswith("m/") and path != of_main):
             continue
         yield path
 

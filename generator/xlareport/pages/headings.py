@@ -1,0 +1,33 @@
+"""Headings in Markdown between HTML: Markdown reads them alone, and gives them their anchors."""
+
+import re
+
+from markdown import Markdown
+
+_HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
+_KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
+_SETTINGS = {"toc": {"permalink": True, "permalink_title": "Address of this section"}}
+"""Those of the pages, in site_src/xlareport.yml."""
+
+Kept = tuple[str, ...]
+"""The HTML before, between and behind the headings."""
+
+
+def headings_alone(markdown: str) -> tuple[str, Kept]:
+    """Return the headings with marks between them, and what the marks stand for."""
+    parts = _HEADING.split(markdown)
+    kept = tuple(parts[::2])
+    parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(kept))]
+    return "".join(parts), kept
+
+
+def put_back(html: str, kept: Kept) -> str:
+    """Put what was kept in the place of its marks."""
+    return _KEPT.sub(lambda mark: kept[int(mark[1])].strip("\n"), html)
+
+
+def html_of(markdown: str) -> str:
+    """Return headings between HTML as HTML, as MkDocs makes it of the same on a page."""
+    headings, kept = headings_alone(markdown)
+    reader = Markdown(extensions=["attr_list", "toc"], extension_configs=_SETTINGS)
+    return put_back(reader.convert(headings), kept)

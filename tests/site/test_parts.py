@@ -1,0 +1,166 @@
+"""The parts of a module's page: what `x.html?cost` shows in the place of the overview."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from xlareport.pages.environment import front_matter, text
+from xlareport.pages.headings import html_of
+from xlareport.site.builder import build_site
+from xlareport.site.writer import File, write_sources
+
+pytestmark = pytest.mark.browser
+
+MAIN = "m/module_0002.jit_train_step.html"
+CONTENTS = ".md-nav--secondary .md-nav__link"
+HEADINGS = f"""# Cost of {text("<b>**`a_b`** [x](y) {#z} </script> &amp; %0a")}
+
+<p>*not* **Markdown**</p>
+
+## By opcode
+
+### By opcode
+
+<p>the end</p>
+"""
+
+
+def test_a_part_is_what_mkdocs_makes_of_the_same_on_a_page(
+    tmp_path: Path, few_pages: list[File]
+) -> None:
+    page = ("m/x.md", f"{front_matter(title='x', search=False)}{HEADINGS}")
+    write_sources(tmp_path, [*(one for one in few_pages if one[0] != "m/x.md"), page])
+    build_site(tmp_path)
+    built = (tmp_path / "site/m/x.html").read_text("utf-8")
+    (article,) = re.findall(r"<article[^>]*>(.*)</article>", built, re.DOTALL)
+
+    assert article.split() == html_of(HEADINGS).split()
+
+
+@pytest.fixture
+def opened(visitor: Any, real_site: Path) -> Iterator[Callable[[str], Page]]:
+    """Return a function that opens the page of the main program; nothing may be complained of."""
+
+    def open_page(behind: str) -> Page:
+        page: Page = visitor.open(f"{real_site.as_uri()}/{MAIN}{behind}")
+        return page
+
+    yield open_page
+    assert visitor.complaints == []
+    assert visitor.outside() == []
+
+
+def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
+    page = opened("")
+    tabs = page.locator(".xr-tabs a")
+    assert tabs.all_inner_texts() == [
+        *("Overview", "Steps", "Cost", "Memory", "Source", "Code", "Texts")
+    ]
+    for label in tabs.all_inner_texts():
+        page.locator(".xr-tabs").get_by_role("link", name=label).click()
+        page.wait_for_selector("[aria-busy]", state="detached")
+        expect(page.locator(".xr-tabs [aria-current=page]")).to_have_text(label)
+        expect(page.locator("h1")).to_have_count(1)
+        expect(page.locator("h1")).to_contain_text("jit_train_step")
+    page.go_back()
+    expect(page.locator("h1")).to_contain_text("Code of jit_train_step")
+
+
+def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
+    page = opened("?memory")
+    expect(page).to_have_title("Memory of jit_train_step - XLA report")
+    expect(page.locator("[data-md-component=header-topic]")).to_contain_text("Memory of")
+    headings = page.locator("article :is(h2, h3)[id]").all()
+    links = page.locator(CONTENTS).all()
+    assert [one.get_attribute("href") for one in links] == [
+        f"#{one.get_attribute('id')}" for one in headings
+    ]
+    nested = page.locator(".md-nav--secondary .md-nav .md-nav__link")
+    assert nested.count() == page.locator("article h3[id]").count() > 0
+    page.locator(CONTENTS, has_text="Computed again").click()
+    expect(page.locator("#computed-again")).to_be_in_viewport()
+    assert page.url.endswith("?memory#computed-again")
+
+
+def test_an_anchor_of_a_part_is_an_address(opened: Any) -> None:
+    page = opened("?cost#by-computation")
+    expect(page.locator("#by-computation")).to_be_in_viewport()
+
+
+def test_nothing_of_the_overview_is_loaded_for_a_part(visitor: Any, opened: Any) -> None:
+    opened("?texts")
+    data = {url.rpartition("/")[2] for url in visitor.requests if "/assets/data/m/" in url}
+    assert "page-texts.js" in data
+    assert not any(one.startswith(("picture", "film", "history", "files")) for one in data)
+
+
+def test_a_wide_part_has_the_room_of_the_sides(opened: Any) -> None:
+    expect(opened("?cost").locator(".md-sidebar--secondary")).to_be_visible()
+    expect(opened("?steps").locator(".md-sidebar--secondary")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["nothing", "constructor", "..%2Fsteps", "%3Cb%3E", "page-cost"])
+def test_what_is_no_part_is_named_and_leads_to_the_overview(opened: Any, name: str) -> None:
+    page = opened(f"?{name}")
+    expect(page.locator("article [role=alert]")).to_contain_text("has no part of the name")
+    expect(page.locator("article b")).to_have_count(0)
+    page.get_by_role("link", name="The overview of the module").click()
+    expect(page.locator("h1")).to_have_text(re.compile("^jit_train_step"))
+
+
+def test_a_query_of_others_shows_the_overview(opened: Any) -> None:
+    page = opened("?token=steps&x=y")
+    expect(page.locator("h1")).to_have_text(re.compile("^jit_train_step"))
+
+
+def test_a_part_whose_data_are_missing_says_so(
+    visitor: Any, sample_site: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sample_site, tmp_path / "site")
+    (tmp_path / "site/assets/data/m/sample/page-steps.js").unlink()
+    page = visitor.open(f"{(tmp_path / 'site').as_uri()}/m/sample.html?steps")
+    expect(page.locator("article [role=alert]")).to_contain_text("is missing from this report")
+    expect(page.locator(".xr-tabs [aria-current=page]")).to_have_text("Steps")
+
+
+def test_the_overview_is_never_shown_first(visitor: Any, sample_site: Path) -> None:
+    visitor.context.add_init_script(
+        """window.seen = [];
+        const look = () => {
+          const title = document.querySelector('h1');
+          if (title?.checkVisibility()) window.seen.push(title.id);
+          requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);"""
+    )
+    page = visitor.open(f"{sample_site.as_uri()}/m/sample.html?steps")
+    own = page.locator("h1").get_attribute("id")
+    page.wait_for_function("window.seen.length > 2")
+    assert set(page.evaluate("window.seen")) == {own}
+    assert str(own).startswith("steps-of")
+
+
+def test_without_scripts_the_page_says_what_they_are_needed_for(
+    browser: Any, real_site: Path
+) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(f"{real_site.as_uri()}/{MAIN}?cost")
+    expect(page.locator("h1")).to_contain_text("jit_train_step")
+    expect(page.locator(".xr-noscript")).to_contain_text("overview")
+    context.close()
+
+
+def test_the_tabs_fit_a_narrow_screen_and_are_not_printed(opened: Any) -> None:
+    page = opened("?source")
+    page.set_viewport_size({"width": 400, "height": 800})
+    last = page.locator(".xr-tabs a").last.bounding_box()
+    assert last["x"] + last["width"] <= 400
+    page.emulate_media(media="print")
+    expect(page.locator(".xr-tabs")).to_be_hidden()
+    expect(page.locator("h1")).to_be_visible()
