@@ -62,16 +62,8 @@ const xlareport = (() => {
     return new Response(stream).json();
   }
 
-  /** @type {Set<string>} payloads that a packed report leaves out */
-  const leftOut = new Set();
-
-  /**
-   * Says what there is not; called by the last line of this script where a report is packed.
-   * @param {string[]} keys of payloads
-   */
-  function lacks(keys) {
-    for (const key of keys) leftOut.add(key);
-  }
+  /** @type {Set<string>} payloads that a packed report leaves out; a script before this one lists them */
+  const leftOut = new Set(/** @type {any} */ (window).xlareportLacks);
 
   /** The folder and the name of a payload that may lie in `small`; the others are loaded without its module's pages. */
   const MAY_BE_SMALL = /^(m\/[^/]+\/)(?!(?:small|search|texts(?:-\d+)?)$)(.+)$/;
@@ -366,5 +358,5 @@ const xlareport = (() => {
     await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
   }
 
-  return { root, deliver, lacks, load, unfold, sums, element, prose, inside, part, pasted, state, format, component, draw };
+  return { root, deliver, load, unfold, sums, element, prose, inside, part, pasted, state, format, component, draw };
 })();

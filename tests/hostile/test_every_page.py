@@ -1,7 +1,7 @@
 """Pages of a hostile report, opened and used in a browser: nothing runs, nothing leaves.
 
-With XLAREPORT_EVERY_PAGE in the environment every page is visited, which takes a quarter of an
-hour; on a long walk one of some forty, of all kinds; else a few of those.
+With XLAREPORT_EVERY_PAGE in the environment every page and part is visited, which takes a quarter
+of an hour; on a long walk one of some forty, of all kinds; else a few of those.
 """
 
 import json
@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import LONG_WALKS
 from tests.hostile.conftest import ATTACKS
 from tests.hostile.test_report import FOUND
+from tests.parts import parts
 
 from xlareport.report import BuildOptions, build
 
@@ -85,11 +86,13 @@ def used(page: "Page", dialogs: list[str]) -> list[str]:
 
 @pytest.mark.browser
 def test_no_page_of_a_hostile_report_acts(reported: Path, watched: Any) -> None:
-    pages = sorted((reported / "site").rglob("*.html"))
+    site = reported / "site"
+    pages = sorted(one.relative_to(site).as_posix() for one in site.rglob("*.html"))
+    pages = sorted([*pages, *(address for address, _ in parts(site))])
     assert len(pages) > 400
     dialogs: list[str] = []
     watched.context.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
-    walk = watched.walk(path.as_uri() for path in pages[::STEP])
+    walk = watched.walk(f"{site.as_uri()}/{one}" for one in pages[::STEP])
     assert [wrong for page in walk for wrong in used(page, dialogs)] == []
 
 

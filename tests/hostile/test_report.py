@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 from tests.conftest import LONG_WALKS, paths_of
+from tests.conftest import LONG_WALKS
+from tests.parts import parts
 
 from xlareport.dump.source import printable
 
@@ -46,17 +48,26 @@ def _is_hostile(name: str) -> bool:
     return "xss" in name or name.startswith("on") or name == "foreignobject"
 
 
-def pages(site: Path) -> list[Path]:
-    return [*(site / name for name in FRONT), *sorted((site / "m").glob("*.html"))]
+def markup(text: str) -> list[str]:
+    """Return what of a text is markup of the dump, or leads out."""
+    read = Markup()
+    read.feed(text)
+    return read.found
 
 
 def test_no_page_and_no_picture_holds_markup_of_the_dump(hostile_out: Path) -> None:
     files = [*(hostile_out / "site").rglob("*.html"), *(hostile_out / "site").rglob("*.svg")]
     assert len(files) > 100
     for path in files:
-        read = Markup()
-        read.feed(path.read_text("utf-8"))
-        assert read.found == [], path
+        assert markup(path.read_text("utf-8")) == [], path
+
+
+def test_no_part_of_a_page_holds_markup_of_the_dump(hostile_out: Path) -> None:
+    found = dict(parts(hostile_out / "site"))
+    assert len(found) > 100
+    for address, html in found.items():
+        assert markup(html) == [], address
+        assert "<script" not in html, address
 
 
 def test_payloads_end_no_script_and_no_line(hostile_out: Path) -> None:
@@ -117,8 +128,10 @@ def test_no_page_about_the_dump_acts(watched: Any, hostile_out: Path) -> None:
 
 @pytest.mark.browser
 def test_no_page_about_a_module_acts(watched: Any, hostile_out: Path) -> None:
-    some = sorted((hostile_out / "site/m").glob("module_00*.html"))[:: 3 if LONG_WALKS else 17]
-    for page in watched.walk(path.as_uri() for path in some):
+    site = hostile_out / "site"
+    some = sorted(f"m/{one.name}" for one in (site / "m").glob("module_00*.html"))
+    some = [*some[::17], *(address for address, _ in parts(site) if "/module_00" in address)]
+    for page in watched.walk(f"{site.as_uri()}/{one}" for one in some[:: 3 if LONG_WALKS else 17]):
         page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
         assert acted(page) == [], page.url
         assert page.locator(".xr-failed").count() == 0, page.url

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.links import broken_links
 
 from xlareport.pages.environment import front_matter, text
 from xlareport.pages.headings import html_of
@@ -53,6 +54,16 @@ def opened(visitor: Any, real_site: Path) -> Iterator[Callable[[str], Page]]:
     yield open_page
     assert visitor.complaints == []
     assert visitor.outside() == []
+
+
+def test_every_link_of_a_page_and_a_part_leads_to_what_is_there(
+    real_site: Path, tmp_path: Path
+) -> None:
+    assert list(broken_links(real_site)) == []
+    shutil.copytree(real_site, tmp_path / "site")
+    (tmp_path / f"site/assets/data/{MAIN.removesuffix('.html')}/page-cost.js").unlink()
+    broken = set(broken_links(tmp_path / "site"))
+    assert ("index.html", f"{MAIN}?cost") in broken
 
 
 def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:

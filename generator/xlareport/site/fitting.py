@@ -26,7 +26,7 @@ _ORDER = (
     ("others", "texts", "whole texts of other modules"),
     ("others", "instructions", "tables of instructions of other modules"),
     ("others", "search", "the search inside of other modules"),
-    ("others", "small", "tables and steps of other modules"),
+    ("others", "small", "parts of the pages of other modules"),
     ("main", "film", "films of the main program"),
     ("main", "code", "machine code of the main program"),
     ("main", "pictures", "graphs inside of the main program"),

@@ -19,7 +19,8 @@ _MOMENT = (1980, 1, 1, 0, 0, 0)
 """Of every file, so that packing the same site twice gives the same bytes."""
 _PER_FILE = 150
 """Bytes of a file's headers in a zip beside twice its name."""
-_SCRIPT = "assets/core.js"
+_SCRIPT = "assets/iframe-worker.js"
+"""The first that runs on a page."""
 _DATA = "assets/data/"
 _ABSENT = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 420 40" width="420" height="40">'
@@ -74,7 +75,7 @@ def _lacking(dropped: Iterable[Part]) -> bytes:
     """Return the line by which the pages know what is not there; nothing where all is."""
     data = [one.path for one in dropped if one.path.startswith(_DATA)]
     keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
-    return f"xlareport.lacks?.({json.dumps(keys)});\n".encode() if keys else b""
+    return f"window.xlareportLacks = {json.dumps(keys)};\n".encode() if keys else b""
 
 
 def _told(dropped: Iterable[Part]) -> str:
