@@ -137,6 +137,8 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
             config.extra_javascript = [one for one in ours if str(one) not in _SEARCH]
         for name in ("extra_css", "extra_javascript"):
             config[name] = _in_one(_own_settings()[name], config[name], files)
+        early = _own_settings()["extra"]["polyfills"]
+        config.extra["polyfills"] = _in_one(early, config.extra["polyfills"], files)
         if config.nav == _own_settings()["nav"]:
             pages = [file.src_uri for file in files.documentation_pages()]
             config.nav = _navigation(config.nav, pages)

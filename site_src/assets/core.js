@@ -330,22 +330,25 @@ const xlareport = (() => {
   /**
    * Draws every component inside an element that was made by script.
    * @param {ParentNode} parent
+   * @returns {Promise<void[]>} kept when all are drawn
    */
   function draw(parent) {
-    for (const attribute of components.keys()) drawAll(parent, attribute);
+    return Promise.all([...components.keys()].flatMap((attribute) => drawAll(parent, attribute)));
   }
 
   /**
    * @param {ParentNode} parent
    * @param {string} attribute
+   * @returns {Promise<void>[]}
    */
   function drawAll(parent, attribute) {
-    for (const host of /** @type {NodeListOf<HTMLElement>} */ (parent.querySelectorAll(`[${attribute}]`))) {
+    const hosts = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(`[${attribute}]`)]);
+    return hosts.map((host) =>
       drawOne(host, attribute).catch((/** @type {Error} */ error) => {
         host.removeAttribute("aria-busy");
         host.append(element("p.xr-failed", { role: "alert" }, `This part could not be drawn. ${error.message}`));
-      });
-    }
+      }),
+    );
   }
 
   /**

@@ -53,9 +53,23 @@
     for (const side of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".md-sidebar"))) side.hidden = wide;
     list(contents(article));
     /** @type {any} */ (window).document$?.next(document); // the theme begins anew with all that stands in a page
-    xlareport.draw(article);
-    const anchor = state.get("at") ?? decodeURIComponent(location.hash.slice(1));
-    document.getElementById(anchor)?.scrollIntoView();
+    void jump(xlareport.draw(article));
+  }
+
+  /**
+   * Goes to the place in the address, and once more when what stands above it has its height, unless
+   * the reader has gone on meanwhile.
+   * @param {Promise<any>} drawn
+   */
+  async function jump(drawn) {
+    const anchor = state.get("at") ?? location.hash.slice(1);
+    const place = document.getElementById(anchor);
+    if (!place) return;
+    let left = false;
+    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(type, () => (left = true), { once: true });
+    place.scrollIntoView();
+    await drawn;
+    if (!left) place.scrollIntoView();
   }
 
   /**
