@@ -152,6 +152,7 @@ def test_a_part_that_failed_says_so_in_its_place() -> None:
 def test_the_parts_of_a_page_that_failed_can_be_reached(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("xlareport.workers._pool", ThreadPoolExecutor)  # they see what is patched
     monkeypatch.setattr("xlareport.pages.module_files.module_page", fail)
     assert run(dump, tmp_path, "--no-html").exit_code == 0
     page = html.unescape((tmp_path / "site_src/m/module_0002.jit_train_step.md").read_text())
