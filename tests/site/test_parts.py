@@ -61,7 +61,7 @@ def test_every_link_of_a_page_and_a_part_leads_to_what_is_there(
 ) -> None:
     assert list(broken_links(real_site)) == []
     shutil.copytree(real_site, tmp_path / "site")
-    (tmp_path / f"site/assets/data/{MAIN.removesuffix('.html')}/page-cost.js").unlink()
+    (tmp_path / f"site/assets/data/{MAIN.removesuffix('.html')}/small.js").unlink()
     broken = set(broken_links(tmp_path / "site"))
     assert ("index.html", f"{MAIN}?cost") in broken
 
@@ -104,10 +104,13 @@ def test_an_anchor_of_a_part_is_an_address(opened: Any) -> None:
 
 
 def test_nothing_of_the_overview_is_loaded_for_a_part(visitor: Any, opened: Any) -> None:
+    expect(opened("").locator(".xr-picture svg").first).to_be_visible()
+    assert any("/assets/data/pictures/" in url for url in visitor.requests)
+    visitor.requests.clear()
     opened("?texts")
-    data = {url.rpartition("/")[2] for url in visitor.requests if "/assets/data/m/" in url}
-    assert "page-texts.js" in data
-    assert not any(one.startswith(("picture", "film", "history", "files")) for one in data)
+    data = [url.partition("/assets/data/")[2] for url in visitor.requests]
+    assert any(one.startswith("m/") for one in data)
+    assert not any(one.startswith("pictures/") for one in data)
 
 
 def test_a_wide_part_has_the_room_of_the_sides(opened: Any) -> None:
@@ -133,7 +136,7 @@ def test_a_part_whose_data_are_missing_says_so(
     visitor: Any, sample_site: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(sample_site, tmp_path / "site")
-    (tmp_path / "site/assets/data/m/sample/page-steps.js").unlink()
+    (tmp_path / "site/assets/data/m/sample/small.js").unlink()
     page = visitor.open(f"{(tmp_path / 'site').as_uri()}/m/sample.html?steps")
     expect(page.locator("article [role=alert]")).to_contain_text("is missing from this report")
     expect(page.locator(".xr-tabs [aria-current=page]")).to_have_text("Steps")
