@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 from tests.conftest import LONG_WALKS, paths_of
-from tests.conftest import LONG_WALKS
 from tests.parts import parts
 
 from xlareport.dump.source import printable

@@ -84,7 +84,6 @@ def test_it_holds_every_page_but_those_of_other_modules(single: Path, report: Pa
     }
     assert pages[0] == "index.html"
     assert f"{MAIN}.html" in pages
-    assert all(f'id="assets/data/{MAIN}/page-{part}.js"' in single.read_text() for part in PARTS)
 
 
 def test_only_the_scripts_of_the_report_may_run_and_nothing_is_loaded(single: Path) -> None:
@@ -162,6 +161,20 @@ def test_every_page_opens_and_fits_a_narrow_screen(visitor: Any, single: Path) -
         page.set_viewport_size({"width": 400, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 400, page.url
     assert visitor.complaints == []
+
+
+@pytest.mark.browser
+def test_the_parts_of_a_page_have_addresses(opened: Callable[[str], Page]) -> None:
+    page = opened(f"page={MAIN}.html")
+    for name in PARTS:
+        page.locator(f".xr-tabs [data-part={name}]").click()
+        page.wait_for_selector("[aria-busy]", state="detached")
+        expect(page.locator(".xr-tabs [aria-current]")).to_have_text(name.title())
+        assert page.url.split("#")[1].startswith(f"page={MAIN}.html?{name}")
+    cost = opened(f"page={MAIN}.html?cost&at=by-computation")
+    expect(cost.locator("#by-computation")).to_be_in_viewport()
+    cost.locator(".xr-tabs a").first.click()
+    expect(cost.locator("h1")).to_have_text(re.compile("^jit_train_step"))
 
 
 @pytest.mark.browser
