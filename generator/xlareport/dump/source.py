@@ -17,7 +17,6 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from xlareport.dump import archive, log, remote, single_file, site, standard_input
 from xlareport.dump.limits import LIMITS, LimitPassedError, Limits, too_large
@@ -110,6 +109,8 @@ def local_path(place: str | Path) -> Path | None:
     if place == standard_input.PLACE:
         return None
     if place.lower().startswith("file://"):
+        from urllib.request import url2pathname  # noqa: PLC0415 - brings all of HTTP along
+
         return Path(url2pathname(urlsplit(place).path))
     return None if remote.is_url(place) else Path(place)
 

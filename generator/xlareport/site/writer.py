@@ -77,9 +77,12 @@ def _put_in_place(folder: Folder, fresh: Path, former: set[str], written: set[st
     _write_manifest(folder, former | written)
     for path in sorted(former - written):
         _remove(folder, path)
-    for source, _, names in os.walk(fresh):
+    for source, inner, names in os.walk(fresh):
         place = folder.sources / Path(source).relative_to(fresh)
-        place.mkdir(parents=True, exist_ok=True)
+        if not place.exists():  # as all do at the first build
+            Path(source).replace(place)
+            inner.clear()
+            continue
         for name in names:
             (Path(source) / name).replace(place / name)
     _write_manifest(folder, written)
