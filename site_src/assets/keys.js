@@ -1,6 +1,6 @@
 /**
  * Keys, and the words that explain things: an overlay under `?` lists every key of the page, and
- * whatever has `data-meaning`, a sentence, or `data-word`, a name that `words.js` knows, says what
+ * whatever has `data-meaning`, a sentence (`data-further` is a word that says more), or `data-word`, a name that `words.js` knows, says what
  * it means when pointed at or moved to.
  */
 "use strict";
@@ -62,8 +62,9 @@ const xlareportKeys = (() => {
     if (target === asked && !tip.hidden) return;
     hide();
     asked = target;
-    const { meaning, word } = target.dataset;
+    const { meaning, word, further } = target.dataset;
     const parts = meaning ? [["", meaning]] : await xlareportWords.tell(word ?? "");
+    if (further) parts.push(...(await xlareportWords.tell(further)));
     if (asked !== target || !parts.length) return;
     show(target.getBoundingClientRect(), parts);
     target.setAttribute("aria-describedby", tip.id);

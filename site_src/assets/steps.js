@@ -25,7 +25,7 @@
    * @property {string[]} files
    */
   /** @typedef {{pipeline: string, round: number | null, first: number, last: number}} Range positions in `steps`, both inclusive */
-  /** @typedef {{module: string, slug: string, tree: Range[], steps: Step[], words: Record<string, string>, hidden_note: string | null, counted?: string}} Index `counted` stands where they are no steps but places of a comparison */
+  /** @typedef {{module: string, slug: string, tree: Range[], steps: Step[], hidden_note: string | null, counted?: string}} Index `counted` stands where they are no steps but places of a comparison */
   /** @typedef {{range: Range | null, depth: number, again: boolean, steps: Step[]}} Section */
 
   /**
@@ -104,9 +104,11 @@
     /**
      * @param {HTMLElement} host
      * @param {Index} index
+     * @param {Record<string, string>} passes what each of them does
      */
-    constructor(host, index) {
+    constructor(host, index, passes) {
       this.index = index;
+      this.passes = passes;
       /** @type {Map<string, HTMLElement>} */
       this.items = new Map();
       /** @type {string | null} the step in the address, where there is none of that name */
@@ -261,8 +263,7 @@
 
     /** @param {string | null} pass */
     meaning(pass) {
-      const words = pass === null ? undefined : this.index.words?.[pass];
-      return words ? { "data-meaning": words } : null;
+      return pass ? { "data-word": `pass:${pass}` } : null;
     }
 
     /**
@@ -270,10 +271,9 @@
      * @param {Step} step
      */
     about(step) {
-      const words = step.after === null ? undefined : this.index.words?.[step.after];
-      if (!words || step.after === null) return null;
+      if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
       const anchor = `glossary.html#pass-${step.after.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
-      return element("p.xr-about", null, element("a", { href: xlareport.inside(anchor) }, step.after), ` \u2014 ${words}`);
+      return element("p.xr-about", null, element("a", { href: xlareport.inside(anchor) }, step.after), ` \u2014 ${this.passes[step.after]}`);
     }
 
     /** @param {Step} step */
@@ -349,8 +349,8 @@
 
   xlareport.component("data-xr-steps", async (host, key) => {
     host.setAttribute("aria-busy", "true");
-    const index = await xlareport.load(key);
-    new Gallery(host, index);
+    const [index, { words }] = await Promise.all([xlareport.load(key), xlareport.load("words")]);
+    new Gallery(host, index, words.pass);
     host.removeAttribute("aria-busy");
   });
 })();

@@ -84,7 +84,8 @@ const xlareportTable = (() => {
   function explained(meaning, shown) {
     const [sentence, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
     const href = word ? xlareportWords.entry(word) : `${xlareport.root}names.html#file-names`;
-    return element("a.xr-part", { "data-meaning": sentence, href, tabindex: -1 }, ...shown);
+    const further = word.startsWith("pass:") ? word : null;
+    return element("a.xr-part", { "data-meaning": sentence, "data-further": further, href, tabindex: -1 }, ...shown);
   }
 
   /** @param {KeyboardEvent} event arrow keys in a name that is taken apart */

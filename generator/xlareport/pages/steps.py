@@ -7,7 +7,6 @@ from typing import Any
 from xlareport.analysis.pipelines import Part, Pipeline, pipeline_tree
 from xlareport.analysis.summary import ModuleSummary, StageSummary
 from xlareport.pages import navigation, words
-from xlareport.pages.tokens import pass_words
 from xlareport.pages.views import ModuleView
 
 
@@ -50,7 +49,6 @@ def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
         "slug": summary.files.slug,
         "tree": list(_ranges(pipeline_tree([one.stage for one in read], _identical(read)))),
         "steps": [_step(one) for one in read],
-        "words": _words(read),
         "hidden_note": "Snapshots that are the same as the one before are folded away.",
     }
 
@@ -71,13 +69,6 @@ def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
                     "last": round_.last,
                 }
                 yield from _ranges(round_.parts)
-
-
-def _words(read: Sequence[StageSummary]) -> dict[str, str]:
-    """Say of each pass and pipeline that is named here what it does, where that is known."""
-    stages = [one.stage for one in read]
-    names = {name for one in stages for name in (one.pipeline, one.after, one.before) if name}
-    return {name: words for name in sorted(names) if (words := pass_words(name))}
 
 
 def _step(one: StageSummary) -> dict[str, Any]:

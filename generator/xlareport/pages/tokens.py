@@ -73,7 +73,10 @@ Meaning = str | list[str]
 
 @dataclass(slots=True)
 class NameCells:
-    """Cells of a column of names; equal meanings are kept once, in `meanings`."""
+    """Cells of a column of names; equal meanings are kept once, in `meanings`.
+
+    What a pass does says its entry in the payload `words`.
+    """
 
     meanings: list[Meaning] = field(default_factory=list)
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -90,9 +93,8 @@ class NameCells:
     def _part(self, token: Token, kind: str) -> tuple[int, int]:
         key = token.text, token.meaning, token.field, kind
         if key not in self._parts:
-            (view,) = token_views([token], kind)
-            number = self._number(view.meaning, view.word)
-            self._parts[key] = script_length(view.text), number
+            number = self._number(token.meaning, _word(token, kind))
+            self._parts[key] = script_length(token.text), number
         return self._parts[key]
 
     def _number(self, meaning: str, word: str) -> int:

@@ -232,7 +232,6 @@ def _index(task: ContrastTask, rows: list[ContrastRow]) -> dict[str, object]:
         "slug": task.slug,
         "tree": [],
         "steps": [_entry(one) for one in rows],
-        "words": {},
         "hidden_note": _NOTE,
         "counted": f"{units.plural(len(rows), 'place')}, side by side.",
     }
