@@ -102,6 +102,25 @@ def test_a_name_in_a_sentence_explains_itself_and_leads_to_its_entry(page: Page)
     expect(page.locator("article p a.xr-word")).to_have_count(3)
 
 
+def test_a_part_of_a_name_says_what_it_is_and_what_the_pass_does(page: Page) -> None:
+    page.evaluate(
+        """attributes => document.querySelector("article").append(
+            xlareport.element("a", attributes, "algsimp"))""",
+        {
+            "data-meaning": "It comes next.",
+            "data-further": "pass:algsimp",
+            "id": "next",
+            "href": "#",
+        },
+    )
+    page.locator("#next").focus()
+
+    told = page.get_by_role("tooltip").locator("p")
+    expect(told).to_have_count(2)
+    expect(told.first).to_have_text("It comes next.")
+    expect(told.last).to_contain_text("arithmetic")
+
+
 def test_names_in_a_line_of_text_explain_themselves_under_the_pointer(
     visitor: Any, sample_site: Path
 ) -> None:
