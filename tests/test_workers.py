@@ -64,20 +64,23 @@ def test_an_exception_reaches_the_caller() -> None:
         crew.submit(WORK, "1 / 0", buried).result()
 
 
-def idle() -> None:
-    pass
+READY = partial(WORK, "40 + 2")
 
 
 @pytest.mark.usefixtures("_begun")
 def test_an_aide_answers_one_thing_after_another() -> None:
-    with Aide(idle, WORK) as aide:
+    with Aide(READY, WORK) as aide:
         assert [aide.ask(one, buried) for one in ("1 + 1", "2 + 2")] == [2, 4]
+        assert aide.made == 42
 
 
 @pytest.mark.usefixtures("_begun")
 def test_an_aide_that_died_costs_no_more_than_its_answers() -> None:
-    with Aide(idle, WORK) as aide:
+    with Aide(READY, WORK) as aide:
         assert [aide.ask(one, buried) for one in (DIE, "2")] == [buried(DIE), buried("2")]
+    with Aide(partial(WORK, DIE), WORK) as aide:
+        assert aide.made is None
+        assert aide.ask("2", buried) == buried("2")
 
 
 def test_an_aide_ends_with_its_block_though_it_works() -> None:

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from jinja2 import BytecodeCache, Environment, TemplateError
-from jinja2.bccache import Bucket
+from jinja2 import Environment, TemplateError
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
@@ -23,6 +22,7 @@ from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
 from xlareport.pages import navigation
+from xlareport.pages.compiled import Compiled
 from xlareport.pages.headings import Kept, headings_alone, put_back
 from xlareport.payload import payload_path
 from xlareport.policy import policy, script_hash
@@ -71,23 +71,7 @@ class NoSettings(Config):  # type: ignore[no-untyped-call]
     """The plugin has no settings: a report is safe or it is none."""
 
 
-class _Compiled(BytecodeCache):
-    """Templates that this process has compiled, by what Jinja calls them."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill the bucket where its template was compiled; Jinja checks that it is still that."""
-        if kept := self._kept.get(bucket.key):
-            bucket.bytecode_from_string(kept)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        self._kept[bucket.key] = bucket.bytecode_to_string()
-
-
-_COMPILED = _Compiled()
+_COMPILED = Compiled()
 
 
 def compile_theme() -> None:

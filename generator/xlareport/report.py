@@ -44,6 +44,7 @@ from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
 from xlareport.pages.pictures import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program_picture import program_picture
+from xlareport.pages.rendering import take_compiled
 from xlareport.pages.twins import Payloads, twin_result, twin_texts
 from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_all
@@ -171,6 +172,7 @@ def _build(
         late = draw([*wanted, *program], asked, options, tell)
         rest = picture_files(chain(late, left_out(others, options.pictures)))
         again = draw([*_of_main(analysed, report), *program], set(), options, silent)
+        take_compiled((press and press.made) or {})
         nightly = nights_of(report, options.history, options.out) if options.history else None
         pictures = chain(drawn, rest, plain_files(again))
         files = site_files(analysed, report, pictures, picture, crew, parts=parts, nightly=nightly)

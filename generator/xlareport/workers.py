@@ -13,7 +13,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
@@ -22,6 +22,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from xlareport.collector import collect_seldom
 
+P = TypeVar("P")
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -97,13 +98,13 @@ class Crew:
             return died(thing)
 
 
-class Aide(Generic[T, R]):
+class Aide(Generic[P, T, R]):
     """One process that begins at once, gets ready, and is then asked one thing at a time.
 
     It lives as long as the `with` block.
     """
 
-    def __init__(self, ready: Callable[[], None], work: Callable[[T], R]) -> None:
+    def __init__(self, ready: Callable[[], P], work: Callable[[T], R]) -> None:
         context = _context()
         self._line, other = context.Pipe()
         ends = self._line, other
@@ -121,8 +122,18 @@ class Aide(Generic[T, R]):
         self._process.join()
         self._line.close()
 
+    @cached_property
+    def made(self) -> P | None:
+        """What came of getting ready; None where the process is no more."""
+        try:
+            found: P = self._line.recv()
+        except (EOFError, OSError):
+            return None
+        return found
+
     def ask(self, thing: T, died: Callable[[T], R]) -> R:
         """Return `work(thing)`, or `died(thing)` where the process is no more."""
+        _ = self.made
         try:
             self._line.send(thing)
             found: R = self._line.recv()
@@ -176,14 +187,14 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _serve(
-    ends: tuple[Connection, Connection], ready: Callable[[], None], work: Callable[[T], R]
+    ends: tuple[Connection, Connection], ready: Callable[[], P], work: Callable[[T], R]
 ) -> None:
-    """Get ready, then answer until the other side hangs up."""
+    """Get ready, say what came of it, then answer until the other side hangs up."""
     other, line = ends
     other.close()
     _begin()
-    ready()
     with suppress(EOFError):
+        line.send(ready())
         while True:
             line.send(work(line.recv()))
 

@@ -18,7 +18,7 @@ from xlareport.pages.names import instruction_names, names_page
 from xlareport.pages.page_parts import page_files
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.program import LINKS_TABLE, links_table, program_page
-from xlareport.pages.rendering import render
+from xlareport.pages.rendering import compiled, render
 from xlareport.pages.report_json import report_json
 from xlareport.pages.search_payload import search_front
 from xlareport.pages.tables import table_file
@@ -96,7 +96,8 @@ def _begun(
     ]
     some = max(1, min(_TOGETHER, len(asked) // (4 * crew.jobs)))
     chunks = [asked[first : first + some] for first in range(0, len(asked), some)]
-    return [crew.submit(module_files, chunk, module_files) for chunk in chunks]
+    made = partial(module_files, templates=compiled())
+    return [crew.submit(made, chunk, made) for chunk in chunks]
 
 
 def _to_show(result: ModuleResult, *, is_main: bool) -> ModuleResult:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
+from types import MappingProxyType
 from typing import Any
 
 from xlareport.analysis.expense import Expense
@@ -19,7 +20,7 @@ from xlareport.pages.module_page import module_page, module_tables
 from xlareport.pages.module_parts import Parts, place_of
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.page_parts import page_files, part_payloads
-from xlareport.pages.rendering import part_payload, render
+from xlareport.pages.rendering import part_payload, render, take_compiled
 from xlareport.pages.small_payloads import File, held, module_payloads
 from xlareport.pages.steps import steps_page
 from xlareport.pages.tables import Table, table_payload
@@ -48,11 +49,14 @@ class ModulesShown:
     problems: list[Problem]
 
 
-def module_files(asked: Sequence[ModuleToShow]) -> ModulesShown:
+def module_files(
+    asked: Sequence[ModuleToShow], templates: Mapping[str, bytes] = MappingProxyType({})
+) -> ModulesShown:
     """Return the files of the pages of some modules, with all of their small payloads.
 
-    A fault of ours in one of these pages costs that page.
+    `templates` are compiled. A fault of ours in one of these pages costs that page.
     """
+    take_compiled(templates)
     shown = ModulesShown([], [])
     for one in asked:
         parts = Parts(place_of(one.result.summary.files))

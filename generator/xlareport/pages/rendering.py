@@ -1,11 +1,13 @@
 """Page records become Markdown, each through the template of its name; parts of pages, payloads."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment
 
 from xlareport.pages import navigation
+from xlareport.pages.compiled import Compiled
 from xlareport.pages.environment import environment, front_matter, visible
 from xlareport.pages.headings import html_of
 from xlareport.payload import Payload, payload
@@ -33,6 +35,28 @@ def _written(template: str, **names: Any) -> str:
     return _templates().get_template(f"{template}.md.jinja").render(**names)
 
 
+def compile_templates() -> Mapping[str, bytes]:
+    """Compile the templates of all pages, for the processes that will need them."""
+    for name in _templates().list_templates(extensions=["jinja"]):
+        _templates().get_template(name)
+    return compiled()
+
+
+def compiled() -> Mapping[str, bytes]:
+    """Return the templates that are compiled, by what Jinja calls them."""
+    return _COMPILED.kept
+
+
+def take_compiled(kept: Mapping[str, bytes]) -> None:
+    """Take over templates that another process compiled; those that changed are made anew."""
+    _COMPILED.kept.update(kept)
+
+
+_COMPILED = Compiled()
+
+
 @cache
 def _templates() -> Environment:
-    return environment(resource("templates"))
+    made = environment(resource("templates"))
+    made.bytecode_cache = _COMPILED
+    return made

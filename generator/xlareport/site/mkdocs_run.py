@@ -6,6 +6,7 @@ Several can build one site: each makes its share of the pages of modules, the fi
 import os
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from click import ClickException
 
+from xlareport.pages.rendering import compile_templates
 from xlareport.workers import SHARE, Aide
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
@@ -39,17 +41,21 @@ class MkdocsEnd:
     said: str
 
 
-class Press(Aide[MkdocsRun, MkdocsEnd]):
-    """A process that runs MkDocs; begin it before other work, during which it gets ready."""
+class Press(Aide[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
+    """A process that runs MkDocs; begin it before other work, during which it gets ready.
+
+    Beside that it makes the compiled templates of the pages.
+    """
 
     def __init__(self) -> None:
         super().__init__(get_ready, run_mkdocs)
 
 
-def get_ready() -> None:
-    """Import what MkDocs needs for a report, and compile the templates of its theme."""
+def get_ready() -> Mapping[str, bytes]:
+    """Import what MkDocs needs for a report, and compile the templates of its theme and ours."""
     _import_mkdocs()
     import_module("xlareport.mkdocs_plugin").compile_theme()
+    return compile_templates()
 
 
 def _import_mkdocs() -> None:
