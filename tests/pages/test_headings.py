@@ -20,6 +20,7 @@ def test_headings_have_anchors_of_their_own() -> None:
     html = html_of(PAGE)
     assert re.findall(r'<h[23] id="([^"]+)"', html) == ["by-opcode", "by-opcode_1"]
     assert 'href="#by-opcode_1" title="Address of this section"' in html
+    assert html_of(PAGE) == html
 
 
 def test_what_stands_between_headings_comes_back_as_it_was() -> None:

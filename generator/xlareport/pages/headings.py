@@ -1,14 +1,14 @@
 """Headings in Markdown between HTML: Markdown reads them alone, and gives them their anchors."""
 
 import re
+from functools import cache
 
 from markdown import Markdown
+from markdown.extensions.attr_list import AttrListExtension
+from markdown.extensions.toc import TocExtension
 
 _HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
 _KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
-_SETTINGS = {"toc": {"permalink": True, "permalink_title": "Address of this section"}}
-"""Those of the pages, in site_src/xlareport.yml."""
-
 Kept = tuple[str, ...]
 """The HTML before, between and behind the headings."""
 
@@ -27,7 +27,16 @@ def put_back(html: str, kept: Kept) -> str:
 
 
 def html_of(markdown: str) -> str:
-    """Return headings between HTML as HTML, as MkDocs makes it of the same on a page."""
+    """Return headings between HTML as HTML, as MkDocs makes it of the same on a page.
+
+    The settings are those of site_src/xlareport.yml.
+    """
     headings, kept = headings_alone(markdown)
-    reader = Markdown(extensions=["attr_list", "toc"], extension_configs=_SETTINGS)
-    return put_back(reader.convert(headings), kept)
+    return put_back(_reader().reset().convert(headings), kept)
+
+
+@cache
+def _reader() -> Markdown:
+    """Return a reader for all parts, which takes longer to make than a part to read."""
+    contents = TocExtension(permalink=True, permalink_title="Address of this section")
+    return Markdown(extensions=[AttrListExtension(), contents])
