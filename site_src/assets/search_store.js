@@ -154,7 +154,7 @@ const xlareportSearch = (() => {
       if (place < 0) return [];
       return this.value.steps.flatMap((/** @type {Step} */ [step, , ...lists]) => {
         const said = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
-        return said.length ? [this.stage(step, said.join(", "))] : [];
+        return said.length ? [this.stage(step, `%${name} ${said.join(", ")}`)] : [];
       });
     }
   }
