@@ -1,13 +1,18 @@
 """A redacted report holds nothing of what was taken out, and is whole otherwise."""
 
+import re
+import shutil
 import zipfile
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
+from tests.parts import parts
 
 from xlareport.errors import UnreadableInputError
 from xlareport.extracting import extract_texts
+from xlareport.payload import read_payload, released
 from xlareport.progress import silent
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.sharing import NOTE, Parcel, share, share_redacted
@@ -39,6 +44,29 @@ def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) 
     again = read_report(target, BuildOptions())
     assert [one.name for one in again.modules] == ["jit_rollout"]
     assert again.problems == ()
+
+
+def test_nothing_of_it_is_in_the_parts_of_pages(report: Path, tmp_path: Path) -> None:
+    whole = dict(parts(report / "site"))
+    assert any("/home/carol/secret" in unescape(html) for html in whole.values())
+    share_redacted(report, Parcel(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
+    shutil.unpack_archive(tmp_path / "bug.zip", tmp_path)
+    redacted = dict(parts(tmp_path / "bug"))
+
+    assert redacted.keys() == whole.keys()
+    assert not any("carol" in unescape(html) for html in redacted.values())
+    assert any("/redacted/path1.py" in unescape(html) for html in redacted.values())
+
+
+def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bug.html"
+    share_redacted(report, Parcel(target, MANY, single=True), BuildOptions(), silent)
+    block = r'<script type="application/json" id="assets/[^>]*>([^<]*)'
+    blocks = re.findall(block, target.read_text())
+    held = [str(read_payload(released(one))[1]) for one in blocks]
+
+    assert any("page-source" in one for one in held)
+    assert not any("carol" in unescape(one) for one in held)
 
 
 def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path) -> None:

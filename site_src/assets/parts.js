@@ -17,6 +17,7 @@
    */
   async function show(tabs, article) {
     const name = xlareport.part();
+    if (location.search) window.addEventListener("pagehide", keep); // one file is read anew for each part
     while (tabs.nextSibling) tabs.nextSibling.remove(); // before any script draws what is in it
     article.setAttribute("aria-busy", "true");
     list([]);
@@ -57,19 +58,25 @@
   }
 
   /**
-   * Goes to the place in the address, and once more when what stands above it has its height, unless
-   * the reader has gone on meanwhile.
+   * Goes to where the reader was, or to the place in the address; once more when what stands above it
+   * has its height, unless the reader has gone on meanwhile.
    * @param {Promise<any>} drawn
    */
   async function jump(drawn) {
-    const anchor = state.get("at") ?? location.hash.slice(1);
-    const place = document.getElementById(anchor);
-    if (!place) return;
+    const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
+    const go = () => (kept === undefined ? place?.scrollIntoView() : scrollTo(0, kept));
     let left = false;
     for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(type, () => (left = true), { once: true });
-    place.scrollIntoView();
+    go();
     await drawn;
-    if (!left) place.scrollIntoView();
+    if (!left) go();
+  }
+
+  /** How far down the reader was who comes back: the browser knows it, but not when the part is there. */
+  const kept = /** @type {number | undefined} */ (history.state?.scroll);
+
+  function keep() {
+    history.replaceState({ ...history.state, scroll: scrollY }, "");
   }
 
   /**

@@ -103,6 +103,18 @@ def test_an_anchor_of_a_part_is_an_address(opened: Any) -> None:
     expect(page.locator("#by-computation")).to_be_in_viewport()
 
 
+def test_who_comes_back_is_where_he_was(opened: Any) -> None:
+    page = opened("?cost")
+    expect(page.locator("table.xr-data").first).to_be_visible()
+    page.evaluate("document.querySelector('#by-opcode').scrollIntoView()")
+    there = page.evaluate("scrollY")
+    page.locator(".xr-tabs").get_by_role("link", name="Memory").evaluate("one => one.click()")
+    expect(page.locator("h1")).to_contain_text("Memory of")
+    page.go_back()
+    page.wait_for_function(f"Math.abs(scrollY - {there}) < 2")
+    expect(page.locator("#by-opcode")).to_be_in_viewport()
+
+
 def test_nothing_of_the_overview_is_loaded_for_a_part(visitor: Any, opened: Any) -> None:
     expect(opened("").locator(".xr-picture svg").first).to_be_visible()
     assert any("/assets/data/pictures/" in url for url in visitor.requests)
