@@ -21,6 +21,7 @@ from xlareport.dump.grammar import Form, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.reading import Reading
 from xlareport.dump.tokens import Token, joined, table
+from xlareport.parcel import Parcel
 
 LONGEST = 512
 """Longer names are not taken apart: no file system has them, only archives can."""
@@ -34,7 +35,7 @@ _NOT_IN_NAMES = re.compile(rb"[^A-Za-z0-9_.-]")
 
 
 @dataclass(frozen=True, slots=True)
-class DumpName:
+class DumpName(Parcel):
     """The path of a file in a dump, taken apart; None where it does not hold the field."""
 
     kind: str

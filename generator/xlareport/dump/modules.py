@@ -16,6 +16,7 @@ from xlareport.dump.filename import DumpName
 from xlareport.dump.identity import Identity, join_incomplete
 from xlareport.dump.source import Entry
 from xlareport.errors import Problem
+from xlareport.parcel import Parcel
 
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
@@ -43,7 +44,7 @@ _ORDER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Parcel):
     """One file of the dump with its explained name."""
 
     entry: Entry
@@ -56,7 +57,7 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Parcel):
     """One moment of a module, in every form in which it was written."""
 
     name: str

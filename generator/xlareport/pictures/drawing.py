@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from xlareport.parcel import Parcel
 from xlareport.pictures.shade import UNKNOWN, Shade
 
 NODE_LIMIT = 200
@@ -37,7 +38,7 @@ EdgeStyle = Literal["normal", "thin", "control"]
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Parcel):
     """Another picture that a mark on a box or frame opens."""
 
     target: str
@@ -47,7 +48,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Parcel):
     """A box: an instruction, or a group of them drawn as one."""
 
     id: str
@@ -72,7 +73,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Parcel):
     """An arrow from what makes a value to what uses it."""
 
     source: str
@@ -84,7 +85,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Parcel):
     """A frame around boxes: a called computation or a scope of the framework."""
 
     id: str
@@ -111,7 +112,7 @@ class DrawingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Parcel):
     """A picture before layout. Raises DrawingError beyond 200 boxes or 600 arrows."""
 
     title: str

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xlareport.hlo.model import Instruction
+from xlareport.parcel import Parcel
 from xlareport.pictures.scopes import scope_of
 
 Shares = Mapping[str, float]
@@ -24,7 +25,7 @@ NOTHING: Known = Known()
 
 
 @dataclass(frozen=True, slots=True)
-class Shade:
+class Shade(Parcel):
     """What is known of a box; nothing, for one that stands for no instruction."""
 
     cost: float | None = None

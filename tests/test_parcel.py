@@ -1,0 +1,27 @@
+"""Records that travel between processes arrive as they were."""
+
+import pickle
+
+import pytest
+
+from xlareport.dump.filename import parse
+from xlareport.parcel import Parcel
+from xlareport.pictures.drawing import Drawing, Edge, Node, Opening
+from xlareport.pictures.shade import Shade
+
+NODE = Node("a", ("a", "f32[2]"), "blue", opens=(Opening("c=f", "calls f"),), shade=Shade(cost=0.5))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        parse("module_0042.jit_f.0017.simplification.after_algsimp.before_dce.txt"),
+        Drawing("a", (NODE,), (Edge("a", "a", style="control"),)),
+    ],
+)
+def test_it_arrives_as_it_was(record: Parcel) -> None:
+    assert isinstance(record, Parcel)
+    sent = pickle.dumps(record)
+    assert pickle.loads(sent) == record  # noqa: S301 - our own
+    assert b"setstate" not in sent
+    assert len(sent) < 4_000
