@@ -113,14 +113,14 @@ def href(value: str) -> Markup:
 def front_matter(*, title: str, search: bool = True, wide: bool = False) -> Markup:
     """Return a page's front matter; `wide` gives the page the room of the sidebars.
 
-    The pages of modules are not in the search of the prose. They come in thousands, so they hold
-    nothing between their headings but HTML, and say so: Markdown need not read that.
+    The pages of modules, which come in thousands, are not in the search of the prose. No page holds
+    anything between its headings but HTML, and says so: Markdown need not read that.
 
     The theme prints titles raw, so the title is escaped here; JSON strings are YAML strings.
     """
-    lines = ["---", f"title: {json.dumps(str(text(title)))}"]
+    lines = ["---", f"title: {json.dumps(str(text(title)))}", "between_headings: html"]
     if not search:
-        lines += ["search:", "  exclude: true", "between_headings: html"]
+        lines += ["search:", "  exclude: true"]
     if wide:
         lines += ["hide:", "  - navigation", "  - toc"]
     return Markup("\n".join([*lines, "---", ""]))  # noqa: S704

@@ -22,8 +22,11 @@ def headings_alone(markdown: str) -> tuple[str, Kept]:
 
 
 def put_back(html: str, kept: Kept) -> str:
-    """Put what was kept in the place of its marks."""
-    return _KEPT.sub(lambda mark: kept[int(mark[1])].strip("\n"), html)
+    """Put what was kept in the place of its marks.
+
+    A page begins with its heading: the theme's search makes a section of a blank line before it.
+    """
+    return _KEPT.sub(lambda mark: kept[int(mark[1])].strip("\n"), html).lstrip("\n")
 
 
 def html_of(markdown: str) -> str:
