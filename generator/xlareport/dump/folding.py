@@ -7,7 +7,7 @@ further; a pattern is found however far back it stands.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from operator import sub
 
 SLOT = "\x7f"
@@ -56,10 +56,16 @@ def folded(strings: Sequence[str]) -> Folded:
         made.uses.append(number)
     for key, (_, rows) in known.items():
         made.patterns.append(key if isinstance(key, str) else [*key])
-        for slot in zip(*rows, strict=True):
-            column = list(map(int, slot))
-            made.numbers += map(sub, column, [0, *column[:-1]])
+        made.numbers += _distances(rows)
     return made
+
+
+def _distances(rows: Sequence[Sequence[str]]) -> Iterator[int]:
+    """Return the numbers slot by slot, each as distance from that of the row before."""
+    if len(rows) == 1:  # as most patterns have
+        return map(int, rows[0])
+    columns = (list(map(int, slot)) for slot in zip(*rows, strict=True))
+    return chain.from_iterable(map(sub, one, [0, *one[:-1]]) for one in columns)
 
 
 def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
