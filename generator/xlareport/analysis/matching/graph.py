@@ -172,9 +172,8 @@ class Graph:
     def operands(self, node: Node) -> tuple[Operand, ...]:
         """Return the operands of a node, seen through calls, fusions, tuples and parameters."""
         if node.operands is None:
-            names = node.instruction.operands
-            found = (self.resolve(node.frame, name) for name in names)
-            node.operands = tuple(one for one in found if one is not None)
+            found = [self.resolve(node.frame, name) for name in node.instruction.operands]
+            node.operands = tuple([one for one in found if one is not None])
         return node.operands
 
     def resolve(self, frame: Frame, operand: str) -> Operand | None:
@@ -185,6 +184,8 @@ class Graph:
         if line is None:
             return None
         for _ in range(_LONGEST_CHAIN):
+            if line.opcode not in _SEEN_THROUGH:
+                break
             step = _through(frame, line, path)
             if step is None:
                 break
@@ -217,6 +218,8 @@ def _calls_itself(frame: Frame, callee: Computation) -> bool:
         step = step.caller.frame if step.caller is not None else None
     return False
 
+
+_SEEN_THROUGH = TRANSPARENT | {"get-tuple-element", "parameter", "tuple"}
 
 _Step = tuple[Frame, Instruction, tuple[int, ...]]
 

@@ -5,7 +5,7 @@ that computes the same as a kept one gets that one's token, which shows merged a
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 
 from xlareport.analysis.matching.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.forms import Forms
@@ -59,6 +59,8 @@ class Values:
         self._equal_uses: Counter[_ValueInFrame] = Counter()
         """Their readers, counted."""
         self._linked_with: dict[int, Node] = {}
+        self._read_by: dict[Node, frozenset[str]] = {}
+        """Opcodes of the kept lines that read a node."""
         self._registered: set[tuple[Node, str]] = set()
         self._registered_equals: set[tuple[_ValueInFrame, str]] = set()
 
@@ -179,6 +181,8 @@ class Values:
         opcode = node.instruction.opcode
         read = [([one], (UNKNOWN, one.frame)) for one in _passed_on(node)]
         read += [self._equal(one, node.frame) for one in node.inputs]
+        if not any(self._may_be_read(*one, opcode) for one in read):
+            return  # as nearly always
         counts = [self._use_counts(*one) for one in read]
         most = max(_FEW_USERS, min(counts, default=0))
         for count, (sources, value) in zip(counts, read, strict=True):
@@ -186,6 +190,27 @@ class Values:
                 for source in sources:
                     self._note_users(source, opcode)
                 self._note_users_of_equals(value, opcode)
+
+    def _may_be_read(self, sources: list[Node], value: _ValueInFrame, opcode: str) -> bool:
+        """Say whether kept lines of an opcode may read one of the sources, or what equals them."""
+        if value in self._equal_constants:
+            return True
+        return any(opcode in self._readers(one, opcode) for one in sources)
+
+    def _readers(self, source: Node, opcode: str) -> Collection[str]:
+        """Return the opcodes of the kept lines that read a node, found once.
+
+        What many read is not gone through: it is said to be read by the opcode in question.
+        """
+        found = self._read_by.get(source)
+        if found is None:
+            frame = source.frame
+            users = frame.computation.users.get(source.instruction.name, ())
+            if len(users) > _FEW_USERS:
+                return (opcode,)
+            found = frozenset([one.opcode for one in users if one in frame.kept])
+            self._read_by[source] = found
+        return found
 
     def _use_counts(self, sources: list[Node], value: _ValueInFrame) -> int:
         """Return how many read one of the sources, or a constant that equals them."""
