@@ -2,8 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from xlareport.analysis.differences import Kind, compare
 from xlareport.analysis.matching.facts import holders_of
@@ -31,8 +31,7 @@ class Event(StrEnum):
     LAST = "in the last snapshot"
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryEvent:
+class HistoryEvent(NamedTuple):
     """One event in the history of an instruction."""
 
     stage: int

@@ -21,8 +21,7 @@ from xlareport.hlo.model import HloModule
 _BEGINNINGS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """An instruction as it stands in a snapshot."""
 
     place: Place
