@@ -403,6 +403,7 @@ const xlareportTable = (() => {
   xlareport.component("data-xr-table", async (host, key) => {
     host.setAttribute("aria-busy", "true");
     const data = await xlareport.load(key);
+    if (typeof data.columns === "string") data.columns = (await xlareport.load("columns"))[data.columns];
     new Table(host, key, data);
     host.removeAttribute("aria-busy");
   });

@@ -4,8 +4,9 @@ import re
 from xlareport.dump.filename import parse
 from xlareport.knowledge import element_types, opcodes
 from xlareport.pages.lexicon import lexicon
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Column, Table, lean_payloads
 from xlareport.pages.tokens import NameCells
+from xlareport.payload import value_of
 
 
 def test_every_kind_of_word_has_its_entries() -> None:
@@ -67,3 +68,13 @@ def test_a_name_in_a_table_leaves_to_the_tables_of_words_what_a_pass_does() -> N
 
     (sentence,) = (one[0] for one in cells.meanings if one[1] == "pass:dce")
     assert lexicon(["dce"])["words"]["pass"]["dce"] not in sentence
+
+
+def test_equal_columns_of_tables_are_one_payload() -> None:
+    columns = (Column("Opcode", "code", of="opcode"), Column("Count", "int"))
+    one, heads = lean_payloads("m/x/opcodes", Table(columns, [["dot", 1]]))
+    other, again = lean_payloads("m/y/opcodes", Table(columns, [["add", 2]]))
+
+    assert heads == again
+    assert [each["title"] for each in value_of(heads)] == ["Opcode", "Count"]
+    assert {value_of(each)["columns"] for each in (one, other)} == {heads.key.partition("/")[2]}

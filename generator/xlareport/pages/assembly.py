@@ -21,10 +21,11 @@ from xlareport.pages.program import LINKS_TABLE, links_table, program_page
 from xlareport.pages.rendering import compiled, render
 from xlareport.pages.report_json import report_json
 from xlareport.pages.search_payload import search_front
-from xlareport.pages.tables import table_file
+from xlareport.pages.small_payloads import together
+from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pages.trends import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.views import ReportView
-from xlareport.payload import payload_file
+from xlareport.payload import Payload, payload_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.workers import Crew, Errand
 
@@ -57,10 +58,13 @@ def site_files(
     for result in analysed.results:
         yield from result.payloads
     yield from drawn
+    columns: dict[str, Payload] = {}
     for errand in errands:
         shown = errand.result()
         parts.problems.extend(shown.problems)
+        columns |= shown.columns
         yield from shown.files
+    yield together(COLUMNS, columns.values())
     yield from parts.payloads("The search", partial(_search, analysed, report))
     look = navigation.PICTURE_LOOK
     yield payload_file(look, picture_look())

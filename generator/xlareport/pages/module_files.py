@@ -1,9 +1,8 @@
 """The pages of modules, their parts and tables: every file that needs the module's place in all."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import starmap
 from types import MappingProxyType
 from typing import Any
 
@@ -23,7 +22,7 @@ from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.rendering import part_payload, render, take_compiled
 from xlareport.pages.small_payloads import File, held, module_payloads
 from xlareport.pages.steps import steps_page
-from xlareport.pages.tables import Table, table_payload
+from xlareport.pages.tables import COLUMNS, Table, lean_payloads
 from xlareport.pages.texts import texts_page
 from xlareport.pages.texts_payload import has_texts
 from xlareport.pages.twins import twin_page
@@ -47,6 +46,8 @@ class ModulesShown:
 
     files: list[File]
     problems: list[Problem]
+    columns: dict[str, Payload]
+    """Those of their tables, by their keys."""
 
 
 def module_files(
@@ -57,19 +58,21 @@ def module_files(
     `templates` are compiled. A fault of ours in one of these pages costs that page.
     """
     take_compiled(templates)
-    shown = ModulesShown([], [])
+    shown = ModulesShown([], [], {})
     for one in asked:
         parts = Parts(place_of(one.result.summary.files))
         made = list(_files(one, parts))
         shown.files.extend(each for each in made if not isinstance(each, Payload))
-        payloads = [each for each in made if isinstance(each, Payload)]
-        together = partial(_payloads, one, payloads)
+        payloads = {each.key: each for each in made if isinstance(each, Payload)}
+        columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
+        shown.columns.update(columns)
+        together = partial(_payloads, one, payloads.values())
         shown.files.extend(parts.payloads("What its pages load", together))
         shown.problems.extend(parts.problems)
     return shown
 
 
-def _payloads(asked: ModuleToShow, payloads: Sequence[Payload]) -> Iterator[File]:
+def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
     return module_payloads(asked.view.slug, (*held(asked.result.small), *payloads))
 
 
@@ -156,4 +159,5 @@ def _expense_part(one: ExpensePage) -> Iterator[Payload]:
 
 
 def _tables(tables: Mapping[str, Table]) -> Iterator[Payload]:
-    return starmap(table_payload, tables.items())
+    for key, table in tables.items():
+        yield from lean_payloads(key, table)

@@ -49,9 +49,14 @@ def held(small: bytes) -> Iterator[Payload]:
 def module_payloads(slug: str, payloads: Iterable[Payload]) -> Iterator[File]:
     """Yield the files of payloads of a module: one for all small ones, and one for each other."""
     small, others = _parted(payloads)
-    members = sorted(f'"{one.key.rpartition("/")[2]}":{one.body}' for one in small)
-    yield file_of(Payload(navigation.small_key(slug), f"{{{','.join(members)}}}"))
+    yield together(navigation.small_key(slug), small)
     yield from map(file_of, others)
+
+
+def together(key: str, payloads: Iterable[Payload]) -> File:
+    """Return the file of payloads that are not packed, by the last part of their keys."""
+    members = sorted(f'"{one.key.rpartition("/")[2]}":{one.body}' for one in payloads)
+    return file_of(Payload(key, f"{{{','.join(members)}}}"))
 
 
 def _parted(payloads: Iterable[Payload]) -> tuple[Sequence[Payload], Sequence[Payload]]:

@@ -1,11 +1,15 @@
 """Tables as payloads: what the page script draws, sorts and filters."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from xlareport.pages.tokens import Meaning, NameCell
 from xlareport.payload import Payload, payload, payload_file
+
+COLUMNS = "columns"
+"""The payload key of the columns of the tables of all modules, by their names."""
 
 Cell = str | int | float | list[str] | NameCell | None
 """A plain value; `[text, address]` in a link column, `[text, class]` in a chip column."""
@@ -35,10 +39,14 @@ class Table:
     meanings: Sequence[Meaning] = ()
     """What the parts of names mean, see `NameCells`."""
 
-    def payload(self) -> dict[str, Any]:
-        """Return the value that goes into the payload."""
+    def heads(self) -> list[dict[str, str]]:
+        """Return the columns as they go into a payload."""
+        return [_written(column) for column in self.columns]
+
+    def payload(self, columns: str = "") -> dict[str, Any]:
+        """Return the value that goes into the payload; `columns` names those in another one."""
         value: dict[str, Any] = {
-            "columns": [_written(column) for column in self.columns],
+            "columns": columns or self.heads(),
             "rows": [list(row) for row in self.rows],
             "empty": self.empty,
         }
@@ -52,6 +60,13 @@ class Table:
 def table_payload(key: str, table: Table) -> Payload:
     """Return the payload of a table."""
     return payload(key, table.payload())
+
+
+def lean_payloads(key: str, table: Table) -> tuple[Payload, Payload]:
+    """Return the payload of a table that names its columns, and these, named by what they hold."""
+    heads = payload(COLUMNS, table.heads())
+    name = blake2b(heads.body.encode(), digest_size=8).hexdigest()
+    return payload(key, table.payload(name)), replace(heads, key=f"{COLUMNS}/{name}")
 
 
 def table_file(key: str, table: Table) -> tuple[str, str]:
