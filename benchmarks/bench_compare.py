@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from measuring import environment
+
 ROOT = Path(__file__).resolve().parent.parent
 BUNDLED = ROOT / "tests/data/jax-cpu-train"
 LARGE = "jax-gpt2-allpasses/jax-gpt2-allpasses"
@@ -54,9 +56,8 @@ def _change(dump: Path, target: Path) -> int:
 
 def _run(*arguments: object) -> float:
     command = [sys.executable, "-m", "xlareport", *map(str, arguments), "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
     start = time.perf_counter()
-    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, env=environment(), check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 

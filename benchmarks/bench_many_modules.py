@@ -22,6 +22,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from dumps import dumps
+from measuring import environment
 
 from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
@@ -126,7 +127,7 @@ def build(dump: Path, out: Path, jobs: int) -> dict[str, float]:
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(
         [sys.executable, "-m", "xlareport", "build", dump, "--out", out, "--jobs", str(jobs)],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "generator")},
+        env=environment(),
         check=True,
     )
     seconds = time.perf_counter() - started

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from measuring import Measured, seconds_of
+from measuring import Measured, environment, seconds_of
 from rich.console import Console
 from rich.table import Table
 
@@ -107,7 +107,7 @@ def build(dump: Path, out: Path) -> None:
     """Build the complete report in a new folder, as a user does."""
     subprocess.run(
         [sys.executable, "-m", "xlareport", "build", dump, "--out", out, "--quiet"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "generator")},
+        env=environment(),
         capture_output=True,
         check=True,
     )

@@ -16,6 +16,15 @@ OLDEST = (0, 12)
 ASK = "import jaxlib.version as v; print(v.__version__)"
 
 
+def environment() -> dict[str, str]:
+    """Return an environment in which `python -m xlareport` runs as where it is installed.
+
+    There it is compiled once, whatever this process was told about bytecode.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPATH": str(HERE.parent / "generator")}
+
+
 class NoParserError(Exception):
     """There is no jaxlib that can read the texts of today; the message says why."""
 
@@ -64,7 +73,7 @@ class Readers:
         done = subprocess.run(
             [self._python, str(HERE / script)],
             input="".join(f"{path}\n" for path in paths),
-            env=os.environ | {"PYTHONPATH": str(HERE.parent / "generator")},
+            env=environment(),
             capture_output=True,
             text=True,
             check=True,
