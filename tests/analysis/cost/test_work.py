@@ -5,6 +5,7 @@ import pytest
 
 from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned, module_cost
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 
 Count: TypeAlias = Callable[[str], ModuleCost]
 ReadModule: TypeAlias = Callable[[str], HloModule]
@@ -118,6 +119,30 @@ def test_a_computation_is_counted_once_for_all_snapshots(module_of: ReadModule) 
     text = "ENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)\n}"
     costs, module = Costs(), module_of(text)
     assert costs.module(module) == costs.module(module)
+
+
+WIDTHS = """sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  x = f32[WIDTH] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(x, z), dimensions={0}, to_apply=sum
+}"""
+
+
+def test_the_same_line_costs_what_its_operands_say() -> None:
+    reader, costs = TextReader(), Costs()
+    texts = (f"HloModule m\n\n{WIDTHS.replace('WIDTH', width)}\n" for width in ("4", "8"))
+    small, large = (reader.read(one.encode(), "m.txt") for one in texts)
+    assert small is not None
+    assert large is not None
+    assert small.find("e", "r") is large.find("e", "r")
+    totals = [costs.total(small), costs.total(large)]
+    assert [(one.flops, one.bytes_accessed) for one in totals if one] == [(3, 24), (7, 40)]
 
 
 def test_calls_that_go_round_have_no_known_figure(count: Count) -> None:
