@@ -63,7 +63,7 @@ const xlareportRecords = (() => {
       notes,
       plain,
       nodes: nodes.map((row) => (graph && typeof row[0] === "number" ? known(row, graph) : node(row))),
-      edges: edges.map(([source, target, label, style, state]) => ({ source, target, label: label || "", style: style || "normal", state: state || "same" })),
+      edges: edges.map(([source = 0, target = 0, label, style, state]) => ({ source, target, label: label || "", style: style || "normal", state: state || "same" })),
       groups: groups.map(([id, words, kind, target, state, opens]) => ({ id, title: words, kind, target: target || null, state: state || "same", opens: pairs(opens) })),
     };
   }
@@ -79,6 +79,40 @@ const xlareportRecords = (() => {
     return { width, height, boxes: boxes.map(box), groups: frames.map(box), curves: curves.map(curve) };
   }
 
+  /**
+   * Lays out one of two pictures together with the other, so that what is in both stands in the same
+   * place.
+   * @param {Drawing[]} pair
+   * @param {Drawing} shown
+   * @returns {Layout}
+   */
+  function ofPair(pair, shown) {
+    /** @type {Map<string, {place: number, width: number, height: number}>} */
+    const boxes = new Map();
+    /** @type {Map<string, {place: number, ends: [number, number]}>} */
+    const arrows = new Map();
+    const key = (/** @type {Drawing} */ { nodes }, /** @type {Drawing["edges"][number]} */ { source, target, style }) => [nodes[source].id, nodes[target].id, style].join("\n");
+    for (const drawing of pair) {
+      for (const node of drawing.nodes) {
+        const { width, height } = xlareportSketch.size(node);
+        const known = boxes.get(node.id) ?? { place: boxes.size, width, height };
+        boxes.set(node.id, { place: known.place, width: Math.max(width, known.width), height: Math.max(height, known.height) });
+      }
+      const place = (/** @type {number} */ end) => /** @type {{place: number}} */ (boxes.get(drawing.nodes[end].id)).place;
+      for (const edge of drawing.edges) {
+        const name = key(drawing, edge);
+        if (!arrows.has(name)) arrows.set(name, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
+      }
+    }
+    const whole = xlareportLayout.layered([...boxes.values()], [...arrows.values()].map(({ ends }) => ends));
+    const taken = (/** @type {Map<string, {place: number}>} */ all, /** @type {string} */ name) => /** @type {{place: number}} */ (all.get(name)).place;
+    return {
+      ...whole,
+      boxes: shown.nodes.map(({ id }) => whole.boxes[taken(boxes, id)]),
+      curves: shown.edges.map((edge) => whole.curves[taken(arrows, key(shown, edge))]),
+    };
+  }
+
   /** @param {number[]} corners */
   const box = ([x, y, width, height]) => ({ x, y, width, height });
 
@@ -92,7 +126,7 @@ const xlareportRecords = (() => {
   }
 
   /**
-   * Writes one of several pictures that are looked at together.
+   * Writes one of several pictures that are looked at together: a first one, or pairs of before and after.
    * @param {Record[]} records
    * @param {number} place
    * @param {Graph} [graph]
@@ -102,7 +136,9 @@ const xlareportRecords = (() => {
     const look = await xlareport.load("pictures/look");
     const drawings = records.map((one) => drawing(one, graph));
     const together = drawings.flatMap(({ nodes }) => nodes);
-    return xlareportSketch.svg(drawings[place], layout(records[place], drawings[place]), look, together);
+    const pair = drawings.slice(place - (place % 2), place - (place % 2) + 2);
+    const where = records[place].size || pair.length < 2 ? layout(records[place], drawings[place]) : ofPair(pair, drawings[place]);
+    return xlareportSketch.svg(drawings[place], where, look, together);
   }
 
   return { svg, drawing, layout };

@@ -14,7 +14,7 @@ from xlareport.pages import navigation
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_look import picture_look
-from xlareport.pages.picture_record import picture_record
+from xlareport.pages.picture_record import level_record, picture_record
 from xlareport.payload import payload_file
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
@@ -162,6 +162,33 @@ def test_pictures_of_a_real_module_are_the_same(
         site,
         drawn(tmp_path, PictureRequest("s", sides.pair), PictureRequest("w", (whole,))),
     )
+
+
+PLACES = """async (records) => {
+  const svgs = await Promise.all(records.map((_, place) => xlareportRecords.svg(records, place)));
+  return svgs.map((svg) => {
+    const read = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const boxes = [...read.querySelectorAll("g.n")];
+    const place = (one) => [one.getAttribute("transform"), one.querySelector(".box").outerHTML];
+    return Object.fromEntries(boxes.map((one) => [one.dataset.node, place(one)]));
+  });
+}"""
+
+
+def test_what_is_in_both_of_a_pair_stands_in_the_same_place(visitor: Any, site: Path) -> None:
+    a, b, c = (Node(name, (f"{name} = f32[8]",), "blue") for name in "abc")
+    wide = replace(b, lines=("b = f32[8] with much more to say than before",))
+    before = Drawing("before", (a, b), (Edge("a", "b"),))
+    after = Drawing("after", (c, wide, a), (Edge("a", "c"), Edge("c", "b"), Edge("a", "b")))
+    first = picture_record(before, Layout(9.0, 9.0, (Box(0, 0, 1, 1),) * 2, (((0, 0), (1, 1)),)))
+    page = visitor.open(f"{site.as_uri()}/m/x.html")
+    records = [first, first, level_record(before), level_record(after)]
+    _, laid_out, one, other = page.evaluate(PLACES, records)
+    assert list(one) == ["a", "b"]
+    assert list(other) == ["c", "b", "a"]
+    assert {name: one[name] for name in "ab"} == {name: other[name] for name in "ab"}
+    assert one != laid_out
+    assert visitor.complaints == []
 
 
 def test_boxes_that_stand_in_a_graph_say_the_same(

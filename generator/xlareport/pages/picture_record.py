@@ -29,7 +29,11 @@ def picture_record(drawing: Drawing, layout: Layout) -> Record:
     return record
 
 
-def level_record(drawing: Drawing, row: Callable[[Node], list[Any] | None]) -> Record:
+def _untold(_: Node) -> None:
+    """Stand in where the page has no graph of what is drawn."""
+
+
+def level_record(drawing: Drawing, row: Callable[[Node], list[Any] | None] = _untold) -> Record:
     """Return a picture without frames that the page lays out.
 
     `row` tells boxes that the page knows from a graph: its place there, lines, badge and form.

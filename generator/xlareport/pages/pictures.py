@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import chain, groupby
+from itertools import chain, groupby, starmap
 from typing import Any, Literal
 
 from xlareport import units
 from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.picture_levels import snapshot_levels
-from xlareport.pages.picture_record import Record, picture_record
+from xlareport.pages.picture_record import Record, level_record, picture_record
 from xlareport.payload import Payload, payload_file
 from xlareport.pictures.change import Pair, step_pictures
-from xlareport.pictures.draw import PictureRequest, PictureResult, in_layers
+from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.shade import NOTHING, Known
@@ -185,9 +185,9 @@ def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]
 
 
 def _records(one: PictureResult) -> list[Record]:
-    """Return the pictures that are looked at together."""
-    others = chain.from_iterable(map(in_layers, one.request.others))
-    return [picture_record(*placed) for placed in chain(one.placed, others)]
+    """Return the pictures that are looked at together; the page lays the others out."""
+    others = (level_record(drawing) for drawing in chain(*one.request.others))
+    return [*starmap(picture_record, one.placed), *others]
 
 
 def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ A layout that fails costs its own picture: that is drawn in plain layers instead
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -42,7 +42,7 @@ class PictureRequest:
     bundle: str = ""
     """The file that several pictures share, each by its key in it; empty for one of its own."""
     others: tuple[tuple[Drawing, ...], ...] = ()
-    """Kept in the same file and opened by few: each of these shares a layout in plain layers."""
+    """Kept in the same file and opened by few: pairs without frames that the page lays out."""
     plain: bool = False
     """Of the main program, the first is an .svg file, too."""
 
@@ -95,13 +95,6 @@ class _Task:
         parts = (restrict(one, self.whole, layout) for one in self.request.drawings)
         placed = tuple((_noted(one, note), part) for one, part in parts)
         return PictureResult(self.request, placed, note)
-
-
-def in_layers(drawings: Sequence[Drawing]) -> Iterator[tuple[Drawing, Layout]]:
-    """Yield drawings without frames with their parts of one layout in plain layers."""
-    whole = union(drawings)
-    layout = layered_layout(whole)
-    yield from (restrict(one, whole, layout) for one in drawings)
 
 
 def draw_all(
