@@ -43,8 +43,10 @@ from xlareport.pages.compare.timing import (
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pages.facts import Analysed, Dump, report_view
 from xlareport.pages.views import DumpView, ProblemView
+from xlareport.pictures.layout_pool import LayoutPool
+from xlareport.pictures.studio import Studio
 from xlareport.progress import Tell, silent
-from xlareport.report import BuildOptions, check_apart, draw, name_files
+from xlareport.report import BuildOptions, check_apart, name_files
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.writer import write_sources
@@ -264,6 +266,7 @@ def _write(
 ) -> None:
     payloads = {one.slug: one.payloads for one in contrasts if one.slug}
     requests = (request for one in contrasts for request in one.requests)
-    drawn = draw(requests, set(), options, tell)
-    files = compare_files(view, payloads, drawn)
-    write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))
+    with LayoutPool(options.jobs) as pool:
+        drawn = Studio(pool, Folder(options.out).cache, tell).draw(requests)
+        files = compare_files(view, payloads, drawn)
+        write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))

@@ -47,7 +47,9 @@ from xlareport.pages.program_picture import program_picture
 from xlareport.pages.rendering import take_compiled
 from xlareport.pages.twins import Payloads, twin_result, twin_texts
 from xlareport.pages.views import ReportView
-from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_all
+from xlareport.pictures.draw import PictureRequest
+from xlareport.pictures.layout_pool import LayoutPool
+from xlareport.pictures.studio import Studio
 from xlareport.program import Module, read_module
 from xlareport.progress import Tell, silent
 from xlareport.site.builder import build_site
@@ -60,7 +62,6 @@ from xlareport.watching import Watched, watch, without_module
 from xlareport.workers import Crew, Errand, as_they_come
 
 _READING = "reading modules"
-_DRAWING = "drawing pictures"
 _BUILDING = "building the site"
 _NAMELESS = ("unknown", "foreign", "log")
 
@@ -158,10 +159,10 @@ def build(
 def _build(
     dump: str | Path, options: BuildOptions, crew: Crew, press: Press | None, tell: Tell
 ) -> Built:
-    with open_source(dump, options.limits) as source:
+    with open_source(dump, options.limits) as source, LayoutPool(options.jobs) as pool:
+        studio = Studio(pool, Folder(options.out).cache, tell)
         reading = begin_reading(source, options, crew, tell, pages=True)
-        asked: set[Place] = set()
-        early = draw(_early(reading, options.pictures), asked, options, tell)
+        early = studio.draw(_early(reading, options.pictures))
         drawn = list(picture_files(early))
         analysed = analyse(reading, options.limits)
         report = report_view(analysed, options.marker)
@@ -169,9 +170,9 @@ def _build(
         picture = parts.make("The picture of the program", partial(_picture, report, options), None)
         wanted, others = _wanted(analysed, report, options.pictures)
         program = [picture] if picture else []
-        late = draw([*wanted, *program], asked, options, tell)
+        late = studio.draw([*wanted, *program])
         rest = picture_files(chain(late, left_out(others, options.pictures)))
-        again = draw([*_of_main(analysed, report), *program], set(), options, silent)
+        again = studio.again([*_of_main(analysed, report), *program])
         take_compiled((press and press.made) or {})
         nightly = nights_of(report, options.history, options.out) if options.history else None
         pictures = chain(drawn, rest, plain_files(again))
@@ -343,24 +344,6 @@ def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
     beside |= dict.fromkeys(watched.read, "read: measured times come from it")
     timed = with_runs(with_clocks(results), watched.modules)
     return Analysed(dump, tuple(timed), graphs, reasons, beside)
-
-
-def draw(
-    requests: Iterable[PictureRequest], asked: set[Place], options: BuildOptions, tell: Tell
-) -> Iterator[PictureResult]:
-    """Draw pictures that were not yet asked for, equal ones once; layouts are kept."""
-    drawn = draw_all(_once(requests, asked), options.jobs, Folder(options.out).cache)
-    for done, one in enumerate(drawn, len(asked) + 1):
-        tell(_DRAWING, done, len(asked))
-        yield one
-
-
-def _once(requests: Iterable[PictureRequest], asked: set[Place]) -> Iterator[PictureRequest]:
-    """Yield what was not yet asked for, and note it."""
-    for one in requests:
-        if one.place not in asked:
-            asked.add(one.place)
-            yield one
 
 
 def name_files(source: Source) -> list[Artifact]:

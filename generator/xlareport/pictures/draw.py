@@ -24,8 +24,8 @@ Layouts = dict[str, Layout | LayoutFailure]
 Place = tuple[str, str]
 """The bundle of a picture, and its key."""
 
-_AT_A_TIME = 32
-"""Pictures per worker that are held in memory together."""
+_AT_A_TIME = 8
+"""Pictures per worker that are held in memory together; few, so that none waits long for others."""
 
 
 _WIDE = 1800.0
@@ -107,13 +107,20 @@ def draw_all(
 
     Layouts are kept in `cache_dir`; `time_limit` is in seconds for one layout.
     """
+    with LayoutPool(jobs, time_limit) as pool:
+        yield from draw_with(pool, requests, cache_dir)
+
+
+def draw_with(
+    pool: LayoutPool, requests: Iterable[PictureRequest], cache_dir: Path
+) -> Iterator[PictureResult]:
+    """Draw all requests with workers that may have drawn others before; see `draw_all`."""
     waiting = iter(requests)
     cache = LayoutCache(cache_dir)
-    with LayoutPool(jobs, time_limit) as pool:
-        desk = _Desk(pool, cache)
-        while some := [_Task.of(one) for one in islice(waiting, _AT_A_TIME * max(1, jobs))]:
-            laid = desk.lay_out([task.dot for task in some])
-            yield from (task.drawn(laid[task.dot]) for task in some)
+    desk = _Desk(pool, cache)
+    while some := [_Task.of(one) for one in islice(waiting, _AT_A_TIME * pool.jobs)]:
+        laid = desk.lay_out([task.dot for task in some])
+        yield from (task.drawn(laid[task.dot]) for task in some)
     cache.prune()
 
 

@@ -44,13 +44,13 @@ class LayoutPool:
     """Workers that lay out pictures, started when first needed and ended with the `with` block."""
 
     def __init__(self, jobs: int, time_limit: float = TIME_LIMIT) -> None:
-        self._jobs = max(1, jobs)
-        self._workers = [_Worker(time_limit) for _ in range(self._jobs)]
+        self.jobs = max(1, jobs)
+        self._workers = [_Worker(time_limit) for _ in range(self.jobs)]
         self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
         """Who came back last goes first: no other process begins while one that runs is idle."""
         for worker in self._workers:
             self._idle.put(worker)
-        self._threads = ThreadPoolExecutor(self._jobs, thread_name_prefix="layout")
+        self._threads = ThreadPoolExecutor(self.jobs, thread_name_prefix="layout")
 
     def __enter__(self) -> Self:
         return self
@@ -70,7 +70,7 @@ class LayoutPool:
         waiting: deque[tuple[str, Future[Layout | LayoutFailure]]] = deque()
         for key, dot in requests:
             waiting.append((key, self._threads.submit(self._layout, dot)))
-            if len(waiting) >= _AHEAD * self._jobs:
+            if len(waiting) >= _AHEAD * self.jobs:
                 first, future = waiting.popleft()
                 yield first, future.result()
         for first, future in waiting:
