@@ -18,6 +18,8 @@ MAIN = "m/module_0020.jit_train_step"
 STILL = """* { transition: none !important; caret-color: transparent !important }
 .md-top { display: none } :target, h2, h3 { scroll-margin-top: 4rem }"""
 
+PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+
 
 @dataclass(frozen=True, slots=True)
 class Shot:
@@ -61,6 +63,7 @@ def shoot(browser: Browser, site: Path, shot: Shot) -> bytes:
         if shot.top:
             page.locator(shot.top).evaluate("one => one.scrollIntoView()")
         expect(page.locator(shot.see).first).to_be_visible()
+    page.evaluate(PAINTED)
     taken = page.screenshot()
     page.close()
     return taken
