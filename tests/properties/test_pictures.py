@@ -13,7 +13,6 @@ from xlareport.hlo.text import TextReader
 from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.change import change_pictures
 from xlareport.pictures.dot import dot_text
-from xlareport.pictures.draw import in_layers
 from xlareport.pictures.drawing import Drawing, Edge, Group, Node, Opening
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.layered import layered_layout
@@ -108,9 +107,10 @@ def test_the_pictures_of_any_step(before: HloModule, after: HloModule, data: st.
     removed, added, old, new = some(before), some(after), some(before), some(after)
     drawn = change_pictures(before, after, removed, added, list(zip(old, new, strict=False)))
     pair, whole = drawn.pair, union(drawn.pair)
-    for placed in (part for one in drawn.places for part in in_layers(one.pair)):
-        check(placed[0])
-        assert parsed(*placed).tag.endswith("svg")
+    for drawing in (side for one in drawn.places for side in one.pair):
+        check(drawing)
+        assert not drawing.groups
+        assert parsed(drawing, layered_layout(drawing)).tag.endswith("svg")
     for drawing in pair:
         check(drawing)
         assert parsed(*restrict(drawing, whole, framed(whole))).tag.endswith("svg")
