@@ -23,7 +23,6 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
-from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
 from xlareport.site.sizes import (
     LARGE_DUMP,
@@ -34,6 +33,7 @@ from xlareport.site.sizes import (
     SiteSizes,
     site_sizes,
 )
+from xlareport.storage.payloads import stored
 
 DUMPS = ("jax-gpt2-allpasses", "tpu-v5e-transformer4-allpasses", "jax-cpu-mlp")
 PROCESSORS = 2

@@ -22,8 +22,8 @@ from playwright.sync_api import Page, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
-from xlareport.payload import SHARED, read_payload
 from xlareport.report import BuildOptions, build
+from xlareport.storage.payloads import SHARED, read_payload
 
 ROOT = Path(__file__).parents[1]
 BUNDLED = ROOT / "examples" / "transformer.tar.zst"

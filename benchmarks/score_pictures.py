@@ -24,11 +24,11 @@ from bench_zooming import Picture, chromium, pictures
 from dumps import dumps
 from playwright.sync_api import Page, sync_playwright
 
-from xlareport.dump.folding import Folded, unfolded
-from xlareport.payload import stored
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT
 from xlareport.pictures.svg import SIZE_LIMIT
 from xlareport.report import BuildOptions, build
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import stored
 
 _LAYOUT_LIMIT = 2000
 """Milliseconds."""

@@ -23,9 +23,9 @@ from mutations import Broken, broken, fixtures, write
 
 from xlareport import report
 from xlareport.analysis.reckoning import Reckoning
-from xlareport.errors import UnreadableInputError
 from xlareport.report import BuildOptions, build
-from xlareport.workers import Crew, Errand
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.worker_pool import Crew, Errand
 
 if TYPE_CHECKING:
     from xlareport.pages.pictures import PictureChoice

@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from xlareport import __version__
 from xlareport.pages.small_payloads import module_payloads
-from xlareport.payload import Payload, file_of
+from xlareport.storage.payloads import Payload, file_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from xlareport.payload import SHARED, read_payload, stored
+from xlareport.storage.payloads import SHARED, read_payload, stored
 
 
 def parts(site: Path) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.capturing import Plan, dump_in, plan_capture, run_program
-from xlareport.errors import UnwritableFileError
+from xlareport.runtime.errors import UnwritableFileError
 
 ROOT = Path(__file__).parents[1]
 DUMPS = """

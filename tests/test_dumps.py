@@ -10,7 +10,7 @@ from tests.conftest import paths_of
 from tests.links import broken_links
 
 from xlareport.report import BuildOptions, build
-from xlareport.resources import PACKAGE
+from xlareport.runtime.resources import PACKAGE
 
 
 def names() -> list[str]:

@@ -11,8 +11,8 @@ import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
+from xlareport.storage.payloads import stored
 
 Unpack = Callable[[str], Path]
 Snapshot = Callable[[str, str], None]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import xlareport
-from xlareport.errors import UnknownNameError, UnreadableInputError
-from xlareport.resources import resource
+from xlareport.runtime.errors import UnknownNameError, UnreadableInputError
+from xlareport.runtime.resources import resource
 
 Unpack = Callable[[str], Path]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 
 ROOT = Path(__file__).parent.parent
 RECIPES = ROOT / "recipes"

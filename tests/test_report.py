@@ -16,9 +16,9 @@ from xlareport.dump import twins
 from xlareport.extracting import extract_texts
 from xlareport.pages.report_json import report_json
 from xlareport.pages.views import ReportView
-from xlareport.payload import payload_path, read_payload
 from xlareport.report import BuildOptions, build, read_report
-from xlareport.resources import PACKAGE
+from xlareport.runtime.resources import PACKAGE
+from xlareport.storage.payloads import payload_path, read_payload
 
 DUMPS = (
     "jax-cpu-train",

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from tests.parts import parts
 
-from xlareport.errors import UnreadableInputError
 from xlareport.extracting import extract_texts
-from xlareport.payload import read_payload, released
-from xlareport.progress import silent
 from xlareport.report import BuildOptions, build, read_report
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.progress import silent
 from xlareport.sharing import NOTE, Parcel, share, share_redacted
+from xlareport.storage.payloads import read_payload, released
 
 MANY = 25_000_000
 

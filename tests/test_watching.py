@@ -10,9 +10,9 @@ import pytest
 from tests.parts import part
 
 from xlareport.dump.source import open_source
-from xlareport.errors import UnreadableInputError
-from xlareport.payload import stored
 from xlareport.report import BuildOptions, build, read_report
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.storage.payloads import stored
 from xlareport.watching import watch
 
 HLO = """HloModule jit_f, is_scheduled=true

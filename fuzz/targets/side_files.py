@@ -5,8 +5,6 @@ from io import BytesIO
 from typing import Any
 
 from xlareport.analysis.clock.times import times_of
-from xlareport.errors import Problem
-from xlareport.payload import read_payload
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
@@ -23,6 +21,8 @@ from xlareport.readers.tf_log import read_tf_log
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
+from xlareport.runtime.errors import Problem
+from xlareport.storage.payloads import read_payload
 
 
 def _trace(data: bytes, path: str) -> tuple[Any, list[Problem]]:

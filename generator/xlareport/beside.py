@@ -10,13 +10,13 @@ from typing import IO
 from xlareport.dump.limits import LIMITS, Limits, too_large
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
-from xlareport.errors import Problem
-from xlareport.progress import Tell, silent
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
 from xlareport.readers.tf_log import read_tf_log
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.progress import Tell, silent
 
 _XPLANE = ".xplane.pb"
 PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")

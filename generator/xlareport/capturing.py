@@ -15,11 +15,11 @@ from itertools import product
 from pathlib import Path
 
 from xlareport import hook
-from xlareport.errors import UnwritableFileError, XlareportError
 from xlareport.knowledge.flags import find
 from xlareport.knowledge.releases import era_of
 from xlareport.knowledge.tables import read_table
 from xlareport.knowledge.wants import BACKENDS, Setting, frontends, settings_for
+from xlareport.runtime.errors import UnwritableFileError, XlareportError
 
 _FOLDER = "XLAREPORT_CAPTURE_FOLDER"
 _OWN = "XLAREPORT_CAPTURE_OWN"

@@ -15,7 +15,6 @@ from xlareport.analysis.compare.pairing import pair_modules
 from xlareport.beside import profiles_beside
 from xlareport.dump.modules import group
 from xlareport.dump.source import Source, open_source
-from xlareport.errors import UnwritableOutputError
 from xlareport.pages.compare.bare_report import (
     ONLY_FIGURES,
     BareReport,
@@ -45,13 +44,14 @@ from xlareport.pages.facts import Analysed, Dump, report_view
 from xlareport.pages.views import DumpView, ProblemView
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
-from xlareport.progress import Tell, silent
 from xlareport.report import BuildOptions, check_apart, name_files
+from xlareport.runtime.errors import UnwritableOutputError
+from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.worker_pool import work_in_processes
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.writer import write_sources
 from xlareport.watching import watch
-from xlareport.workers import work_in_processes
 
 _DIED = "the process that read it died, perhaps out of memory"
 _OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."

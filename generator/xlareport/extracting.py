@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.source import Entry, open_source
-from xlareport.errors import Problem, UnwritableFileError
 from xlareport.report import check_apart
+from xlareport.runtime.errors import Problem, UnwritableFileError
 
 _UNFIT = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EILSEQ)
 """A name that this file system does not allow, or that another file of the dump stands in for."""

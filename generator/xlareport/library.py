@@ -28,9 +28,9 @@ from xlareport.analysis.trace import trace
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import local_path, open_source
-from xlareport.errors import Problem, UnknownNameError, UnreadableInputError
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.report import name_files
+from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputError
 
 
 def read(dump: str | Path, limits: Limits = LIMITS) -> "Report":

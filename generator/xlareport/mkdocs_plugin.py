@@ -24,10 +24,10 @@ from mkdocs.utils.yaml import yaml_load
 from xlareport.pages import navigation
 from xlareport.pages.compiled import Compiled
 from xlareport.pages.headings import Kept, headings_alone, put_back
-from xlareport.payload import payload_path
-from xlareport.policy import policy, script_hash
-from xlareport.resources import resource
-from xlareport.workers import SHARE
+from xlareport.runtime.resources import resource
+from xlareport.runtime.worker_pool import SHARE
+from xlareport.site.content_policy import policy, script_hash
+from xlareport.storage.payloads import payload_path
 
 _INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser
     r"<script(?![^<>]*(?:\ssrc=|application/json))[^<>]*+>"

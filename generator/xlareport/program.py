@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from xlareport.dump.modules import Artifact, ModuleFiles, Stage
-from xlareport.errors import Problem, UnknownNameError
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
@@ -22,6 +21,7 @@ from xlareport.readers.memory_report_proto import read_memory_report_proto
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.stablehlo import Operation, read_stablehlo
 from xlareport.readers.thunks import Thunk, ThunkNote, read_thunk_metadata, read_thunk_sequence
+from xlareport.runtime.errors import Problem, UnknownNameError
 
 T = TypeVar("T")
 Reader = Callable[[bytes, str], tuple[T, list[Problem]]]

@@ -17,20 +17,12 @@ from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.marker import compile_marker
 from xlareport.analysis.reckoning import Reckoning
 from xlareport.beside import read_graphs, read_reasons
-from xlareport.collector import rare_collections
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
 from xlareport.dump.twins import twins
-from xlareport.errors import (
-    InputInsideOutputError,
-    OutputInsideInputError,
-    UnknownNameError,
-    UnreadableInputError,
-    UnwritableOutputError,
-)
 from xlareport.pages.assembly import site_files
 from xlareport.pages.facts import (
     Analysed,
@@ -51,7 +43,16 @@ from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
 from xlareport.program import Module, read_module
-from xlareport.progress import Tell, silent
+from xlareport.runtime.errors import (
+    InputInsideOutputError,
+    OutputInsideInputError,
+    UnknownNameError,
+    UnreadableInputError,
+    UnwritableOutputError,
+)
+from xlareport.runtime.garbage_collection import rare_collections
+from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.worker_pool import Crew, Errand, as_they_come
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.mkdocs_run import Press
@@ -59,7 +60,6 @@ from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
 from xlareport.watching import Watched, watch, without_module
-from xlareport.workers import Crew, Errand, as_they_come
 
 _READING = "reading modules"
 _BUILDING = "building the site"

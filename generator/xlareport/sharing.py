@@ -7,10 +7,10 @@ from pathlib import Path
 
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
-from xlareport.errors import UnreadableInputError
 from xlareport.knowledge import opcodes
-from xlareport.progress import Tell
 from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.progress import Tell
 from xlareport.site.fitting import Packed
 from xlareport.site.main_program import find_site
 from xlareport.site.pack import NO_NOTES, pack

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from xlareport import units
 from xlareport.analysis.clock.times import ModuleTimes, times_of
 from xlareport.beside import ProfileReading, profile_events, profiles_beside
 from xlareport.dump.filename import sanitised
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.source import Source, open_source
-from xlareport.errors import Problem
-from xlareport.progress import Tell, silent
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.progress import Tell, silent
 
 if TYPE_CHECKING:
     from pathlib import Path

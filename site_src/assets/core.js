@@ -37,7 +37,7 @@ const xlareport = (() => {
   for (const [value, digit] of [...DIGITS].entries()) values[digit.charCodeAt(0)] = value;
 
   /**
-   * Returns the bytes that base 85 stands for; the other side is payload.py.
+   * Returns the bytes that base 85 stands for; the other side is storage/payloads.py.
    * @param {string} body
    */
   function decoded(body) {
@@ -129,7 +129,7 @@ const xlareport = (() => {
 
   /**
    * Gives folded strings back: patterns with slots, the pattern of each string, and the numbers in the
-   * slots. The other side is dump/folding.py.
+   * slots. The other side is storage/folding.py.
    * @param {[(string | [string])[], number[], number[]]} folded
    * @returns {string[]}
    */

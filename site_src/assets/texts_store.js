@@ -1,6 +1,6 @@
 /**
  * The texts of a module, as XLA wrote them, out of what the site stores: each line once, blocks of
- * lines as copies of earlier ones. The other side is dump/texts.py, which says what the numbers mean.
+ * lines as copies of earlier ones. The other side is storage/texts.py, which says what the numbers mean.
  */
 "use strict";
 

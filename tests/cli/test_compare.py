@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 
 from xlareport.cli.compare import command
 from xlareport.comparing import compare
-from xlareport.errors import UnreadableInputError
 from xlareport.pages.compare.budgets import BudgetError
-from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.storage.payloads import stored
 
 Unpack = Callable[[str], Path]
 Edit = Callable[[str, str], str]

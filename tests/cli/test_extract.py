@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from xlareport.cli.extract import command
 from xlareport.dump.source import open_source
-from xlareport.errors import UnknownNameError, UnwritableFileError
 from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
 
 Unpack = Callable[[str], Path]
 TEXTS = (".txt", ".mlir", ".ll", ".debug_options")

@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from xlareport.cli.history import command
-from xlareport.errors import UnknownNameError
+from xlareport.runtime.errors import UnknownNameError
 
 Unpack = Callable[[str], Path]
 

@@ -16,7 +16,7 @@ import pytest
 from xlareport.dump import remote
 from xlareport.dump.limits import Limits
 from xlareport.dump.source import Source, local_path, open_source
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is an extra")
 

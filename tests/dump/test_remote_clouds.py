@@ -13,7 +13,7 @@ import pytest
 
 from xlareport.dump.limits import Limits
 from xlareport.dump.source import open_source
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 
 FILES = {
     "dump/module_0001.x.before_optimizations.txt": b"HloModule x\n",

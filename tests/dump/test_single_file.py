@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.dump.single_file import MARK, is_single_file, members
 from xlareport.dump.spool import Limits, Spool
-from xlareport.payload import enclosed, payload_file
+from xlareport.storage.payloads import enclosed, payload_file
 
 BLOCK = '<script type="application/json" id="{}">{}</script>\n'
 

@@ -11,7 +11,7 @@ import zstandard
 
 from xlareport.dump.limits import Limits
 from xlareport.dump.source import open_source
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 
 FILES = {
     "module_0000.jit_f.before_optimizations.txt": b"HloModule jit_f\n",

@@ -17,16 +17,16 @@ import pytest
 from xlareport.comparing import compare
 from xlareport.dump import source
 from xlareport.dump.limits import LIMITS, Limits
-from xlareport.errors import (
+from xlareport.extracting import extract_texts
+from xlareport.pages.views import ReportView
+from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import (
     InputInsideOutputError,
     OutputInsideInputError,
     UnreadableInputError,
     UnwritableOutputError,
     XlareportError,
 )
-from xlareport.extracting import extract_texts
-from xlareport.pages.views import ReportView
-from xlareport.report import BuildOptions, build
 from xlareport.site.folder import Folder, FolderInUseError
 
 GOOD = "HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"

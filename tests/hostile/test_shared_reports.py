@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from xlareport.cli.extract import command
-from xlareport.dump import texts
 from xlareport.dump.source import open_source
 from xlareport.extracting import extract_texts
-from xlareport.payload import packed, payload_file, read_payload
+from xlareport.storage import texts
+from xlareport.storage.payloads import packed, payload_file, read_payload
 
 KEY = "m/x/texts"
 GOOD = {"texts": [["a.txt", 3, None, 0, [0, 1]]], "chunks": [0]}

@@ -11,9 +11,9 @@ from xlareport.dump.source import open_source
 from xlareport.pages.answers import Told, tell
 from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.home import home_page
-from xlareport.progress import silent
 from xlareport.report import BuildOptions, analyse, begin_reading
-from xlareport.workers import Crew
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import Crew
 
 Unpack = Callable[[str], Path]
 Teller = Callable[[str], tuple[Told, dict[str, str]]]

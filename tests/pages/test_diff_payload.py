@@ -3,8 +3,8 @@
 from itertools import accumulate
 
 from xlareport.analysis.textdiff import ComputationDiff, DiffLine, Hunk, TextDiff
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages.diff_payload import StoredLines, diff_payload
+from xlareport.storage.folding import Folded, unfolded
 
 LINES = (
     DiffLine("+", "%region (x: f32[]) -> f32[]"),

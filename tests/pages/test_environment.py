@@ -10,7 +10,7 @@ from jinja2 import Environment, UndefinedError
 from markupsafe import Markup
 
 from xlareport.pages.environment import FILTERS, environment, front_matter, text, visible
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 
 EXTENSIONS = ["admonition", "attr_list", "def_list", "md_in_html", "tables", "toc", "fenced_code"]
 HOSTILE = (

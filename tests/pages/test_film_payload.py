@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from xlareport.analysis.history import Snapshots
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages.film_payload import film_payloads
-from xlareport.payload import value_of
 from xlareport.report import BuildOptions, read_one
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import value_of
 
 Unpack = Callable[[str], Path]
 

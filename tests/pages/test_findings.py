@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.parts import part
 
-from xlareport.payload import stored
 from xlareport.report import BuildOptions, build
+from xlareport.storage.payloads import stored
 
 Unpack = Callable[[str], Path]
 

@@ -8,13 +8,13 @@ import pytest
 
 from xlareport.analysis.clock.times import times_of
 from xlareport.analysis.summarise import final_cost
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.pages import graph_payload
 from xlareport.pages.graph_payload import graph_payloads
-from xlareport.payload import Payload, value_of
 from xlareport.pictures.shade import Known
 from xlareport.readers.op_events import OpEvent
 from xlareport.report import BuildOptions, read_one
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import Payload, value_of
 
 Unpack = Callable[[str], Path]
 Payloads = dict[str, Any]

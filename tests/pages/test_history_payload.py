@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from xlareport.analysis.history import Snapshots
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history_payload import history_payloads
-from xlareport.payload import Payload, value_of
 from xlareport.report import BuildOptions, read_one
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import Payload, value_of
 
 Unpack = Callable[[str], Path]
 HEAD = (

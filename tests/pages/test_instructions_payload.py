@@ -8,14 +8,14 @@ import pytest
 
 from xlareport.analysis.cost.shares import shares
 from xlareport.analysis.summarise import final_cost
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages import instructions_payload
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.instructions_payload import instructions_payloads
-from xlareport.payload import value_of
 from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import value_of
 
 Unpack = Callable[[str], Path]
 DEVICE = nominal_device("cpu")

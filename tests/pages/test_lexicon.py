@@ -6,7 +6,7 @@ from xlareport.knowledge import element_types, opcodes
 from xlareport.pages.lexicon import lexicon
 from xlareport.pages.tables import Column, Table, lean_payloads
 from xlareport.pages.tokens import NameCells
-from xlareport.payload import value_of
+from xlareport.storage.payloads import value_of
 
 
 def test_every_kind_of_word_has_its_entries() -> None:

@@ -16,7 +16,7 @@ from xlareport.pages import assembly, coverage
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.tables import table_file
-from xlareport.payload import value_of
+from xlareport.storage.payloads import value_of
 
 NO_PROBLEMS = coverage.problems_table(())
 PLAIN = "This page could not be made"
@@ -68,7 +68,9 @@ def test_a_fault_costs_a_page(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("xlareport.workers._pool", ThreadPoolExecutor)  # they see what is patched
+    monkeypatch.setattr(
+        "xlareport.runtime.worker_pool._pool", ThreadPoolExecutor
+    )  # they see what is patched
     assert run(dump, tmp_path / "well", "--no-html").exit_code == 0
     monkeypatch.setattr(f"xlareport.pages.{function}", fail)
     done = run(dump, tmp_path / "out", "--no-html")
@@ -104,7 +106,9 @@ def test_a_fault_costs_a_page(
 def test_a_fault_in_what_joins_the_modules_costs_itself(
     function: str, dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xlareport.workers._pool", ThreadPoolExecutor)  # they see what is patched
+    monkeypatch.setattr(
+        "xlareport.runtime.worker_pool._pool", ThreadPoolExecutor
+    )  # they see what is patched
     monkeypatch.setattr(f"xlareport.{function}", fail)
     done = run(dump, tmp_path, "--no-html", "--pictures", "changed")
     assert done.exit_code == 0, done.output
@@ -152,7 +156,9 @@ def test_a_part_that_failed_says_so_in_its_place() -> None:
 def test_the_parts_of_a_page_that_failed_can_be_reached(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("xlareport.workers._pool", ThreadPoolExecutor)  # they see what is patched
+    monkeypatch.setattr(
+        "xlareport.runtime.worker_pool._pool", ThreadPoolExecutor
+    )  # they see what is patched
     monkeypatch.setattr("xlareport.pages.module_files.module_page", fail)
     assert run(dump, tmp_path, "--no-html").exit_code == 0
     page = html.unescape((tmp_path / "site_src/m/module_0002.jit_train_step.md").read_text())

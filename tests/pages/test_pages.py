@@ -12,7 +12,6 @@ from xlareport.analysis.steps import step
 from xlareport.analysis.summary import Figures, ModuleSummary
 from xlareport.analysis.textdiff import text_diff
 from xlareport.dump.classify import classify
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
@@ -27,6 +26,7 @@ from xlareport.pages.step_payload import step_payload
 from xlareport.pages.views import DumpView, GeneratorView, ReportView
 from xlareport.readers.debug_options import Setting
 from xlareport.report import BuildOptions, build
+from xlareport.storage.folding import Folded, unfolded
 
 BEFORE = """HloModule m
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from xlareport.dump.folding import Folded, unfolded
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages import picture_levels
 from xlareport.pages.picture_levels import snapshot_levels
-from xlareport.payload import value_of
 from xlareport.pictures.shade import NOTHING
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import value_of
 
 TEXT = """HloModule m
 

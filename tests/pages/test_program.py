@@ -11,9 +11,9 @@ from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.program import ProgramPage, links_table, program_page
 from xlareport.pages.program_picture import program_picture
 from xlareport.pages.views import ReportView
-from xlareport.progress import silent
 from xlareport.report import BuildOptions, analyse, begin_reading
-from xlareport.workers import Crew
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import Crew
 
 Unpack = Callable[[str], Path]
 

@@ -6,7 +6,7 @@ from jinja2 import DictLoader, Environment
 from xlareport.pages.compiled import Compiled
 from xlareport.pages.environment import environment
 from xlareport.pages.rendering import compile_templates
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 
 
 def test_what_was_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from xlareport.analysis.steps import step
 from xlareport.pages.module_work import work_on
 from xlareport.pages.search_index import search_index, touched
 from xlareport.pages.search_payload import Stage, searched
-from xlareport.payload import read_payload
 from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
+from xlareport.storage.payloads import read_payload
 
 Unpack = Callable[[str], Path]
 

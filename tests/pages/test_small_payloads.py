@@ -4,7 +4,7 @@ import pytest
 
 from xlareport.pages import small_payloads
 from xlareport.pages.small_payloads import held, hold, module_payloads
-from xlareport.payload import SMALL, Payload, payload, read_payload
+from xlareport.storage.payloads import SMALL, Payload, payload, read_payload
 
 STEPS = payload("m/x/steps", [1, 2])
 FILES = payload("m/x/files", {"rows": ["\u2028 a\nb"]})

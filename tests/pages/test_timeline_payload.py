@@ -8,8 +8,8 @@ from xlareport.analysis.clock.times import times_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages.timeline_payload import timeline_payload
-from xlareport.payload import value_of
 from xlareport.readers.op_events import OpEvent
+from xlareport.storage.payloads import value_of
 
 HLO = """HloModule m
 

@@ -5,7 +5,7 @@ import re
 from xlareport.knowledge import colours
 from xlareport.pictures.scales import Scale
 from xlareport.pictures.style import dark_rules, style_sheet
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 
 
 def test_only_the_families_in_use_have_rules() -> None:

@@ -11,7 +11,6 @@ from io import BytesIO
 from typing import Any
 
 from xlareport.analysis.clock.times import times_of
-from xlareport.errors import Problem
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
@@ -33,6 +32,7 @@ from xlareport.readers.tf_log import read_tf_log
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
+from xlareport.runtime.errors import Problem
 
 PATH = "a file"
 Told = tuple[Any, Sequence[Problem]]

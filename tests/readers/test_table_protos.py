@@ -3,8 +3,8 @@ from gzip import compress
 
 import pytest
 
-from xlareport.gzipped import unpacked
 from xlareport.readers.table_protos import message_class
+from xlareport.runtime.gzipped import unpacked
 
 
 def test_a_message_is_read_by_the_numbers_of_its_table() -> None:

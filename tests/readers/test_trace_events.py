@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.clock.times import times_of
-from xlareport.errors import Problem
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
+from xlareport.runtime.errors import Problem
 
 
 def event(op: str, start: object, length: object, **told: str) -> dict[str, object]:

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from tests.conftest import payload_files
 
-from xlareport.dump.folding import folded
 from xlareport.pages import lexicon, navigation
 from xlareport.pages.environment import environment, front_matter
 from xlareport.pages.headings import html_of
 from xlareport.pages.picture_look import picture_look
-from xlareport.payload import payload, payload_file
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import payload, payload_file
 
 HOSTILE = (
     "</script><script>hacked=1</script><img src=x onerror=hacked=2>**`[x](javascript:hacked=3)"

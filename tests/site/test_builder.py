@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.runtime.worker_pool import Crew
 from xlareport.site import SiteWriter, builder
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.workers import Crew
 
 
 @pytest.fixture

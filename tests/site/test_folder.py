@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 from xlareport.site.folder import Folder, ForeignFileError, ForeignSettingsError
 
 

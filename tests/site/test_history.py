@@ -10,9 +10,9 @@ from tests.conftest import payload_files
 
 from xlareport.pages.environment import front_matter
 from xlareport.pages.history_columns import chunk_columns, index_columns
-from xlareport.payload import payload
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.payloads import payload
 
 pytestmark = pytest.mark.browser
 

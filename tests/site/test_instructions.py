@@ -8,11 +8,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
-from xlareport.dump.folding import folded
 from xlareport.pages.environment import front_matter
-from xlareport.payload import payload
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import payload
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,7 @@ from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
 from xlareport.mkdocs_plugin import XlareportPlugin, maker
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 

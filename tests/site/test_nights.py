@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.trends import Night
-from xlareport.errors import UnwritableFileError
+from xlareport.runtime.errors import UnwritableFileError
 from xlareport.site.nights import FILE, append_night, read_nights
 
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from xlareport.cli.pack import command
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.fitting import rank
 from xlareport.site.main_program import MainProgram
 from xlareport.site.pack import LIST, pack

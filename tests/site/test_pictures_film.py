@@ -13,10 +13,10 @@ from xlareport.analysis.history import Snapshots
 from xlareport.pages.environment import front_matter
 from xlareport.pages.film_payload import film_payloads
 from xlareport.pages.picture_look import picture_look
-from xlareport.payload import payload_file
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.payloads import payload_file
 
 pytestmark = pytest.mark.browser
 

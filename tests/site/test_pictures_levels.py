@@ -8,19 +8,19 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.conftest import payload_files
 
-from xlareport.dump.folding import folded
 from xlareport.pages import navigation
 from xlareport.pages.environment import front_matter
 from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.picture_record import level_record, picture_record
-from xlareport.payload import payload
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Drawing, Group, Node, Opening
 from xlareport.pictures.shade import Shade
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import payload
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,6 @@ from xlareport.pages.graph_payload import graph_payloads
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_look import picture_look
 from xlareport.pages.picture_record import level_record, picture_record
-from xlareport.payload import payload_file
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
 from xlareport.pictures.drawing import LEAVES, Drawing, Edge, Group, Node, Opening
@@ -27,6 +26,7 @@ from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.payloads import payload_file
 
 pytestmark = pytest.mark.browser
 

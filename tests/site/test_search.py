@@ -10,9 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from xlareport.pages.environment import front_matter
-from xlareport.payload import payload_file
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
+from xlareport.storage.payloads import payload_file
 
 pytestmark = pytest.mark.browser
 

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import LONG_WALKS
 
-from xlareport.errors import UnreadableInputError
 from xlareport.extracting import extract_texts
 from xlareport.report import BuildOptions, build, read_report
+from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.fitting import LIMIT
 from xlareport.site.pack import pack
 from xlareport.site.single import pack_single

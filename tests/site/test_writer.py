@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 from xlareport.site.folder import Folder, ForeignFileError
 from xlareport.site.writer import File, is_inside, write_sources
 

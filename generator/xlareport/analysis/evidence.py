@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.helpers import helper, is_own_function
 from xlareport.analysis.measures import Most, matrices, memory, work
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
+from xlareport.runtime import units
 
 ROUNDS = 100
 """A loop whose rounds the dump does not tell is taken to run so often; the words say so."""

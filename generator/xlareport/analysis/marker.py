@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from xlareport.errors import XlareportError
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.errors import XlareportError
 
 
 class BadMarkerError(XlareportError):

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge import passes
+from xlareport.runtime import units
 
 _TPU_FILES = ("tpu_comp_env", "target_arguments", "transfer_stats")
 _PYTORCH = ("SyncTensorsGraph", "IrToHlo", "ReplicateShardedData", "ReshardData")

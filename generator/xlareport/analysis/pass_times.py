@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from xlareport import units
 from xlareport.analysis.boundaries import START, Boundary, actor
 from xlareport.dump.modules import ModuleFiles, Stage
 from xlareport.readers.pass_metadata import ModuleMetadata, PassRun
+from xlareport.runtime import units
 
 _SHOWN = 8
 _MICROSECONDS = 1e6

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport.digits import whole_number
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
+from xlareport.runtime.whole_numbers import whole_number
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
 _ONE_SHARDING = re.compile(r"\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")

@@ -8,7 +8,7 @@ from xlareport.analysis.settings import Choice
 from xlareport.analysis.signature import Signature
 from xlareport.analysis.traits import NO_TRAITS, Traits
 from xlareport.dump.modules import ModuleFiles, Stage
-from xlareport.errors import Problem
+from xlareport.runtime.errors import Problem
 
 
 @dataclass(frozen=True, slots=True)

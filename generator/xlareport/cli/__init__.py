@@ -10,8 +10,8 @@ import click
 
 from xlareport import __version__
 from xlareport.cli.terminal import say
-from xlareport.collector import collect_seldom, leave_the_rest
-from xlareport.errors import XlareportError
+from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.garbage_collection import collect_seldom, leave_the_rest
 
 _COMMANDS = {
     "build": "xlareport.cli.build",

@@ -19,8 +19,8 @@ from xlareport.cli.flags import era_option
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable
-from xlareport.errors import XlareportError
 from xlareport.report import BuildOptions, build
+from xlareport.runtime.errors import XlareportError
 
 _NOTHING = (
     "XLA dumped nothing. Was anything compiled, by a jitted function that ran? Did the program set "

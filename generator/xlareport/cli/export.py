@@ -10,9 +10,9 @@ from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import say
 from xlareport.dump.limits import Limits
-from xlareport.errors import UnwritableFileError
 from xlareport.exporting import Exported, export_stage
 from xlareport.report import BuildOptions, read_watched
+from xlareport.runtime.errors import UnwritableFileError
 
 
 @click.command(name="export")

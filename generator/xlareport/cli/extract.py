@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from xlareport import units
 from xlareport.analysis.cut import cut_computation, cut_instruction
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say
 from xlareport.dump.limits import Limits
-from xlareport.errors import UnknownNameError, UnwritableFileError
 from xlareport.extracting import extract_texts
 from xlareport.hlo.model import HloModule
 from xlareport.report import BuildOptions, read_one
+from xlareport.runtime import units
+from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
 
 
 @click.command(name="extract")

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from xlareport import units
 from xlareport.analysis.history import Event, HistoryEvent, Snapshots
 from xlareport.analysis.pairing import Grade, Place
 from xlareport.analysis.subjects import Subject, find_subjects, near_names
@@ -17,9 +16,10 @@ from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say, say_json
 from xlareport.dump.limits import Limits
 from xlareport.dump.modules import Stage
-from xlareport.errors import UnknownNameError
 from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
+from xlareport.runtime import units
+from xlareport.runtime.errors import UnknownNameError
 
 _SHOWN = 12
 

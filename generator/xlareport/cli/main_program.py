@@ -10,9 +10,9 @@ from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import say, say_json
 from xlareport.dump.limits import Limits
-from xlareport.errors import UnreadableInputError
 from xlareport.pages.words import sureness
 from xlareport.report import BuildOptions, read_report
+from xlareport.runtime.errors import UnreadableInputError
 
 
 @click.command(name="main")

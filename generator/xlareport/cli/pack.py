@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from xlareport import units
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say
 from xlareport.report import BuildOptions
+from xlareport.runtime import units
 from xlareport.sharing import Parcel, Shared, share, share_redacted
 from xlareport.site.fitting import LIMIT
 

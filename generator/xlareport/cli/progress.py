@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from xlareport.progress import Tell, silent
+from xlareport.runtime.progress import Tell, silent
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import zstandard
 
 from xlareport.dump.limits import FileTooLargeError, too_many_files
 from xlareport.dump.spool import Spool
-from xlareport.errors import Problem, UnreadableInputError
+from xlareport.runtime.errors import Problem, UnreadableInputError
 
 _ENDINGS = {
     "zip": (".zip",),

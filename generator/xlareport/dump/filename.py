@@ -21,7 +21,7 @@ from xlareport.dump.grammar import Form, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.reading import Reading
 from xlareport.dump.tokens import Token, joined, table
-from xlareport.parcel import Parcel
+from xlareport.runtime.fast_pickle import Parcel
 
 LONGEST = 512
 """Longer names are not taken apart: no file system has them, only archives can."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 
 
 @dataclass(frozen=True, slots=True)

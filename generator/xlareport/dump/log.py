@@ -7,7 +7,7 @@ from typing import IO
 
 from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
-from xlareport.errors import Problem
+from xlareport.runtime.errors import Problem
 
 _BEGIN = re.compile(rb"^\*\*\* Begin ([^\n]{1,4096}) \*\*\*\r?\n$")
 _ENDINGS = (".log", ".out", ".err", ".txt", "stdout", "stderr")

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from xlareport import units
 from xlareport.dump.filename import DumpName
 from xlareport.dump.identity import Identity, join_incomplete
 from xlareport.dump.source import Entry
-from xlareport.errors import Problem
-from xlareport.parcel import Parcel
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.fast_pickle import Parcel
 
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from xlareport.dump.archive import Member, inside
 from xlareport.dump.spool import Spool
-from xlareport.errors import Problem, UnreadableInputError
-from xlareport.payload import released
+from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.storage.payloads import released
 
 MARK = '<meta name="xlareport" content="single-file">'
 """Stands in the first 4 KiB of the file, so that it is known for what it is."""

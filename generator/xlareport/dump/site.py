@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xlareport.dump.folding import Folded, Pattern, unfolded
 from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
-from xlareport.dump.texts import Chunk, DamagedTextsError, StoredText, restore
-from xlareport.errors import Problem
-from xlareport.payload import read_payload
+from xlareport.runtime.errors import Problem
+from xlareport.storage.folding import Folded, Pattern, unfolded
+from xlareport.storage.payloads import read_payload
+from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, restore
 
 _INDEX = re.compile(
     r"(?P<site>(?:[^/]+/)?(?:site/|site_src/)?)assets/data/m/(?P<slug>[^/]+)/texts\.js"

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from xlareport.dump import archive, log, remote, single_file, site, standard_input
 from xlareport.dump.limits import LIMITS, LimitPassedError, Limits, too_large
 from xlareport.dump.spool import Spool
-from xlareport.errors import Problem, UnreadableInputError
+from xlareport.runtime.errors import Problem, UnreadableInputError
 
 _LATEST = 1 << 36
 """Seconds since the epoch; what a file says of a later moment, or of none, is not believed."""

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import IO
 
 from xlareport.dump.limits import FileTooLargeError, Limits, too_many_bytes, too_many_files
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 
 _CHUNK = 1 << 20
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
-from xlareport.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError
 
 PLACE = "-"
 """What stands on the command line for standard input."""

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from xlareport.parcel import Parcel
+from xlareport.runtime.fast_pickle import Parcel
 
 
 @dataclass(frozen=True, slots=True)

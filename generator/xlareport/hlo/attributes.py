@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport.digits import whole_number
 from xlareport.hlo import quoting
+from xlareport.runtime.whole_numbers import whole_number
 
 CALLING = frozenset(
     {

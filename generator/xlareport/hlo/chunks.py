@@ -2,11 +2,11 @@
 
 from itertools import pairwise
 
-from xlareport.errors import Problem
 from xlareport.hlo.header import ComputationPool, computation_name, thread_name
 from xlareport.hlo.line import InstructionPool
 from xlareport.hlo.model import Computation
 from xlareport.hlo.recovery import LineByLine
+from xlareport.runtime.errors import Problem
 
 _LONG = 4096
 """Chunks of more bytes are known by length and hash, so that memory does not hold them twice.

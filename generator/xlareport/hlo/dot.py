@@ -16,7 +16,6 @@ What a drawing does not show, and what stands in its place:
 - the name of the module: the title of the drawing, which is the name of the file
 """
 
-from xlareport.errors import Problem
 from xlareport.hlo.dots.graph import Cluster, Graph
 from xlareport.hlo.dots.lines import header, lines
 from xlareport.hlo.dots.statements import statements
@@ -25,6 +24,7 @@ from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.reading import Reading, SnapshotReader, limited
 from xlareport.hlo.trouble import trouble
+from xlareport.runtime.errors import Problem
 
 
 class DotReader(SnapshotReader):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from xlareport.digits import whole_number
 from xlareport.hlo.attributes import AttributeList, Metadata, split_attributes
 from xlareport.hlo.shape import Shape
+from xlareport.runtime.whole_numbers import whole_number
 
 
 @dataclass(slots=True, eq=False)

@@ -15,8 +15,6 @@ import zlib
 
 from google.protobuf.message import DecodeError
 
-from xlareport.errors import Problem
-from xlareport.gzipped import unpacked
 from xlareport.hlo.header import ComputationPool
 from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -26,6 +24,8 @@ from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
 from xlareport.hlo.reading import Reading, SnapshotReader, limited
 from xlareport.hlo.trouble import trouble
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.gzipped import unpacked
 
 
 class ProtoReader(SnapshotReader):

@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.collector import no_collections
-from xlareport.errors import Problem
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.repeated import NamesOnce
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.garbage_collection import no_collections
 
 MAX_PROBLEMS = 100
 """Problems listed for one file; the last one says how many more there are."""

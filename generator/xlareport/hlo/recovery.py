@@ -16,7 +16,7 @@ from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.trouble import trouble
 
 if TYPE_CHECKING:
-    from xlareport.errors import Problem
+    from xlareport.runtime.errors import Problem
 
 _COMMENT = re.compile(r"\s*+(?://.*+|#.*+)?+\Z")
 _STARTS = re.compile(r"\s*+(?:ROOT\s++)?+%?+[^\s=%(){},\"]++ = ")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xlareport.errors import Problem
 from xlareport.hlo.model import Computation, HloModule
+from xlareport.runtime.errors import Problem
 
 
 class NamesOnce:

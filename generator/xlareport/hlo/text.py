@@ -5,13 +5,13 @@ a dump of every pass costs little more than its distinct lines. What the quick w
 line by line (`recovery`), through the same pools.
 """
 
-from xlareport.errors import Problem
 from xlareport.hlo.chunks import ChunkReader
 from xlareport.hlo.header import ModuleHeader, find_first_computation, find_module
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.reading import Reading, SnapshotReader, limited
 from xlareport.hlo.tables import Tables
 from xlareport.hlo.trouble import trouble
+from xlareport.runtime.errors import Problem
 
 
 class TextReader(SnapshotReader):

@@ -1,6 +1,6 @@
 """Problems in a text: where, what was expected, and a drawing of the place."""
 
-from xlareport.errors import Problem
+from xlareport.runtime.errors import Problem
 
 _BEFORE, _AFTER = 50, 30
 """How many characters a drawing shows on each side of the place."""

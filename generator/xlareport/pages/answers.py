@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.expense_work import HeavyRow
 from xlareport.analysis.state import trains
@@ -18,6 +17,7 @@ from xlareport.pages.measured_views import MeasuredView
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.prose import prose
 from xlareport.pages.views import ModuleView, ReportView
+from xlareport.runtime import units
 
 _HEAVIEST = 3
 _BUSIEST = 2

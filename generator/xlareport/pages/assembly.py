@@ -25,9 +25,9 @@ from xlareport.pages.small_payloads import together
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pages.trends import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.views import ReportView
-from xlareport.payload import Payload, payload_file
 from xlareport.pictures.draw import PictureRequest
-from xlareport.workers import Crew, Errand
+from xlareport.runtime.worker_pool import Crew, Errand
+from xlareport.storage.payloads import Payload, payload_file
 
 _TOGETHER = 50
 """Modules whose pages are made by one process at a time, at most."""

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.pages.views import ReportView
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
+from xlareport.runtime import units
 
 _PLUMBING = frozenset({"_Arg", "_Retval", "NoOp", "Const", "_SOURCE", "_SINK"})
 _KINDS = 12

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.code.files import CodeLink
 from xlareport.analysis.code.units import ModuleCode
 from xlareport.pages import navigation, words
 from xlareport.pages.code_payload import MOST_UNITS
 from xlareport.pages.views import CodeRecord, ModuleView
+from xlareport.runtime import units
 
 
 @dataclass(frozen=True, slots=True)

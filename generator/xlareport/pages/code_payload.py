@@ -12,8 +12,8 @@ from xlareport.analysis.summarise import source_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.code_texts import Shelf, cut_note, joined
-from xlareport.payload import Payload, payload
 from xlareport.readers.fusion_decisions import FusionDecision
+from xlareport.storage.payloads import Payload, payload
 
 MOST_UNITS = 5_000
 MOST_THUNKS = 20_000

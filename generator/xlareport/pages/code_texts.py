@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from xlareport.pages import navigation
 from xlareport.pages.environment import visible
-from xlareport.payload import Payload, payload
+from xlareport.storage.payloads import Payload, payload
 
 MOST_SHOWN = 300_000
 """Characters of one text; the file in the dump holds the rest."""

@@ -15,9 +15,9 @@ from xlareport.analysis.pairing import Grade
 from xlareport.analysis.reckoning import Reckoning, device_of
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.pages.timeline_payload import timeline_payload
-from xlareport.payload import Payload
 from xlareport.pictures.shade import Known
 from xlareport.program import Module
+from xlareport.storage.payloads import Payload
 
 _GIVEN = "came with the program"
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.boundaries import DumpMode, ModeFinding, dump_mode
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles, Stage
@@ -19,6 +18,7 @@ from xlareport.pages.tables import Column, Table
 from xlareport.pages.tokens import NameCells
 from xlareport.pages.views import ModuleView, ProblemView, ReportView
 from xlareport.program import CODE_KINDS
+from xlareport.runtime import units
 
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"

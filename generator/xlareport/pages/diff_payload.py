@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 from xlareport.analysis.textdiff import ComputationDiff, DiffLine, TextDiff
-from xlareport.dump.folding import folded
-from xlareport.units import plural
+from xlareport.runtime.units import plural
+from xlareport.storage.folding import folded
 
 _LINES = 10_000
 _LINE_LENGTH = 4_000

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from xlareport import units
+from xlareport.runtime import units
 
 _INSIDE = r",|(?<=[A-Za-z0-9])[._/-](?=[A-Za-z0-9])|(?<=\S) (?=\S)"
 """Punctuation that cannot be markup where it stands; it stays, so that pages remain readable."""

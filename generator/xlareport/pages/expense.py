@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.expense import Expense
 from xlareport.analysis.expense_work import CollectiveRow, LoopRow, Totals
 from xlareport.analysis.wording import plain
@@ -16,6 +15,7 @@ from xlareport.pages.figures import Figure
 from xlareport.pages.findings import FindingsView
 from xlareport.pages.treemap import treemap, treemap_words
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
 
 
 @dataclass(frozen=True, slots=True)

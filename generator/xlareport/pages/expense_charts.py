@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from xlareport import units
 from xlareport.analysis.expense_work import HeavyRow
 from xlareport.knowledge.devices import Device
+from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 14, 34

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.expense_memory import Memory
 from xlareport.pages import navigation, words
@@ -27,6 +26,7 @@ from xlareport.pages.expense_memory_tables import memory_tables
 from xlareport.pages.figures import Figure
 from xlareport.pages.prose import prose
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
 
 
 @dataclass(frozen=True, slots=True)

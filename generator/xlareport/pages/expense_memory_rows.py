@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.expense_memory import Memory
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.readers.live_range import ScopeShare
+from xlareport.runtime import units
 
 _TREE_LINES = 60
 _TREE_LEAST = 0.005

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from xlareport import units
 from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.expense_memory import Memory, ValueRow
 from xlareport.knowledge.memory_spaces import space_words
@@ -10,6 +9,7 @@ from xlareport.pages import navigation
 from xlareport.pages.expense_tables import shortened
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
 
 
 def memory_tables(view: ModuleView, found: Memory) -> Mapping[str, Table]:

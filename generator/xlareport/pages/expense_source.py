@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.expense_source import Became, LineStory, Source
 from xlareport.pages import navigation, words
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
 
 _SHOWN = 40
 _OPERATIONS = 12

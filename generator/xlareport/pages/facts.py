@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
-from xlareport import __version__, units
+from xlareport import __version__
 from xlareport.analysis.clock.measured import Measured
 from xlareport.analysis.clock.runs import module_runs
 from xlareport.analysis.clock.times import ModuleTimes
@@ -20,7 +20,6 @@ from xlareport.analysis.roles import roles
 from xlareport.analysis.settings import Choice
 from xlareport.analysis.summary import ModuleSummary, StageSummary
 from xlareport.dump.modules import Artifact, GroupedDump
-from xlareport.errors import Problem
 from xlareport.pages import relations, words
 from xlareport.pages.expense_facts import with_expense
 from xlareport.pages.finding_facts import with_findings
@@ -41,6 +40,8 @@ from xlareport.pages.views import (
     StageView,
 )
 from xlareport.readers.tf_graph import FrameworkGraph
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
 
 _SCHEMA = 2
 """Raised when something changes its meaning or goes; 1 named each file three times."""

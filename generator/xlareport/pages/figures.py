@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.pages.views import FinalView
+from xlareport.runtime import units
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from typing import Any
 
 from xlareport.analysis.history import Snapshots
 from xlareport.analysis.lifelines import NOBODY, Film, Form, films, most_at_once
-from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.instruction_columns import Interned, Seen, columns, flat
-from xlareport.payload import Payload, payload
 from xlareport.pictures.shade import NOTHING
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import Payload, payload
 
 _MOST_FILMS = 24
 _MOST_FORMS = 120_000

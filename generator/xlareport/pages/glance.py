@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.busiest import Busy
 from xlareport.analysis.glance import Glance
 from xlareport.analysis.numbers_changed import NumbersChanged
@@ -17,6 +16,7 @@ from xlareport.pages import navigation
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.prose import prose
 from xlareport.pages.tables import Column, Table
+from xlareport.runtime import units
 
 _SHOWN = 12
 _NAMES = 4

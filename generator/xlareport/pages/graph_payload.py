@@ -11,14 +11,14 @@ from typing import Any
 
 from xlareport.analysis.clock.times import NO_TIMES, PICOSECOND, OpTime
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
-from xlareport.dump.folding import folded
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages.instruction_columns import Seen, columns, flat, interned, short
-from xlareport.payload import Payload, payload
 from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import Snapshot
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import Payload, payload
 
 _MOST = 200_000
 """Instructions of one module; computations after them are left out, and the page says so."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from xlareport.dump.folding import folded
 from xlareport.pages.instruction_columns import flat
+from xlareport.storage.folding import folded
 
 
 def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:

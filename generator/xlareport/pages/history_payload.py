@@ -17,7 +17,7 @@ from xlareport.analysis.subjects import Subject
 from xlareport.analysis.trace import Ends, Standing, Trace, standings, trace
 from xlareport.pages import navigation
 from xlareport.pages.history_columns import chunk_columns, index_columns
-from xlareport.payload import Payload, payload
+from xlareport.storage.payloads import Payload, payload
 
 _MOST = 20_000
 """Subjects of one module; those after them are left to the command line."""

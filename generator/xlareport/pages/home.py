@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.settings import Choice
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
@@ -16,6 +15,7 @@ from xlareport.pages.expense_links import expense_addresses
 from xlareport.pages.findings import FindingsView
 from xlareport.pages.prose import prose
 from xlareport.pages.views import MainView, ModuleView, ReportView
+from xlareport.runtime import units
 
 _SHOWN = 12
 

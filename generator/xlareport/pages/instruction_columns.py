@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import attribute_words, family, shape_line
 from xlareport.pictures.shade import Known, Shade, shade_of
+from xlareport.storage.folding import folded
 
 _LONGEST_ARGUMENT = 12
 _WITH_ARGUMENT = frozenset({"parameter", "constant", "get-tuple-element"})

@@ -14,7 +14,7 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.graph_payload import fitting
 from xlareport.pages.instruction_columns import Interned
-from xlareport.payload import Payload, payload
+from xlareport.storage.payloads import Payload, payload
 
 PIECE = 20_000
 """Instructions in a piece: at a hundred characters each, the most that is loaded at once."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from xlareport import units
 from xlareport.analysis.clock.measured import Measured, MeasuredRow, Sum
 from xlareport.analysis.clock.times import OpTime
 from xlareport.pages import navigation, words
@@ -12,6 +11,7 @@ from xlareport.pages.figures import Figure
 from xlareport.pages.measured_views import MeasuredOpView, MeasuredView
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
 
 _MICROSECOND = 1e6
 """Picoseconds."""

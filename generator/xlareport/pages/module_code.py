@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
 from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.code.units import module_code
-from xlareport.errors import Problem
 from xlareport.pages.code import CodeSummary, summary_of
 from xlareport.pages.code_payload import code_payloads
-from xlareport.payload import Payload
 from xlareport.program import Module, read_code, read_nameless
+from xlareport.runtime.errors import Problem
+from xlareport.storage.payloads import Payload
 
 
 @dataclass(frozen=True, slots=True)

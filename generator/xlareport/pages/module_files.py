@@ -8,7 +8,6 @@ from typing import Any
 
 from xlareport.analysis.expense import Expense
 from xlareport.dump.modules import ModuleFiles
-from xlareport.errors import Problem
 from xlareport.pages import navigation
 from xlareport.pages.code import code_page
 from xlareport.pages.expense_pages import ExpensePage, expense_pages
@@ -27,7 +26,8 @@ from xlareport.pages.texts import texts_page
 from xlareport.pages.texts_payload import has_texts
 from xlareport.pages.twins import twin_page
 from xlareport.pages.views import ModuleView
-from xlareport.payload import Payload
+from xlareport.runtime.errors import Problem
+from xlareport.storage.payloads import Payload
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.glance import Glance
 from xlareport.analysis.signature import Signature
 from xlareport.analysis.summary import HeavyInstruction, ModuleSummary, StageSummary
-from xlareport.errors import Problem
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code import CodeSummary, code_words
@@ -26,6 +24,8 @@ from xlareport.pages.tables import Column, Table
 from xlareport.pages.texts_payload import has_texts
 from xlareport.pages.tokens import NameCells
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
 
 _TOP_STEPS = 5
 _PROBLEMS = 3

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from xlareport.dump.modules import ModuleFiles
-from xlareport.errors import Problem
+from xlareport.runtime.errors import Problem
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.signature import Argument, Signature
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.analysis.weights import EmbeddedConstant
 from xlareport.pages import navigation
 from xlareport.pages.tables import Column, Table
+from xlareport.runtime import units
 
 _STATIC_ROWS = 50
 _WEIGHTY = 4096

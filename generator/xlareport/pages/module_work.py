@@ -22,7 +22,6 @@ from xlareport.analysis.summary import ModuleSummary, StepSummary
 from xlareport.analysis.textdiff import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
-from xlareport.errors import Problem
 from xlareport.pages import navigation
 from xlareport.pages.code import CodeSummary
 from xlareport.pages.counting import Counted, clock, count, timelines, with_makers
@@ -50,9 +49,10 @@ from xlareport.pages.step_figures import step_figures, time_words
 from xlareport.pages.step_payload import mentioned, step_payload
 from xlareport.pages.steps import steps_payload
 from xlareport.pages.texts_payload import KeptTexts, kept_texts
-from xlareport.payload import Payload, payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_module, unread
+from xlareport.runtime.errors import Problem
+from xlareport.storage.payloads import Payload, payload
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.analysis.wording import plain
 from xlareport.dump.filename import DumpName
@@ -17,6 +16,7 @@ from xlareport.dump.tokens import table
 from xlareport.knowledge import kinds, opcodes, stages
 from xlareport.pages.prose import prose
 from xlareport.pages.tokens import TokenView, token_views
+from xlareport.runtime import units
 
 _MODULE_NAMES_SHOWN = 40
 _INSTRUCTION_NAMES_SHOWN = 12

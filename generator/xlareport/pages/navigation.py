@@ -2,7 +2,7 @@
 
 from urllib.parse import quote
 
-from xlareport.payload import SHARED
+from xlareport.storage.payloads import SHARED
 
 HOME = "index.md"
 MODULES = "modules.md"

@@ -8,7 +8,7 @@ from xlareport.pages import navigation
 from xlareport.pages.module_head import ModuleHead
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.rendering import part_payload, render
-from xlareport.payload import Payload
+from xlareport.storage.payloads import Payload
 
 Made = TypeVar("Made")
 

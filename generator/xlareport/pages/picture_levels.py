@@ -21,17 +21,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from xlareport.dump.folding import folded
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages.graph_payload import fitting
 from xlareport.pages.picture_record import Record, level_record
-from xlareport.payload import Payload, payload
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Node
 from xlareport.pictures.levels import LevelPicture, all_levels, whereabouts
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.shade import Known
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import Payload, payload
 
 CHEAP = 60_000
 """Boxes that a snapshot's pictures have together, unless all are asked for."""

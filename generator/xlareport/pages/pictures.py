@@ -6,18 +6,18 @@ from hashlib import blake2b
 from itertools import chain, groupby, starmap
 from typing import Any, Literal
 
-from xlareport import units
 from xlareport.analysis.steps import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.picture_levels import snapshot_levels
 from xlareport.pages.picture_record import Record, level_record, picture_record
-from xlareport.payload import Payload, payload_file
 from xlareport.pictures.change import Pair, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import Module, Snapshot
+from xlareport.runtime import units
+from xlareport.storage.payloads import Payload, payload_file
 
 _SIDES = ("before", "after")
 _BOXES_TOGETHER = 600

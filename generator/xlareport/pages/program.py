@@ -6,7 +6,6 @@ from os.path import commonpath
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.chains import chains
 from xlareport.pages import navigation, words
 from xlareport.pages.clusters import ClusteredGraph, clustered
@@ -21,6 +20,7 @@ from xlareport.pages.views import (
 )
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
+from xlareport.runtime import units
 
 LINKS_TABLE = "program-links"
 """The payload key of the table of links."""

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from xlareport import units
 from xlareport.pages import words
 from xlareport.pages.views import LinkView, ModuleView, ReportView
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Drawing, Edge, Family, Group, Node
+from xlareport.runtime import units
 
 _DRAWN = 60
 _LEAST = 2

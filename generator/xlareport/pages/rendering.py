@@ -10,8 +10,8 @@ from xlareport.pages import navigation
 from xlareport.pages.compiled import Compiled
 from xlareport.pages.environment import environment, front_matter, visible
 from xlareport.pages.headings import html_of
-from xlareport.payload import Payload, payload
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
+from xlareport.storage.payloads import Payload, payload
 
 
 def render(template: str, page: Any, title: str, **front: bool) -> str:

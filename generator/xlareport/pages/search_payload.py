@@ -14,7 +14,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.instruction_columns import Interned
 from xlareport.pages.search_index import SearchIndex, Span, Touched, search_index
 from xlareport.pages.views import ReportView
-from xlareport.payload import payload_file
+from xlareport.storage.payloads import payload_file
 
 _MOST = 400_000
 """Values of one kind in one module; the rest is left out, and the search says so."""

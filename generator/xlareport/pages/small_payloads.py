@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from xlareport.pages import navigation
-from xlareport.payload import Payload, file_of
+from xlareport.storage.payloads import Payload, file_of
 
 _MOST = 700_000
 """Characters of JSON in that file, so that the first page of a large module comes quickly."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from xlareport import units
 from xlareport.analysis.growth import Growth
 from xlareport.analysis.pass_times import StepTime
+from xlareport.runtime import units
 
 Figure = tuple[str, str, str, str]
 """What it counts, before, after, and the difference with its sign; '' where nothing changed."""

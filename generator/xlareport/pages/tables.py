@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from xlareport.pages.tokens import Meaning, NameCell
-from xlareport.payload import Payload, payload, payload_file
+from xlareport.storage.payloads import Payload, payload, payload_file
 
 COLUMNS = "columns"
 """The payload key of the columns of the tables of all modules, by their names."""

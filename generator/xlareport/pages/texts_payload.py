@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
-from xlareport.dump.folding import folded
 from xlareport.dump.modules import Artifact, ModuleFiles
-from xlareport.dump.texts import StoredText, TextStore
 from xlareport.pages import navigation
-from xlareport.payload import payload_file
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import payload_file
+from xlareport.storage.texts import StoredText, TextStore
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
 """Formats; files of flags have none."""

@@ -12,18 +12,18 @@ All times are microseconds.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from xlareport import units
 from xlareport.analysis.clock.measured import instructions_by_name
 from xlareport.analysis.clock.timeline import Bar, Timeline
 from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
-from xlareport.payload import Payload, payload
 from xlareport.pictures.boxes import family
 from xlareport.pictures.drawing import Drawing, Node
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import scales
 from xlareport.pictures.shade import NOTHING, shade_of
+from xlareport.runtime import units
+from xlareport.storage.payloads import Payload, payload
 
 _MICROSECOND = 1e6
 """Picoseconds."""

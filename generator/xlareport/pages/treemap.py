@@ -7,8 +7,8 @@ from html import escape
 
 import squarify
 
-from xlareport import units
 from xlareport.analysis.cost.breakdown import Part
+from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 280
 _HEAD = 15

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.analysis.trends import Night, Step, labels, steps_in
-from xlareport.errors import Problem
 from xlareport.pages import words
 from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.views import ReportView
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
 
 NIGHTS_TABLE = "nights"
 """The payload key of the table."""

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from xlareport import units
 from xlareport.analysis.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.twins import paths_of_twin
@@ -12,6 +11,7 @@ from xlareport.pages.module_head import ModuleHead
 from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.texts_payload import kept_texts
 from xlareport.pages.views import ModuleView
+from xlareport.runtime import units
 
 Payloads = tuple[tuple[str, str], ...]
 

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from xlareport import units
 from xlareport.analysis.ranking import MainGuess
 from xlareport.dump.module_names import explain_module
 from xlareport.knowledge.main_record import main_record
 from xlareport.pages.views import EagerFunctionView, ModuleView, ReportView
+from xlareport.runtime import units
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU"}
 FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/XLA", "ipu": "IPU"}

@@ -16,7 +16,7 @@ from xlareport.pictures.scene import Instance, opens_into
 from xlareport.pictures.scopes import scope_of
 from xlareport.pictures.shade import NOTHING, Known, shade_of, shade_of_group
 from xlareport.pictures.uses import Item, Uses, collect_uses
-from xlareport.units import plural
+from xlareport.runtime.units import plural
 
 _COUNTS = ("Counts of instructions leave out constants, parameters and elements of tuples.",)
 

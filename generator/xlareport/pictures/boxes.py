@@ -11,7 +11,7 @@ from xlareport.knowledge import opcodes
 from xlareport.pictures.drawing import Family, Opening
 from xlareport.pictures.folding import constant_words, shape_words
 from xlareport.pictures.metrics import LONGEST_LINE, shorten
-from xlareport.units import plural
+from xlareport.runtime.units import plural
 
 LARGE_INPUT = 4096
 """Elements from which on an input is drawn darker and an arrow thicker, as in XLA's drawings."""

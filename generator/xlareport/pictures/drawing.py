@@ -4,8 +4,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from xlareport.parcel import Parcel
 from xlareport.pictures.shade import UNKNOWN, Shade
+from xlareport.runtime.fast_pickle import Parcel
 
 NODE_LIMIT = 200
 EDGE_LIMIT = 600

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
 from xlareport.pictures.spots import Likeness, Spot
-from xlareport.units import plural
+from xlareport.runtime.units import plural
 
 _MOST_CHANGED = 40
 """Changed boxes that are drawn, before and after together."""

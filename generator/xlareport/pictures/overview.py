@@ -17,7 +17,7 @@ from xlareport.pictures.parts import Part
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.pictures.uses import Item
-from xlareport.units import plural
+from xlareport.runtime.units import plural
 
 
 @dataclass(frozen=True)

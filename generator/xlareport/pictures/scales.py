@@ -14,10 +14,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from xlareport import units
 from xlareport.pictures.drawing import Drawing, Node
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.scopes import stem
+from xlareport.runtime import units
 
 Mode = Literal["cost", "time", "memory", "scope", "sharding"]
 

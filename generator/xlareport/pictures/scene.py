@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.folding import Folding
+from xlareport.runtime.whole_numbers import whole_number
 
 _LONGEST_WAY = 1000
 """Hops from a use to its box; a text that sends us round in circles ends there."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from xlareport.hlo.model import Instruction
-from xlareport.parcel import Parcel
 from xlareport.pictures.scopes import scope_of
+from xlareport.runtime.fast_pickle import Parcel
 
 Shares = Mapping[str, float]
 """Parts that instructions have in the time of their module, by their names."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_with
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.progress import Tell
+from xlareport.runtime.progress import Tell
 
 _DRAWING = "drawing pictures"
 

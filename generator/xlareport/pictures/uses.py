@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from xlareport.digits import whole_number
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.boxes import LARGE_INPUT
 from xlareport.pictures.drawing import Edge, EdgeStyle, State
 from xlareport.pictures.parts import Part
 from xlareport.pictures.scene import Instance, Value, resolve
+from xlareport.runtime.whole_numbers import whole_number
 
 _COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "tuple"})
 _STYLES: tuple[EdgeStyle, ...] = ("normal", "thin", "control")

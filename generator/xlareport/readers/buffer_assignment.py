@@ -8,8 +8,8 @@ files (values and live ranges) is left to their own readers.
 import re
 from dataclasses import dataclass
 
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
+from xlareport.runtime.errors import Problem
 
 _ALLOCATION = re.compile(
     r"allocation (?P<index>\d{1,18}): (?:0x[0-9a-f]{1,16}, )?size (?P<size>\d{1,18})(?P<rest>.*)"

@@ -10,10 +10,10 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from xlareport.errors import Problem
-from xlareport.gzipped import unpacked
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.table_protos import message_class
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.gzipped import unpacked
 
 
 def read_buffer_assignment_proto(

@@ -7,8 +7,8 @@ ranges. Around 2024 XLA forgot a line break: a value then begins at the end of t
 import re
 from dataclasses import dataclass, field
 
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines, numbers_in
+from xlareport.runtime.errors import Problem
 
 _HEAD = re.compile(
     r"(?P<id>\d{1,18}) (?P<name>[^\s{<>]+)(?:\{(?P<index>[0-9, ]*)\})?(?: \(phi\))?"

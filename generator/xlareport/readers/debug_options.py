@@ -7,8 +7,8 @@ say nothing of defaults.
 import re
 from dataclasses import dataclass
 
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.runtime.errors import Problem
 
 _FIELD = re.compile(r"([A-Za-z_]\w*+): ?+(.*)", re.ASCII)
 _OPENS = re.compile(r"([A-Za-z_]\w*+):? \{", re.ASCII)

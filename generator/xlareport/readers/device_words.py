@@ -2,7 +2,7 @@
 
 import re
 
-from xlareport.errors import Problem
+from xlareport.runtime.errors import Problem
 
 _WORDS = re.compile(
     rb'(?:platform_version|device_description_str|device_kind): "((?:[^"\\]|\\.){0,200})'

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from xlareport.errors import Problem
 from xlareport.readers.textproto import Message, read_textproto
+from xlareport.runtime.errors import Problem
 
 
 @dataclass(frozen=True, slots=True)

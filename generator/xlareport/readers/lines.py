@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field, replace
 
-from xlareport.errors import Problem
+from xlareport.runtime.errors import Problem
 
 _NUMBER = re.compile(r"\d{1,18}")
 MOST_PROBLEMS = 20

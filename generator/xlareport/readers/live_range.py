@@ -7,9 +7,9 @@ It says from where to where in the schedule each buffer lives, what lives at the
 import re
 from dataclasses import dataclass, field
 
-from xlareport.digits import whole_number
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.whole_numbers import whole_number
 
 _START = re.compile(r"HloLiveRange \(max (\d{1,18})\):")
 _NONE = "HloLiveRange not available"

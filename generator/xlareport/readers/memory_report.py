@@ -7,8 +7,8 @@ section per memory space (since 2025), one total and a list of allocations (2024
 import re
 from dataclasses import dataclass
 
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.runtime.errors import Problem
 
 _SPACE = re.compile(r"Memory Space: (\S+) \(color=(\d{1,9})\)")
 _TOTAL = re.compile(r"Total bytes(?: used)?: (\d{1,18}) \([^)]*\)")

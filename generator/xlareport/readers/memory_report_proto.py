@@ -8,10 +8,10 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from xlareport.errors import Problem
-from xlareport.gzipped import unpacked
 from xlareport.readers.memory_report import ReportTable, SpaceUsage, report_tables
 from xlareport.readers.table_protos import message_class
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.gzipped import unpacked
 
 
 def read_memory_report_proto(

@@ -7,9 +7,9 @@ are skipped. Passes nest: a pipeline is an entry too, and covers the entries of 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.digits import whole_number
-from xlareport.errors import Problem
 from xlareport.readers.textproto import Message, read_textproto
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.whole_numbers import whole_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.runtime.errors import Problem
 
 _DEFINED = re.compile(r"(#loc\d{0,9}) = loc\((.*)\)")
 _PLACE = re.compile(r'"((?:[^"\\]|\\.)*+)":(\d{1,9}):\d{1,9}')

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xlareport.errors import Problem
 from xlareport.readers.debug_options import unquoted
 from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.runtime.errors import Problem
 
 _OPENS = re.compile(r"([A-Za-z_]\w*+):?\s*+\{", re.ASCII)
 _FIELD = re.compile(r"([A-Za-z_]\w*+):\s*+(.*)", re.ASCII)

@@ -6,8 +6,8 @@ Files are `mark_for_compilation*.pbtxt` and others that TensorFlow writes beside
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlareport.errors import Problem
 from xlareport.readers.textproto import Message, read_textproto
+from xlareport.runtime.errors import Problem
 
 _RUNS = ("_XlaRun", "XlaLaunch", "XlaLaunchV2")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")

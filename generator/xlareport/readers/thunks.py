@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.digits import whole_number
-from xlareport.errors import Problem
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.readers.textproto import read_textproto
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.whole_numbers import whole_number
 
 _NUMBERED = re.compile(
     r"(?P<indent> *+)(?P<id>\d{1,9}): (?P<kind>k\w++) *+"

@@ -12,8 +12,8 @@ from typing import IO
 
 import ijson
 
-from xlareport.errors import Problem
 from xlareport.readers.op_events import DERIVED_LINES, OpEvent, is_time, module_name, run_name
+from xlareport.runtime.errors import Problem
 
 _GZIP = b"\x1f\x8b"
 _PICOSECONDS = 1e6

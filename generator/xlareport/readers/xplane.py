@@ -12,7 +12,6 @@ from typing import IO, Any
 
 from google.protobuf.message import DecodeError
 
-from xlareport.errors import Problem
 from xlareport.readers.device_runs import DeviceRun, DeviceRuns
 from xlareport.readers.op_events import (
     DERIVED_LINES,
@@ -24,6 +23,7 @@ from xlareport.readers.op_events import (
 )
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.wire import Field, fields, pieces, value_of
+from xlareport.runtime.errors import Problem
 
 _PICOSECONDS = 1_000
 """In a nanosecond."""

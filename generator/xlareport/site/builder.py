@@ -4,10 +4,10 @@ import os
 import re
 from pathlib import Path
 
-from xlareport.errors import XlareportError
+from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.worker_pool import Crew
 from xlareport.site.folder import Folder
 from xlareport.site.mkdocs_run import MkdocsRun, Press, died, run_mkdocs
-from xlareport.workers import Crew
 
 _PAGES = 100
 """Pages of modules for which one more process is worth its beginning."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xlareport.errors import UnreadableInputError
 from xlareport.pages.navigation import PICTURE_LOOK
+from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.main_program import MainProgram
 
 LIMIT = 25_000_000

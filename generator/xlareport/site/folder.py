@@ -9,8 +9,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from xlareport.errors import XlareportError
-from xlareport.resources import resource
+from xlareport.runtime.errors import XlareportError
+from xlareport.runtime.resources import resource
 from xlareport.site.exchange import exchange
 
 _INHERIT = re.compile(

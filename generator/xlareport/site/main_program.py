@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from xlareport.errors import UnreadableInputError
 from xlareport.pages import navigation
-from xlareport.payload import read_payload
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.storage.payloads import read_payload
 
 HOME = "index.html"
 DATA = "assets/data"

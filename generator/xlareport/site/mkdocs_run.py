@@ -16,7 +16,7 @@ from pathlib import Path
 from click import ClickException
 
 from xlareport.pages.rendering import compile_templates
-from xlareport.workers import SHARE, Aide
+from xlareport.runtime.worker_pool import SHARE, Aide
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
 _QUIET = "NO_MKDOCS_2_WARNING"

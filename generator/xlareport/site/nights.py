@@ -12,9 +12,9 @@ from typing import Any
 
 from filelock import FileLock
 
-from xlareport import units
 from xlareport.analysis.trends import Night
-from xlareport.errors import Problem, UnwritableFileError
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem, UnwritableFileError
 
 FILE = "history.jsonl"
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", re.ASCII)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from xlareport.errors import UnreadableInputError
-from xlareport.policy import policy, script_hash
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.site.content_policy import policy, script_hash
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^<>]*>')
 # one that is not closed goes on to the end, as in a browser: so none is looked at twice

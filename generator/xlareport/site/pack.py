@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from xlareport.errors import UnwritableFileError
+from xlareport.runtime.errors import UnwritableFileError
 from xlareport.site.fitting import LIMIT, Packed, Part, fitting, in_words, rank
 from xlareport.site.main_program import find_site, main_program
 

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from xlareport import units
 from xlareport.dump.single_file import MARK
-from xlareport.errors import UnreadableInputError, UnwritableFileError
 from xlareport.pages.environment import environment
-from xlareport.payload import enclosed
-from xlareport.resources import resource
+from xlareport.runtime import units
+from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
+from xlareport.runtime.resources import resource
 from xlareport.site.fitting import LIMIT, Packed, Part, fitting, in_words, rank
 from xlareport.site.main_program import DATA, MainProgram, find_site, main_program
 from xlareport.site.one_page import read_page
 from xlareport.site.pack import NO_NOTES
+from xlareport.storage.payloads import enclosed
 
 _MISSING = "left-out.html"
 _SCRIPT = "assets/single.js"

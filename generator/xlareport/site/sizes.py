@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from xlareport import units
+from xlareport.runtime import units
 
 MOST_FIXED = 6_000_000
 """Bytes of what every report has."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 from xlareport.site.folder import Folder, ForeignFileError
 
 File = tuple[str, str | bytes]

@@ -26,7 +26,7 @@ from xlareport.knowledge.devices import devices, nominal_device
 from xlareport.program import Module, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.report import name_files
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -13,8 +13,8 @@ from xlareport.comparing import compare
 from xlareport.pages.compare.budgets import check, parse_budget
 from xlareport.pages.compare.results import markdown
 from xlareport.pages.compare.views import CompareView
-from xlareport.payload import stored
 from xlareport.report import BuildOptions
+from xlareport.storage.payloads import stored
 
 HLO = """HloModule jit_f, is_scheduled=true
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.compare.comparison import (
     DEVICE,
     Comparison,
@@ -12,6 +11,7 @@ from xlareport.analysis.compare.comparison import (
 )
 from xlareport.analysis.compare.divergence import Moment, Where
 from xlareport.analysis.pairing import Grade
+from xlareport.runtime import units
 
 _SHOWN = 4
 _DISABLED = "xla_disable_hlo_passes"

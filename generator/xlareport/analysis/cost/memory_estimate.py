@@ -16,8 +16,8 @@ from itertools import accumulate
 from xlareport.analysis.cost.call_order import callees_first
 from xlareport.analysis.cost.donation import donation
 from xlareport.analysis.cost.sizes import UncountableError, data_size
-from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import whole_number
 
 _RENAMING = frozenset(
     {

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
+from xlareport.runtime.whole_numbers import whole_number
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _MOST_DIGITS = 19

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import whole_number
 
 _TRANSPARENT = frozenset({"copy", "bitcast", "reshape", "convert", "broadcast", "opt-barrier"})
 _CALLS = {"fusion": "calls", "call": "to_apply"}

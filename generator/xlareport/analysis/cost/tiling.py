@@ -5,8 +5,8 @@ from functools import lru_cache
 from math import prod
 
 from xlareport.analysis.cost.sizes import UncountableError, data_size, leaves
-from xlareport.digits import whole_number
 from xlareport.hlo.shape import LARGEST, Shape
+from xlareport.runtime.whole_numbers import whole_number
 
 _TILE = re.compile(r"T\(([0-9]{1,9}(?:,[0-9]{1,9})*+)\)")
 _SPACE = re.compile(r"S\(([0-9]{1,9})\)")

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.findings.wrapped import operation
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime import units
 
 LEAST_ELEMENTS = 1024
 _FLOATS = ("f", "bf")

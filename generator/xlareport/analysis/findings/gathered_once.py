@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.cost.collectives import Collective, collectives
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, each_run
+from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding
+from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
 

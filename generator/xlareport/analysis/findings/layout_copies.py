@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
 from xlareport.analysis.findings.finding import Case, Finding, each_run
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
 """Of the module's least time."""

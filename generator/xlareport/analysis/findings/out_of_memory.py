@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime import units
 
 _NOTES = frozenset({"oom_intermediate_module", "oom_top_memory_consuming_instructions"})
 """Files that the TPU compiler writes when it gives up for want of memory."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.hlo.model import Instruction
+from xlareport.runtime import units
 
 LEAST_SHARE = 0.1
 """Of the module's least time, all of them together."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from xlareport import units
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.retraces import Difference, RetraceGroup
+from xlareport.runtime import units
 
 _SHOWN = 2
 _LONGEST = 60

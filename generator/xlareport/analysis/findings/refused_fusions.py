@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, listed
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime import units
 
 LEAST_SHARE = 0.05
 """Of the module's least time, all that were refused for one reason together."""

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.cost.work import InstructionCost
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime import units
 
 LEAST_SHARE = 0.02
 """Of the compiler's cycles for the whole module."""

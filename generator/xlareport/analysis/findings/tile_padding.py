@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.cost.sizes import UncountableError, data_size, leaves
 from xlareport.analysis.cost.tiling import padded_size
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding
 from xlareport.hlo.shape import Shape
+from xlareport.runtime import units
 
 LEAST_WASTE = MEBIBYTE
 LEAST_FACTOR = 1.5

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.findings.wrapped import operation
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.opcode_work import opcode_work
+from xlareport.runtime import units
 
 LEAST_LENGTH = 3
 LEAST_SHARE = 0.02

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.cost.donation import donation
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
+from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
 

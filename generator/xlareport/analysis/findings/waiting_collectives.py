@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from xlareport import units
 from xlareport.analysis.cost.collectives import Collective, collectives
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
 from xlareport.hlo.model import Instruction
+from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
 """That each device must send in one run, of each collective."""

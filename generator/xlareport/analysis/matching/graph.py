@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.facts import TRANSPARENT, Call, facts_of
-from xlareport.digits import whole_number
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.whole_numbers import whole_number
 
 MOST_NODES_PER_LINE = 2
 """Computations called from several places are gone through once for each, up to this many times the

@@ -7,8 +7,8 @@ and cost nothing; so are lines that stand in a paired computation on both sides.
 from xlareport.analysis.matching import account, frames, rules, spreading
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search import start
-from xlareport.collector import no_collections
 from xlareport.hlo.model import HloModule
+from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
     rules.same_value,

@@ -10,7 +10,7 @@ from xlareport.hlo.dots.statements import Statement
 from xlareport.hlo.trouble import trouble
 
 if TYPE_CHECKING:
-    from xlareport.errors import Problem
+    from xlareport.runtime.errors import Problem
 
 MAX_DEPTH = 100
 """Clusters nested deeper are taken for part of the cluster around them."""

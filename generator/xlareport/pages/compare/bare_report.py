@@ -12,9 +12,9 @@ from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.summarise import summarise
 from xlareport.analysis.summary import Figures
 from xlareport.dump.modules import ModuleFiles
-from xlareport.errors import Problem, UnreadableInputError
 from xlareport.pages.views import DumpView
 from xlareport.program import unread
+from xlareport.runtime.errors import Problem, UnreadableInputError
 
 _LARGEST = 256 << 20
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.errors import XlareportError
 from xlareport.pages.compare.figures import RUN
 from xlareport.pages.compare.views import BreachView, ComparedView, CompareView, QuantityView
+from xlareport.runtime.errors import XlareportError
 
 _BUDGET = re.compile(
     r"(?P<figure>[a-z_]{1,64})(?:\[(?P<module>[^\]]{1,400})\])?\s{0,9}>\s{0,9}"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import Divergence, Moment
 from xlareport.analysis.compare.forms import Forms
@@ -21,9 +20,10 @@ from xlareport.pages.module_work import ModuleResult, given_up
 from xlareport.pages.pictures import PictureShelf, step_pictures_of, told
 from xlareport.pages.small_payloads import NOTHING, Held, hold
 from xlareport.pages.step_payload import step_payload
-from xlareport.payload import payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_module
+from xlareport.runtime import units
+from xlareport.storage.payloads import payload
 
 _ACTOR = "The head"
 _ACTORS = {"base": "The compiler", "head": "The compiler"}

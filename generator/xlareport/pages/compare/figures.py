@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.pages.compare.views import ComparedView, QuantityView
+from xlareport.runtime import units
 
 _WORTH_A_LOOK = 0.0005
 """A share; what grows by less is written as +0.0%."""

@@ -17,9 +17,9 @@ from xlareport.pages.pictures import picture_files
 from xlareport.pages.rendering import render
 from xlareport.pages.small_payloads import NOTHING, Held, held, module_payloads
 from xlareport.pages.tables import table_file, table_payload
-from xlareport.payload import payload_file
 from xlareport.pictures.draw import PictureResult
-from xlareport.resources import resource
+from xlareport.runtime.resources import resource
+from xlareport.storage.payloads import payload_file
 
 File = tuple[str, str | bytes]
 _SETTINGS = """INHERIT: report.yml

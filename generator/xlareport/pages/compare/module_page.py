@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport import units
 from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.times import TimesPart, times_part
 from xlareport.pages.compare.views import ComparedView, ContrastView
 from xlareport.pages.prose import prose
+from xlareport.runtime import units
 
 _NONE = "none"
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from xlareport import units
 from xlareport.pages import navigation
 from xlareport.pages.compare.views import ComparedTimesView, ComparedView, TimeChangeView
 from xlareport.pages.tables import Cell, Column, Table
+from xlareport.runtime import units
 
 _MOST_WORDS = 5
 _CERTAIN = {True: "yes", False: "no", None: "not known"}

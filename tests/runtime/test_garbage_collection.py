@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from xlareport.collector import no_collections, rare_collections
+from xlareport.runtime.garbage_collection import no_collections, rare_collections
 
 
 def _fail() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.dump.folding import SLOT, Folded, FoldingError, folded, unfolded
+from xlareport.storage.folding import SLOT, Folded, FoldingError, folded, unfolded
 
 ROOM = 10**6
 pieces = st.sampled_from(["a", "%", "%s", SLOT, "0", "7", "007", "12345678901", "{", "\udc80", "é"])

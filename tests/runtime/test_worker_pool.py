@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from xlareport import workers
-from xlareport.workers import Aide, Crew, as_they_come, work_in_processes
+from xlareport.runtime import worker_pool
+from xlareport.runtime.worker_pool import Aide, Crew, as_they_come, work_in_processes
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -29,7 +29,7 @@ def buried(thing: str) -> str:
 @pytest.fixture(params=["spawned", "as this process may"])
 def _begun(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "spawned":
-        monkeypatch.setattr(workers, "_context", lambda: get_context("spawn"))
+        monkeypatch.setattr(worker_pool, "_context", lambda: get_context("spawn"))
 
 
 @pytest.mark.usefixtures("_begun")
@@ -102,7 +102,7 @@ def _alive(process: int) -> bool:
 def test_workers_end_with_the_process_that_began_them() -> None:
     code = (
         "import os, time\n"
-        "from xlareport.workers import Aide, Crew\n"
+        "from xlareport.runtime.worker_pool import Aide, Crew\n"
         "with Crew(3) as crew:\n"
         "    print(*crew._pool._processes, flush=True)\n"
         "    time.sleep(60)\n"
@@ -122,7 +122,7 @@ def test_workers_end_with_the_process_that_began_them() -> None:
 def test_an_interrupt_ends_workers_without_a_word() -> None:
     code = (
         "import os, time\n"
-        "from xlareport.workers import Aide, Crew\n"
+        "from xlareport.runtime.worker_pool import Aide, Crew\n"
         "try:\n"
         "    with Crew(2) as crew:\n"
         "        crew.submit(time.sleep, 0, id).result()\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.payload import (
+from xlareport.storage.payloads import (
     INLINE_LIMIT,
     enclosed,
     file_of,

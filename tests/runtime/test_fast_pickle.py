@@ -5,9 +5,9 @@ import pickle
 import pytest
 
 from xlareport.dump.filename import parse
-from xlareport.parcel import Parcel
 from xlareport.pictures.drawing import Drawing, Edge, Node, Opening
 from xlareport.pictures.shade import Shade
+from xlareport.runtime.fast_pickle import Parcel
 
 NODE = Node("a", ("a", "f32[2]"), "blue", opens=(Opening("c=f", "calls f"),), shade=Shade(cost=0.5))
 

@@ -20,7 +20,7 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from xlareport.collector import collect_seldom
+from xlareport.runtime.garbage_collection import collect_seldom
 
 P = TypeVar("P")
 T = TypeVar("T")

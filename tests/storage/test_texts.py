@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.dump.texts import Chunk, DamagedTextsError, StoredText, TextStore, restore
+from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, TextStore, restore
 
 line = st.sampled_from([b"", b"a", b"  b = f32[] add(x, y)", b"}", b"\xff\r", "ü".encode()])
 text = st.lists(line, max_size=12).map(b"\n".join)
@@ -61,7 +61,7 @@ def test_a_changed_line_costs_that_line() -> None:
 
 
 def test_a_text_needs_no_later_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlareport.dump.texts._CHUNK", 10)
+    monkeypatch.setattr("xlareport.storage.texts._CHUNK", 10)
     contents = [b"one one one one\n\ntwo", b"one one one one\n\nthree three three", b"two\nfour"]
     store = stored(contents)
 

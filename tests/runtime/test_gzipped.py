@@ -3,9 +3,9 @@ import zlib
 
 import pytest
 
-from xlareport.gzipped import ALWAYS, TIMES, unpacked
 from xlareport.hlo.proto import ProtoReader
 from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.runtime.gzipped import ALWAYS, TIMES, unpacked
 
 
 def test_packed_or_not_the_content_is_the_same() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport import resources
+from xlareport.runtime import resources
 
 
 def test_a_checkout_has_its_files_at_the_top() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport import units
+from xlareport.runtime import units
 
 
 @pytest.mark.parametrize(

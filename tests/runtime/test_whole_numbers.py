@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.digits import whole_number
+from xlareport.runtime.whole_numbers import whole_number
 
 
 def test_what_xla_writes_is_read() -> None:

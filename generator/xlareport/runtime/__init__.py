@@ -1,0 +1,1 @@
+"""What every part of the program stands on: processes, progress, limits, errors, units."""
