@@ -43,3 +43,24 @@ def test_whole_snapshots_are_all_kept(tmp_path: Path) -> None:
     module = read(tmp_path, {BEGIN: WHOLE, END: WHOLE})
     assert len(module.snapshots) == 2
     assert not module.problems
+
+
+def test_a_snapshot_of_an_unknown_name_is_placed_by_what_it_holds(tmp_path: Path) -> None:
+    middle = WHOLE.replace("negate", "sine")
+    last = middle.replace("ROOT %r", "%s").replace("\n}", "\n  ROOT %r = f32[8]{0} abs(%s)\n}")
+    files = {
+        BEGIN: WHOLE,
+        "module_0001.m.0000.p.after_a.before_b.txt": middle,
+        "module_0001.m.0001.p.after_b.before_c.txt": last,
+        END: last,
+        "module_0001.m.before_config_assignment.txt": middle,
+    }
+    module = read(tmp_path, files)
+    labels = [one.stage.label for one in module.snapshots]
+    assert labels[2] == "before config assignment (placed by content)"
+    assert [one.label for one in module.files.stages] == labels
+
+
+def test_a_snapshot_of_an_unknown_name_alone_keeps_its_place(tmp_path: Path) -> None:
+    module = read(tmp_path, {"module_0001.m.before_config_assignment.txt": WHOLE})
+    assert [one.stage.label for one in module.snapshots] == ["before config assignment"]

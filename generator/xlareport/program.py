@@ -1,10 +1,11 @@
 """One module of a dump, read: its snapshots in order, and what lies beside them."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from xlareport.dump.modules import Artifact, ModuleFiles, Stage
+from xlareport.dump.order import place_of_contents
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
@@ -100,7 +101,8 @@ class Module:
 def read_module(files: ModuleFiles) -> Module:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     desk = _Desk()
-    snapshots = tuple(desk.whole(tuple(desk.snapshots(files))))
+    snapshots = _in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
+    files = replace(files, stages=_stages_in_place(files.stages, snapshots))
     memory = _memory(files, desk)
     settings = desk.side_file(_debug_options(files), read_debug_options) or ()
     passes = desk.side_file(_pass_metadata(files), read_pass_metadata)
@@ -113,6 +115,34 @@ def read_module(files: ModuleFiles) -> Module:
         *(files, snapshots, memory, settings, passes, code, device, read, problems),
         stablehlo=stablehlo,
     )
+
+
+def _in_place(snapshots: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
+    """Put snapshots whose names tell no place where their contents fit best."""
+    placed = [one for one in snapshots if one.stage.is_placed]
+    for snapshot in snapshots if placed else ():
+        if not snapshot.stage.is_placed:
+            placed.insert(*_placed_by_content(snapshot, placed))
+    return tuple(placed) or tuple(snapshots)
+
+
+def _placed_by_content(snapshot: Snapshot, others: Sequence[Snapshot]) -> tuple[int, Snapshot]:
+    """Return where a snapshot belongs among others, and the snapshot that says so."""
+    known = [(_lines(one), one.read_from.entry.modified) for one in others]
+    at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
+    return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
+
+
+def _lines(snapshot: Snapshot) -> frozenset[int]:
+    """Return numbers for the instructions; readers make equal lines of a module one object."""
+    return frozenset(id(instruction) for instruction in snapshot.hlo.instructions)
+
+
+def _stages_in_place(stages: Sequence[Stage], snapshots: Sequence[Snapshot]) -> tuple[Stage, ...]:
+    """Return the stages in the order of their snapshots; what was not read keeps its place."""
+    read = {one.stage.artifacts for one in snapshots}
+    in_order = (one.stage for one in snapshots)
+    return tuple(next(in_order) if one.artifacts in read else one for one in stages)
 
 
 def unread(files: ModuleFiles, problem: Problem) -> Module:

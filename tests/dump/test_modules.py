@@ -38,6 +38,21 @@ def test_stages_come_in_the_order_of_the_compilation() -> None:
     ]
 
 
+def test_a_stage_that_extends_a_known_name_stands_behind_it_and_says_so() -> None:
+    (module,) = grouped(
+        "module_0000.f.after_codegen_after_hlo_sanitization.txt",
+        "module_0000.f.after_codegen.txt",
+        "module_0000.f.before_optimizations.txt",
+        "module_0000.f.0000.p.after_a.before_b.txt",
+    ).modules
+    assert [stage.label for stage in module.stages] == [
+        "before optimizations",
+        "0000 p: after a, before b",
+        "after codegen",
+        "after codegen after hlo sanitization (placed by name)",
+    ]
+
+
 def test_the_snapshot_after_partitioning_stands_where_the_gpu_compiler_wrote_it() -> None:
     names = (
         "before_optimizations",

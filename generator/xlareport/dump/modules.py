@@ -10,7 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from typing import Literal
 
+from xlareport.dump import order
 from xlareport.dump.filename import DumpName
 from xlareport.dump.identity import Identity, join_incomplete
 from xlareport.dump.source import Entry
@@ -31,16 +33,6 @@ _RENAMED = "renamed-hlo"
 _AFTER_SPMD = "after_spmd_partitioner"
 _SPMD = ("spmd-partitioner", "sharding-removal")
 """Pipelines of which one runs before the snapshot after partitioning is written."""
-_ORDER = {
-    "before_optimizations": (0, 0),
-    "before_optimization": (0, 0),
-    "before_buffer_assignment": (3, 0),
-    "after_optimizations": (3, 1),
-    "after_optimization": (3, 1),
-    "after_buffer_assignment": (3, 2),
-    "after_codegen": (3, 3),
-}
-"""Named snapshots before (0) and after (3) the passes (1); others come in between (2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +59,18 @@ class Stage(Parcel):
     after: str | None
     before: str | None
     artifacts: tuple[Artifact, ...]
+    placed_by: Literal["", "name", "content"] = ""
+    """What its place among the snapshots was guessed from; empty where number or name tell it."""
 
     @property
     def label(self) -> str:
         """What the report calls it: `0017 simplification: after algsimp, before dce`."""
+        if self.placed_by:
+            return f"{self._label} (placed by {self.placed_by})"
+        return self._label
+
+    @property
+    def _label(self) -> str:
         if self.name == _RENAMED:
             return "snapshot of an unknown moment"
         if self.sequence is None:
@@ -83,6 +83,11 @@ class Stage(Parcel):
     def place(self) -> str:
         """How a sentence calls it: by its label, or `the text after_optimizations`."""
         return f"the text {self.name}" if self.sequence is None else self.label
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether number, name or the passes before it tell its place among the snapshots."""
+        return self.name == _AFTER_SPMD or order.is_placed(self.name, self.sequence)
 
     @property
     def key(self) -> str:
@@ -302,16 +307,20 @@ def _spmd_in_place(stages: Sequence[Stage]) -> Iterator[Stage]:
 
 def _stage(files: Sequence[Artifact]) -> Stage:
     name = files[0].name
-    ordered = tuple(sorted(files, key=lambda one: one.path))
+    stage = name.stage or "snapshot"
     return Stage(
-        name.stage or "snapshot", name.sequence, name.pipeline, name.after, name.before, ordered
+        name=stage,
+        sequence=name.sequence,
+        pipeline=name.pipeline,
+        after=name.after,
+        before=name.before,
+        artifacts=tuple(sorted(files, key=lambda one: one.path)),
+        placed_by="name" if order.is_extension(stage, name.sequence) else "",
     )
 
 
-def _stage_order(stage: Stage) -> tuple[tuple[int, int], str, str]:
-    named = _ORDER.get(stage.name, (2, 0))
-    place = named if stage.sequence is None else (1, stage.sequence)
-    return place, stage.name, stage.pipeline or ""
+def _stage_order(stage: Stage) -> tuple[order.Place, str, str]:
+    return order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
 
 
 def _collisions(module: ModuleFiles) -> Iterable[Problem]:

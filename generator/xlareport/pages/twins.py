@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.summary import ModuleSummary
-from xlareport.dump.modules import ModuleFiles
+from xlareport.dump.modules import ModuleFiles, Stage
 from xlareport.dump.twins import paths_of_twin
 from xlareport.pages import navigation, words
 from xlareport.pages.module_head import ModuleHead
@@ -39,7 +39,8 @@ def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) ->
 
 
 def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str]) -> ModuleSummary:
-    stages = dict(zip(summary.files.stages, files.stages, strict=True))
+    stages = _stages(summary.files, files, paths)
+    files = replace(files, stages=tuple(stages.values()))
     problems = (replace(one, path=paths.get(one.path, one.path)) for one in summary.problems)
     return replace(
         summary,
@@ -48,6 +49,17 @@ def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str
         final_stage=stages[summary.final_stage] if summary.final_stage else None,
         problems=tuple(problems),
     )
+
+
+def _stages(
+    original: ModuleFiles, twin: ModuleFiles, paths: Mapping[str, str]
+) -> dict[Stage, Stage]:
+    """Return the twin's stage of each stage of the original, in the order of the original."""
+    by_path = {one.path: stage for stage in twin.stages for one in stage.artifacts}
+    return {
+        stage: replace(by_path[paths[stage.artifacts[0].path]], placed_by=stage.placed_by)
+        for stage in original.stages
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,83 @@
+"""Order of a module's snapshots: by number and by known names, else by what they hold."""
+
+from collections.abc import Sequence
+
+Place = tuple[int, int, int]
+"""Part of the compilation, place in that part, and 1 for a name that only extends a known one."""
+
+_NAMED: dict[str, tuple[int, int]] = {
+    "before_optimizations": (0, 0),
+    "before_optimization": (0, 0),
+    "before_buffer_assignment": (3, 0),
+    "after_optimizations": (3, 1),
+    "after_optimization": (3, 1),
+    "after_buffer_assignment": (3, 2),
+    "after_codegen": (3, 3),
+}
+"""Named snapshots before (0) and after (3) the passes (1); unknown ones stand in between (2)."""
+_LONGEST_FIRST = sorted(_NAMED, key=len, reverse=True)
+_UNKNOWN: Place = (2, 0, 0)
+
+Contents = frozenset[int]
+"""Numbers that stand for the lines of a snapshot; equal lines have one number."""
+
+
+def place(stage: str, sequence: int | None) -> Place:
+    """Return where a snapshot stands, by its number, else by its name.
+
+    A name such as `after_codegen_after_hlo_sanitization` stands behind `after_codegen`.
+    """
+    if sequence is not None:
+        return 1, sequence, 0
+    for known in _LONGEST_FIRST:
+        if stage == known:
+            return *_NAMED[known], 0
+        if stage.startswith(f"{known}_"):
+            return *_NAMED[known], 1
+    return _UNKNOWN
+
+
+def is_placed(stage: str, sequence: int | None) -> bool:
+    """Say whether number or name tell where a snapshot stands."""
+    return place(stage, sequence) != _UNKNOWN
+
+
+def is_extension(stage: str, sequence: int | None) -> bool:
+    """Say whether a snapshot is placed by a known name with which its own begins."""
+    return place(stage, sequence)[2] == 1
+
+
+def place_of_contents(
+    contents: Contents,
+    written: float | None,
+    others: Sequence[tuple[Contents, float | None]],
+) -> int:
+    """Return before which of the others a snapshot fits best; `len(others)` for the end.
+
+    It fits where the least lines come and go; among equal places the times of the files decide,
+    in seconds, then the last one.
+    """
+    costs = [_detour(contents, others, at) for at in range(len(others) + 1)]
+    best = [at for at, cost in enumerate(costs) if cost == min(costs)]
+    timed = [at for at in best if _fits_in_time(written, others, at)]
+    return (timed or best)[-1]
+
+
+def _detour(contents: Contents, others: Sequence[tuple[Contents, float | None]], at: int) -> int:
+    """Return how many lines more come and go if the snapshot stands before `others[at]`."""
+    before = others[at - 1][0] if at else None
+    after = others[at][0] if at < len(others) else None
+    if before is None or after is None:
+        near = after if before is None else before
+        return len(contents ^ near) if near is not None else 0
+    return len(before ^ contents) + len(contents ^ after) - len(before ^ after)
+
+
+def _fits_in_time(
+    written: float | None, others: Sequence[tuple[Contents, float | None]], at: int
+) -> bool:
+    """Say whether all files before were written no later, and all behind no earlier."""
+    if written is None:
+        return False
+    earlier = all(time is not None and time <= written for _, time in others[:at])
+    return earlier and all(time is not None and time >= written for _, time in others[at:])
