@@ -25,7 +25,7 @@ from xlareport.analysis.steps import StepChange, step
 from xlareport.analysis.textdiff import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
-from xlareport.pages.history_payload import history_payloads
+from xlareport.pages.history.payload import history_payloads
 from xlareport.program import read_module
 
 T = TypeVar("T")

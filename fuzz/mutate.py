@@ -28,7 +28,7 @@ from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.worker_pool import Crew, Errand
 
 if TYPE_CHECKING:
-    from xlareport.pages.pictures import PictureChoice
+    from xlareport.pages.pictures.requests import PictureChoice
 
 _SECONDS = 60
 _LARGE = 200_000

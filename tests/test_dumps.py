@@ -23,7 +23,7 @@ def test_a_dump_becomes_a_whole_report(name: str, dumps: Path, tmp_path: Path) -
     dump = dumps / name / name
     build(dump, BuildOptions(out=tmp_path, jobs=2))
     report = json.loads((tmp_path / "site/report.json").read_text("utf-8"))
-    jsonschema.validate(report, json.loads((PACKAGE / "pages/report.schema.json").read_text()))
+    jsonschema.validate(report, json.loads((PACKAGE / "records/report.schema.json").read_text()))
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
     assert on_disk <= {*paths_of(report)}
     assert list(broken_links(tmp_path / "site")) == []

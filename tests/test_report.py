@@ -14,8 +14,8 @@ from tests.parts import parts
 
 from xlareport.dump import twins
 from xlareport.extracting import extract_texts
-from xlareport.pages.report_json import report_json
-from xlareport.pages.views import ReportView
+from xlareport.records.report import ReportView
+from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.resources import PACKAGE
 from xlareport.storage.payloads import payload_path, read_payload
@@ -52,7 +52,7 @@ def built(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_report_json_is_valid_and_lists_every_file(name: str, unpacked: Unpack) -> None:
     dump = unpacked(name)
     report = read_report(dump, BuildOptions())
-    schema = json.loads((PACKAGE / "pages/report.schema.json").read_text())
+    schema = json.loads((PACKAGE / "records/report.schema.json").read_text())
     jsonschema.validate(as_json(report), schema)
     on_disk = {path.relative_to(dump).as_posix() for path in dump.rglob("*") if path.is_file()}
     assert {one.path for one in report.files} == on_disk
@@ -202,7 +202,7 @@ def test_a_large_dump_tells_equal_modules_once(
         for number in ("module_000", "module_001", "module_002"):
             shutil.copy2(path, dump / path.name.replace("module_000", number))
     report = build(dump, BuildOptions(out=out, html=False)).report
-    schema = json.loads((PACKAGE / "pages/report.schema.json").read_text())
+    schema = json.loads((PACKAGE / "records/report.schema.json").read_text())
     jsonschema.validate(as_json(report), schema)
     assert [one.key for one in report.modules if one.same_as is None] == [
         "module_0002.jit_train_step",

@@ -41,9 +41,9 @@ from xlareport.pages.compare.timing import (
 )
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pages.facts import Analysed, Dump, report_view
-from xlareport.pages.views import DumpView, ProblemView
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
+from xlareport.records.report import DumpView, ProblemView
 from xlareport.report import BuildOptions, check_apart, name_files
 from xlareport.runtime.errors import UnwritableOutputError
 from xlareport.runtime.progress import Tell, silent

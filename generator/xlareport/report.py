@@ -32,17 +32,17 @@ from xlareport.pages.facts import (
     with_problems,
     with_runs,
 )
+from xlareport.pages.module.duplicate import Payloads, twin_result, twin_texts
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult, given_up, work_on
-from xlareport.pages.pictures import PictureChoice, left_out, picture_files, plain_files
-from xlareport.pages.program_picture import program_picture
+from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
+from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering import take_compiled
-from xlareport.pages.twins import Payloads, twin_result, twin_texts
-from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
 from xlareport.program import Module, read_module
+from xlareport.records.report import ReportView
 from xlareport.runtime.errors import (
     InputInsideOutputError,
     OutputInsideInputError,

@@ -230,7 +230,7 @@ const xlareportGraph = (() => {
   }
 
   /**
-   * Reads columns of instructions (pages/instruction_columns.py).
+   * Reads columns of instructions (pages/pictures/columns.py).
    * @param {any} columns
    * @returns {any} the same with names, arguments and operands by their places
    */

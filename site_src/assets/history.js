@@ -316,7 +316,7 @@
   const rowsOf = (columns) => columns[0].map((_, row) => columns.map((column) => column[row]));
 
   /**
-   * Puts an index together; the other side is pages/history_columns.py.
+   * Puts an index together; the other side is pages/history/columns.py.
    * @param {any} index
    * @returns {Index}
    */

@@ -1,6 +1,6 @@
 /**
  * The graph of any snapshot: of those between the first and the last it is put together from what the
- * films tell of each computation (pages/film_payload.py). `FILM@SNAPSHOT` is its key.
+ * films tell of each computation (pages/history/computations.py). `FILM@SNAPSHOT` is its key.
  */
 "use strict";
 

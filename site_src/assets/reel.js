@@ -20,7 +20,7 @@ const xlareportReel = (() => {
   /** @typedef {{actors: Map<number, Actor>, arrows: Map<string, {source: number, target: number, label: string, style: string}>, form: Map<number, number>}} Frame */
 
   /**
-   * Reads the columns of a film (pages/film_payload.py).
+   * Reads the columns of a film (pages/history/computations.py).
    * @param {any} columns
    * @returns {Reel}
    */

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.pages.views import ReportView
+from xlareport.records.report import ReportView
 from xlareport.report import BuildOptions, build
 
 LONG = "9" * 5_000

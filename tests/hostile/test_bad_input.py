@@ -18,7 +18,7 @@ from xlareport.comparing import compare
 from xlareport.dump import source
 from xlareport.dump.limits import LIMITS, Limits
 from xlareport.extracting import extract_texts
-from xlareport.pages.views import ReportView
+from xlareport.records.report import ReportView
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import (
     InputInsideOutputError,

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 from tests.parts import parts
 
 from xlareport.cli.build import command
-from xlareport.pages import assembly, coverage
+from xlareport.pages import assembly
+from xlareport.pages.coverage import page as coverage
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.tables import table_file
@@ -51,14 +52,14 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        ("module_files.module_page", r"m/[^/]+\.md"),
-        ("module_files.texts_page", r"m/[^/]+\.html\?texts"),
-        ("module_files.module_findings", r"m/[^/]+\.(md|html\?cost)"),
+        ("module.files.module_page", r"m/[^/]+\.md"),
+        ("module.files.texts_page", r"m/[^/]+\.html\?texts"),
+        ("module.files.module_findings", r"m/[^/]+\.(md|html\?cost)"),
         ("assembly.tell", r"index\.md"),
         ("assembly.names_page", r"names\.md"),
         ("assembly.program_page", r"program\.md"),
         ("assembly.search_front", None),
-        ("coverage.coverage_page", r"coverage\.md"),
+        ("coverage.page.coverage_page", r"coverage\.md"),
     ],
 )
 def test_a_fault_costs_a_page(
@@ -159,7 +160,7 @@ def test_the_parts_of_a_page_that_failed_can_be_reached(
     monkeypatch.setattr(
         "xlareport.runtime.worker_pool._pool", ThreadPoolExecutor
     )  # they see what is patched
-    monkeypatch.setattr("xlareport.pages.module_files.module_page", fail)
+    monkeypatch.setattr("xlareport.pages.module.files.module_page", fail)
     assert run(dump, tmp_path, "--no-html").exit_code == 0
     page = html.unescape((tmp_path / "site_src/m/module_0002.jit_train_step.md").read_text())
     assert PLAIN in page

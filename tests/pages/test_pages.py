@@ -16,15 +16,15 @@ from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.pages.coverage import coverage_page, file_uses, passes_words, use_of
+from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words, use_of
 from xlareport.pages.module_work import given_up
-from xlareport.pages.names import describe, names_page
+from xlareport.pages.names.page import describe, names_page
 from xlareport.pages.navigation import address, module_page, step_address
-from xlareport.pages.pictures import told
+from xlareport.pages.pictures.requests import told
 from xlareport.pages.prose import prose
-from xlareport.pages.step_payload import step_payload
-from xlareport.pages.views import DumpView, GeneratorView, ReportView
+from xlareport.pages.steps.payload import step_payload
 from xlareport.readers.debug_options import Setting
+from xlareport.records.report import DumpView, GeneratorView, ReportView
 from xlareport.report import BuildOptions, build
 from xlareport.storage.folding import Folded, unfolded
 

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from xlareport.analysis.settings import Choice
-from xlareport.pages.coverage import coverage_page
-from xlareport.pages.home import home_page, row
-from xlareport.pages.views import (
+from xlareport.pages.coverage.page import coverage_page
+from xlareport.pages.home.page import home_page, row
+from xlareport.pages.words import frameworks, journey, label, lead, many, short_name, sureness
+from xlareport.readers.debug_options import Setting
+from xlareport.records.report import (
     DumpView,
     FinalView,
     GeneratorView,
@@ -16,8 +18,6 @@ from xlareport.pages.views import (
     RetraceGroupView,
     StageView,
 )
-from xlareport.pages.words import frameworks, journey, label, lead, many, short_name, sureness
-from xlareport.readers.debug_options import Setting
 
 
 def stage(

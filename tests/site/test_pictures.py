@@ -12,8 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.conftest import payload_files
 
 from xlareport.pages.environment import front_matter
-from xlareport.pages.graph_payload import graph_payloads
-from xlareport.pages.picture_look import picture_look
+from xlareport.pages.pictures.graph import graph_payloads
+from xlareport.pages.pictures.look import picture_look
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources

@@ -11,8 +11,8 @@ from tests.conftest import payload_files
 
 from xlareport.analysis.history import Snapshots
 from xlareport.pages.environment import front_matter
-from xlareport.pages.film_payload import film_payloads
-from xlareport.pages.picture_look import picture_look
+from xlareport.pages.history.computations import film_payloads
+from xlareport.pages.pictures.look import picture_look
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources

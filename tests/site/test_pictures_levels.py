@@ -10,9 +10,9 @@ from tests.conftest import payload_files
 
 from xlareport.pages import navigation
 from xlareport.pages.environment import front_matter
-from xlareport.pages.graph_payload import graph_payloads
-from xlareport.pages.picture_look import picture_look
-from xlareport.pages.picture_record import level_record, picture_record
+from xlareport.pages.pictures.graph import graph_payloads
+from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.pictures.record import level_record, picture_record
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Drawing, Group, Node, Opening
 from xlareport.pictures.shade import Shade

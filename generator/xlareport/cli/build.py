@@ -18,7 +18,7 @@ from xlareport.site.mkdocs_run import Press
 from xlareport.site.sizes import in_words, overruns, site_sizes
 
 if TYPE_CHECKING:
-    from xlareport.pages.pictures import PictureChoice
+    from xlareport.pages.pictures.requests import PictureChoice
 
 _BREACH = 1
 

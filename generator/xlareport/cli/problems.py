@@ -7,7 +7,7 @@ from xlareport.cli.terminal import printable, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xlareport.pages.views import ProblemView
+    from xlareport.records.report import ProblemView
 
 _SHOWN = 10
 

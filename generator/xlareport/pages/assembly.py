@@ -5,27 +5,30 @@ from dataclasses import replace
 from functools import partial
 
 from xlareport.analysis.glance import Glance
-from xlareport.pages import coverage, lexicon, modules_page, navigation
-from xlareport.pages.answers import tell
+from xlareport.pages import navigation
+from xlareport.pages.coverage import page as coverage
 from xlareport.pages.facts import Analysed, with_problems
-from xlareport.pages.findings import home_findings
-from xlareport.pages.glossary import glossary_page, pass_names
-from xlareport.pages.home import home_page
-from xlareport.pages.module_files import ModulesShown, ModuleToShow, module_files
+from xlareport.pages.findings.section import home_findings
+from xlareport.pages.glossary import lexicon
+from xlareport.pages.glossary.page import glossary_page, pass_names
+from xlareport.pages.home.answers import tell
+from xlareport.pages.home.page import home_page
+from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult
-from xlareport.pages.names import instruction_names, names_page
+from xlareport.pages.modules import page as modules_page
+from xlareport.pages.names.page import instruction_names, names_page
+from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.page_parts import page_files
-from xlareport.pages.picture_look import picture_look
-from xlareport.pages.program import LINKS_TABLE, links_table, program_page
+from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.program.page import LINKS_TABLE, links_table, program_page
 from xlareport.pages.rendering import compiled, render
-from xlareport.pages.report_json import report_json
-from xlareport.pages.search_payload import search_front
+from xlareport.pages.search.payload import search_front
 from xlareport.pages.small_payloads import together
 from xlareport.pages.tables import COLUMNS, table_file
-from xlareport.pages.trends import NIGHTS_TABLE, Nightly, nights_table, trends_page
-from xlareport.pages.views import ReportView
 from xlareport.pictures.draw import PictureRequest
+from xlareport.records.report import ReportView
+from xlareport.records.report_json import report_json
 from xlareport.runtime.worker_pool import Crew, Errand
 from xlareport.storage.payloads import Payload, payload_file
 

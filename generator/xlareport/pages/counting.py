@@ -14,7 +14,7 @@ from xlareport.analysis.history import Snapshots
 from xlareport.analysis.pairing import Grade
 from xlareport.analysis.reckoning import Reckoning, device_of
 from xlareport.analysis.summary import ModuleSummary
-from xlareport.pages.timeline_payload import timeline_payload
+from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.pictures.shade import Known
 from xlareport.program import Module
 from xlareport.storage.payloads import Payload

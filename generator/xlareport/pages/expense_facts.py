@@ -9,9 +9,9 @@ from xlareport.analysis.expense_memory import Memory, ValueRow
 from xlareport.analysis.expense_source import LineStory
 from xlareport.analysis.expense_work import CollectiveRow, HeavyRow, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.pages.expense_memory_tables import value_name, why
-from xlareport.pages.expense_tables import groups_words, sharding_words
-from xlareport.pages.expense_views import (
+from xlareport.pages.cost.tables import groups_words, sharding_words
+from xlareport.pages.memory.tables import value_name, why
+from xlareport.records.cost import (
     CollectiveView,
     ExpenseView,
     HeavyView,
@@ -23,7 +23,7 @@ from xlareport.pages.expense_views import (
     SavingView,
     SpaceView,
 )
-from xlareport.pages.views import ModuleView
+from xlareport.records.report import ModuleView
 
 _MOST = 20
 _MOST_COLLECTIVES = 100

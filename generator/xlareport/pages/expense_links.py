@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.pages import navigation
-from xlareport.pages.views import ModuleView
+from xlareport.records.report import ModuleView
 
 
 def expense_sources(view: ModuleView) -> Iterator[tuple[str, str]]:

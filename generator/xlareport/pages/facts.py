@@ -20,14 +20,16 @@ from xlareport.analysis.roles import roles
 from xlareport.analysis.settings import Choice
 from xlareport.analysis.summary import ModuleSummary, StageSummary
 from xlareport.dump.modules import Artifact, GroupedDump
-from xlareport.pages import relations, words
+from xlareport.pages import words
 from xlareport.pages.expense_facts import with_expense
 from xlareport.pages.finding_facts import with_findings
-from xlareport.pages.glance_facts import with_glance
-from xlareport.pages.measured import with_measured
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.module_work import ModuleResult
-from xlareport.pages.views import (
+from xlareport.pages.profile.page import with_measured
+from xlareport.readers.tf_graph import FrameworkGraph
+from xlareport.records import relations
+from xlareport.records.passes import with_glance
+from xlareport.records.report import (
     DumpView,
     FileView,
     FinalView,
@@ -39,7 +41,6 @@ from xlareport.pages.views import (
     RunnerUpView,
     StageView,
 )
-from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 

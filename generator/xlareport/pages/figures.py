@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xlareport.pages.views import FinalView
+from xlareport.records.report import FinalView
 from xlareport.runtime import units
 
 

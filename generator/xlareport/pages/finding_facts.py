@@ -8,7 +8,7 @@ from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.retraces import RetraceGroup
 from xlareport.pages import words
 from xlareport.pages.module_work import ModuleResult
-from xlareport.pages.views import FindingRecord, ModuleView
+from xlareport.records.report import FindingRecord, ModuleView
 
 RECOMPILATIONS = "recompilations"
 """The rule whose places are modules, by their keys."""

@@ -23,16 +23,15 @@ from xlareport.analysis.textdiff import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.pages import navigation
-from xlareport.pages.code import CodeSummary
+from xlareport.pages.code.page import CodeSummary
+from xlareport.pages.code.reading import CodeWork, code_work
 from xlareport.pages.counting import Counted, clock, count, timelines, with_makers
-from xlareport.pages.diff_payload import StoredLines
-from xlareport.pages.film_payload import film_payloads
-from xlareport.pages.graph_payload import graph_payloads
-from xlareport.pages.history_payload import history_payloads
-from xlareport.pages.instructions_payload import instructions_payloads
-from xlareport.pages.module_code import CodeWork, code_work
+from xlareport.pages.history.computations import film_payloads
+from xlareport.pages.history.payload import history_payloads
+from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.module_parts import Parts, fault, place_of
-from xlareport.pages.pictures import (
+from xlareport.pages.pictures.graph import graph_payloads
+from xlareport.pages.pictures.requests import (
     PictureChoice,
     Pictures,
     PictureShelf,
@@ -42,13 +41,14 @@ from xlareport.pages.pictures import (
     step_pictures_of,
     told,
 )
-from xlareport.pages.search_index import Touched, touched
-from xlareport.pages.search_payload import Searched, Stage, searched
+from xlareport.pages.search.index import Touched, touched
+from xlareport.pages.search.payload import Searched, Stage, searched
 from xlareport.pages.small_payloads import File, hold
-from xlareport.pages.step_figures import step_figures, time_words
-from xlareport.pages.step_payload import mentioned, step_payload
-from xlareport.pages.steps import steps_payload
-from xlareport.pages.texts_payload import KeptTexts, kept_texts
+from xlareport.pages.steps.figures import step_figures, time_words
+from xlareport.pages.steps.page import steps_payload
+from xlareport.pages.steps.payload import mentioned, step_payload
+from xlareport.pages.steps.text_diff import StoredLines
+from xlareport.pages.texts.payload import KeptTexts, kept_texts
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_module, unread
 from xlareport.runtime.errors import Problem

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from xlareport.pages import navigation
-from xlareport.pages.module_head import ModuleHead
 from xlareport.pages.module_parts import Parts
 from xlareport.pages.rendering import part_payload, render
 from xlareport.storage.payloads import Payload
+
+if TYPE_CHECKING:
+    from xlareport.pages.module.head import ModuleHead
 
 Made = TypeVar("Made")
 
@@ -22,7 +24,7 @@ class FaultyPage:
     """What could not be made and why, in a whole sentence."""
     home: str
     coverage: str
-    head: ModuleHead | None
+    head: "ModuleHead | None"
     """Of a module's page, so that its parts can be reached all the same."""
 
 
@@ -31,7 +33,7 @@ def page_files(
     source: str,
     title: str,
     make: Callable[[], Iterable[Made]],
-    head: ModuleHead | None = None,
+    head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, its tables among them; where that fails, a plain page."""
     made = _made(parts, title, make)
@@ -54,7 +56,7 @@ def _made(parts: Parts, title: str, make: Callable[[], Iterable[Made]]) -> list[
     return parts.make(f'The page "{title}"', lambda: list(make()), None)
 
 
-def _fault(parts: Parts, source: str, title: str, head: ModuleHead | None) -> FaultyPage:
+def _fault(parts: Parts, source: str, title: str, head: "ModuleHead | None") -> FaultyPage:
     return FaultyPage(
         title,
         parts.problems[-1].message,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from xlareport.analysis.ranking import MainGuess
 from xlareport.dump.module_names import explain_module
 from xlareport.knowledge.main_record import main_record
-from xlareport.pages.views import EagerFunctionView, ModuleView, ReportView
+from xlareport.records.report import EagerFunctionView, ModuleView, ReportView
 from xlareport.runtime import units
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from xlareport.analysis.trends import kept_slugs, labels
 from xlareport.dump.modules import GroupedDump
-from xlareport.pages.trends import Nightly, tonight
-from xlareport.pages.views import ReportView
+from xlareport.pages.nightly.page import Nightly, tonight
+from xlareport.records.report import ReportView
 from xlareport.site.folder import Folder
 from xlareport.site.nights import read_nights
 

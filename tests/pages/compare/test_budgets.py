@@ -4,7 +4,7 @@ import pytest
 
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.views import ComparedView, CompareView, DivergenceView, QuantityView
-from xlareport.pages.views import DumpView, GeneratorView
+from xlareport.records.report import DumpView, GeneratorView
 
 
 def compared(

@@ -12,8 +12,8 @@ from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.summarise import summarise
 from xlareport.analysis.summary import Figures
 from xlareport.dump.modules import ModuleFiles
-from xlareport.pages.views import DumpView
 from xlareport.program import unread
+from xlareport.records.report import DumpView
 from xlareport.runtime.errors import Problem, UnreadableInputError
 
 _LARGEST = 256 << 20

@@ -17,9 +17,9 @@ from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
 from xlareport.pages.module_work import ModuleResult, given_up
-from xlareport.pages.pictures import PictureShelf, step_pictures_of, told
+from xlareport.pages.pictures.requests import PictureShelf, step_pictures_of, told
 from xlareport.pages.small_payloads import NOTHING, Held, hold
-from xlareport.pages.step_payload import step_payload
+from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import Module, Snapshot, read_module
 from xlareport.runtime import units

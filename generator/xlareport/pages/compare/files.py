@@ -5,15 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import starmap
 
-from xlareport.pages import lexicon, navigation
+from xlareport.pages import navigation
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.modules_table import TABLE, compared_table
 from xlareport.pages.compare.times import time_tables
 from xlareport.pages.compare.views import CompareView
-from xlareport.pages.glossary import glossary_page
-from xlareport.pages.picture_look import picture_look
-from xlareport.pages.pictures import picture_files
+from xlareport.pages.glossary import lexicon
+from xlareport.pages.glossary.page import glossary_page
+from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.pictures.requests import picture_files
 from xlareport.pages.rendering import render
 from xlareport.pages.small_payloads import NOTHING, Held, held, module_payloads
 from xlareport.pages.tables import table_file, table_payload

@@ -8,7 +8,7 @@ from xlareport.analysis.compare.causes import causes, parting
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.divergence import Moment, Where
 from xlareport.pages.compare.contrast import Contrast
-from xlareport.pages.views import DumpView, GeneratorView, ProblemView
+from xlareport.records.report import DumpView, GeneratorView, ProblemView
 
 _SCHEMA = 1
 

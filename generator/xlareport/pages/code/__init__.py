@@ -1,0 +1,1 @@
+"""The page on kernels, thunks and machine code."""

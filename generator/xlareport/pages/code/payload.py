@@ -1,0 +1,241 @@
+"""The data of a page of code: each instruction with its texts, thunks and decisions."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.code.files import CodeFile, CodeLink
+from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.summarise import source_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.pages import navigation
+from xlareport.pages.code.texts import Shelf, cut_note, joined
+from xlareport.readers.fusion_decisions import FusionDecision
+from xlareport.storage.payloads import Payload, payload
+
+MOST_UNITS = 5_000
+MOST_THUNKS = 20_000
+_MOST_INSIDE = 50_000
+_MOST_WAITS = 50
+_MOST_STEPS = 60
+"""Decisions of one instruction that are listed."""
+_HLO = 60_000
+"""Characters of an instruction with the computations that it calls."""
+_LONGEST_LINE = 4_000
+
+LABELS: Mapping[str, str] = {
+    "pre-optimization": "MLIR, before its optimisations",
+    "post-optimization": "MLIR, after its optimisations",
+    "post-lowering": "MLIR, lowered to the LLVM dialect",
+    "ir-no-opt": "LLVM IR, before optimisation",
+    "ir-no-opt-noconst": "LLVM IR, before optimisation, without constants",
+    "ir-with-opt": "LLVM IR, after optimisation",
+    "ir-with-opt-noconst": "LLVM IR, after optimisation, without constants",
+    "ptx": "PTX, for the GPU's own compiler",
+    "assembly": "Assembly",
+    "obj-file": "Object file",
+    "object": "Object file",
+    "autotune_results": "What the autotuner chose",
+    "autotune_logs": "What the autotuner measured",
+    "mlir-passes": "What each pass of the emitter made of it",
+    "triton-passes": "What each pass of Triton made of it",
+}
+"""What the files are, by the stage in their names, in the order in which they were made."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Where the texts of a page stand: those of files of the module in the report already."""
+
+    contents: Mapping[str, bytes]
+    """By their paths, the files that were read."""
+    kept: AbstractSet[str]
+    """Paths of the texts that the page of texts has, too."""
+    shelf: Shelf
+    """All other texts."""
+
+
+def code_payloads(
+    slug: str,
+    module: HloModule,
+    code: ModuleCode,
+    contents: Mapping[str, bytes],
+    kept: AbstractSet[str],
+) -> Iterator[Payload]:
+    """Yield the page's data: the index, and the chunks of texts that it loads on demand.
+
+    `contents` are those of files by path, `kept` the paths of texts that the site has anyway.
+    """
+    texts = _Texts(contents, kept, Shelf(slug))
+    shown = code.units[:MOST_UNITS]
+    numbers = {one.place: number for number, one in enumerate(shown)}
+    value = {
+        "key": navigation.code_key(slug),
+        "texts": navigation.texts_key(slug),
+        "units": [_unit(one, module, texts) for one in shown],
+        "thunks": [_thunk(one, numbers) for one in code.thunks[:MOST_THUNKS]],
+        "inside": _inside(shown, module),
+        "gone": _decisions(_gone(code)),
+    }
+    key = navigation.code_key(slug)
+    yield payload(key, value)
+    yield from texts.shelf.files()
+
+
+def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
+    one = unit.instruction
+    return {
+        "name": unit.place[1],
+        "computation": unit.place[0],
+        "opcode": one.opcode if one else "",
+        "shape": one.shape.text[:_LONGEST_LINE] if one else "",
+        "scope": one.metadata.op_name if one else "",
+        "source": source_of(one, module) if one else "",
+        "grade": unit.grade,
+        "reason": unit.reason,
+        "files": [*_hlo(unit, module, texts.shelf), *_files(unit.files, texts)],
+        "thunks": list(unit.thunks),
+        "decisions": _decisions(unit.decisions),
+        "tuning": [[name, value[:_LONGEST_LINE]] for name, value in unit.tuning.items()],
+    }
+
+
+def _hlo(unit: CodeUnit, module: HloModule, shelf: Shelf) -> Iterator[dict[str, Any]]:
+    """Yield the instruction with the computations that it calls, or the computation."""
+    computation = module.by_name.get(unit.place[0])
+    if unit.instruction is not None:
+        text = joined([*_with_called(unit.instruction, module)], _HLO)
+    elif computation is not None and not computation.is_entry:
+        text = joined([*_text(computation)], _HLO)
+    else:
+        return
+    yield {
+        "label": "HLO",
+        "path": "",
+        "size": None,
+        "text": shelf.put(text),
+        "note": "",
+    }
+
+
+def _with_called(one: Instruction, module: HloModule) -> Iterator[str]:
+    yield one.text[:_LONGEST_LINE]
+    for _, name in one.called:
+        called = module.by_name.get(name)
+        if called is not None:
+            yield ""
+            yield from _text(called)
+
+
+def _text(computation: Computation) -> Iterator[str]:
+    yield f"{computation.header[:_LONGEST_LINE]} {{"
+    for one in computation.instructions:
+        yield f"  {one.text[:_LONGEST_LINE]}"
+    yield "}"
+
+
+def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]:
+    order = list(LABELS)
+    known = {stage: place for place, stage in enumerate(order)}
+    for link in sorted(links, key=lambda one: (known.get(one.file.stage, -1), one.file.path)):
+        file = link.file
+        yield {
+            "label": _label(file),
+            "path": file.path,
+            "size": file.size,
+            **_shown(file, texts),
+        }
+
+
+def _label(file: CodeFile) -> str:
+    if file.kind == "mosaic":
+        moment = file.stage.removeprefix("post-")
+        return "Mosaic, as written" if moment == "original" else f"Mosaic, after {moment}"
+    return LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind)
+
+
+def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
+    """Return where the text of a file stands, True for that of its path, or why it is not shown."""
+    content = texts.contents.get(file.path)
+    if file.kind == "object":
+        return _not_shown("Machine code: objdump -d shows it.")
+    if content == b"":
+        return _not_shown("Empty, as XLA writes some where there is nothing to compile.")
+    if file.path in texts.kept:
+        return {"text": True, "note": ""}
+    if content is None:
+        return _not_shown("Too large to be shown here.")
+    text = content.decode("utf-8", "replace")
+    place = texts.shelf.put(text)
+    if place is None:
+        return _not_shown("Left out: the module has more code than fits here.")
+    return {"text": place, "note": cut_note(text)}
+
+
+def _not_shown(why: str) -> dict[str, Any]:
+    return {"text": None, "note": why}
+
+
+def _thunk(one: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[Any]:
+    thunk, place = one.thunk, one.place
+    unit = numbers.get((place.computation, place.instruction)) if place else None
+    description = thunk.description[:_LONGEST_LINE]
+    return [
+        thunk.id,
+        thunk.kind,
+        description,
+        thunk.before,
+        thunk.after,
+        thunk.part,
+        thunk.depth,
+        unit,
+        list(thunk.waits_for[:_MOST_WAITS]),
+    ]
+
+
+def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
+    """Return the instructions inside of fusions by name, with the unit that they are part of."""
+    found: dict[str, int] = {}
+    for number, unit in enumerate(shown):
+        one = unit.instruction
+        for _, name in one.called if one is not None and one.opcode == "fusion" else ():
+            called = module.by_name.get(name)
+            for inner in called.instructions if called else ():
+                found.setdefault(inner.name, number)
+        if len(found) > _MOST_INSIDE:
+            break
+    return found
+
+
+def _decisions(found: LinkedDecisions | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    steps = [_step(one) for one in found.decisions[:_MOST_STEPS]]
+    return {"grade": found.grade, "total": len(found.decisions), "steps": steps}
+
+
+def _gone(code: ModuleCode) -> LinkedDecisions | None:
+    found = code.decisions_gone
+    return LinkedDecisions(found, "") if found else None
+
+
+def _step(one: FusionDecision) -> list[Any]:
+    return [
+        _WHAT.get(one.kind, one.kind),
+        one.producer,
+        list(one.consumers[:20]),
+        one.fusion,
+        one.reason[:_LONGEST_LINE],
+        one.microseconds_fused,
+        one.microseconds_unfused,
+    ]
+
+
+_WHAT = {
+    "fusion": "fused",
+    "producer_ineligible": "not fused",
+    "update_priority": "weighed",
+    "consumer_ineligible": "not fused",
+}

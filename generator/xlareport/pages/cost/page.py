@@ -1,0 +1,235 @@
+"""The page on what a module costs: time by estimate, what stands out, loops, collectives, parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.analysis.expense import Expense
+from xlareport.analysis.expense_work import CollectiveRow, LoopRow, Totals
+from xlareport.analysis.wording import plain
+from xlareport.knowledge.devices import Device
+from xlareport.pages import navigation, words
+from xlareport.pages.cost.charts import roofline, roofline_words
+from xlareport.pages.cost.treemap import treemap, treemap_words
+from xlareport.pages.figures import Figure
+from xlareport.pages.findings.section import FindingsView
+from xlareport.records.report import ModuleView
+from xlareport.runtime import units
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """One figure in both counts, and over all devices."""
+
+    label: str
+    counted: str
+    xla: str
+    together: str
+    """Empty where one device runs the module alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpensePage:
+    """Everything on the page beside its tables."""
+
+    name: str
+    lead: str
+    device: str
+    device_source: str
+    figures: tuple[Figure, ...]
+    per_device: str
+    devices: int
+    counts: tuple[Count, ...]
+    roofline: Markup
+    roofline_words: str
+    findings: FindingsView
+    heaviest_key: str
+    loops: str
+    loops_key: str | None
+    collectives: str
+    collectives_key: str | None
+    shardings_key: str | None
+    uncounted: str
+    uncounted_key: str | None
+    treemap: Markup
+    """Empty where fewer than two scopes take any time."""
+    treemap_words: str
+    scopes_key: str
+    computations_key: str
+    opcodes_key: str
+
+
+def expense_page(
+    view: ModuleView,
+    cost: Expense,
+    found: FindingsView,
+) -> ExpensePage:
+    """Make the page of one module."""
+    key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
+    return ExpensePage(
+        name=words.short_name(view.name),
+        lead=_lead(cost),
+        device=_device(cost),
+        device_source=cost.device.source,
+        figures=tuple(_figures(cost)),
+        per_device=per_device(cost.totals.devices),
+        devices=cost.totals.devices,
+        counts=tuple(_counts(cost.totals)),
+        roofline=Markup(roofline(cost.heaviest, cost.device)),  # noqa: S704 - made and escaped there
+        roofline_words=roofline_words(cost.heaviest, cost.device),
+        findings=found,
+        heaviest_key=key["heaviest"],
+        loops=_loops_words(cost.loops),
+        loops_key=key["loops"] if cost.loops else None,
+        collectives=_collectives_words(cost.collectives),
+        collectives_key=key["collectives"] if cost.collectives else None,
+        shardings_key=key["shardings"]
+        if any(one.reshardings for one in cost.collectives)
+        else None,
+        uncounted=_uncounted_words(cost),
+        uncounted_key=key["uncounted"] if cost.uncounted else None,
+        treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there
+        treemap_words=treemap_words(cost.scopes),
+        scopes_key=key["scopes"],
+        computations_key=key["computations"],
+        opcodes_key=key["opcodes"],
+    )
+
+
+_TABLES = (
+    *("heaviest", "loops", "collectives", "shardings"),
+    *("uncounted", "scopes", "computations", "opcodes"),
+)
+_DEVICES = {
+    "exact": "The dump names this device; its peak figures are its maker's.",
+    "matched": (
+        "The dump names the architecture; this device has it, and others that do may be slower or "
+        "faster. Its peak figures are its maker's."
+    ),
+    "chosen": "You asked to reckon with this device; the dump may be for another.",
+    "guessed": (
+        "The dump does not name the device, so round figures stand for it: read the order of "
+        "instructions and their shares, not the seconds. With `--device` another can be chosen."
+    ),
+}
+
+
+def per_device(devices: int) -> str:
+    """Say whose figures these are; empty where one device runs the module alone."""
+    if devices <= 1:
+        return ""
+    return (
+        f"The module runs on {devices:,} devices at once, each with its part of the data. All "
+        "figures are those of one device. A figure that fell when the module was partitioned is "
+        "no saving: the rest of the work is on the other devices."
+    )
+
+
+def _lead(cost: Expense) -> str:
+    if cost.seconds is None:
+        return "What this module costs could not be counted."
+    device = cost.device.name
+    where = device if device.startswith(("a ", "an ")) else f"one {device}"
+    partly = (
+        " Some of it cannot be counted, so it is more than that." if cost.totals.is_partial else ""
+    )
+    return (
+        f"One run needs {units.seconds(cost.seconds)} or more on {where}, by an estimate from the "
+        f"operations it does and the bytes it moves. It is not a measurement.{partly}"
+    )
+
+
+def _device(cost: Expense) -> str:
+    return f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}"
+
+
+def _peaks(device: Device) -> str:
+    rates = ", ".join(
+        f"{units.quantity(rate, 'flop/s')} ({kind})" for kind, rate in device.matrix_flops.items()
+    )
+    return f"Reckoned with {rates} and {units.quantity(device.bandwidth, 'B/s')} of main memory."
+
+
+def _figures(cost: Expense) -> list[Figure]:
+    found, least = cost.totals, "at least; " if cost.totals.is_partial else ""
+    figures = []
+    if cost.seconds is not None:
+        note = f"{least}an estimate, no measurement"
+        figures.append(Figure("Least time", units.seconds(cost.seconds), note))
+    if found.flops is not None:
+        note = f"{least}loops counted with their rounds"
+        figures.append(Figure("Work", units.quantity(found.flops, "flop"), note))
+    if found.bytes_read is not None and found.bytes_written is not None:
+        moved = units.byte_size(found.bytes_read + found.bytes_written)
+        note = f"{least}{units.byte_size(found.bytes_read)} read, "
+        note += f"{units.byte_size(found.bytes_written)} written"
+        figures.append(Figure("Traffic", moved, note))
+    if found.intensity is not None:
+        note = "work for each byte of main memory"
+        figures.append(Figure("Intensity", f"{found.intensity:.3g} flop/B", note))
+    return figures
+
+
+def _counts(found: Totals) -> list[Count]:
+    rows = (
+        ("Flops", found.flops, found.xla_flops),
+        ("Transcendentals", found.transcendentals, found.xla_transcendentals),
+        ("Bytes accessed", found.bytes_accessed, found.xla_bytes_accessed),
+    )
+    return [
+        Count(label, _count(own, found), _plain(xla), _together(own, found))
+        for label, own, xla in rows
+    ]
+
+
+def _count(figure: int | None, found: Totals) -> str:
+    return f"{'at least ' if found.is_partial and figure is not None else ''}{_plain(figure)}"
+
+
+def _together(figure: int | None, found: Totals) -> str:
+    if found.devices <= 1:
+        return ""
+    return _count(None if figure is None else figure * found.devices, found)
+
+
+def _plain(figure: int | None) -> str:
+    return "not known" if figure is None else units.count(figure)
+
+
+def _loops_words(loops: Sequence[LoopRow]) -> str:
+    if not loops:
+        return "This module has no loops."
+    unknown = sum(one.rounds.count is None for one in loops)
+    have = units.plural(len(loops), "loop")
+    if not unknown:
+        return f"{have}, and of each it is known how often it goes round."
+    which = "it goes" if unknown == 1 else "they go"
+    return (
+        f"{have}. Of {unknown} the dump does not tell how often {which} round: one round of each "
+        "is counted here, so all figures are at least so much. For the guess of the main program "
+        "more rounds are assumed."
+    )
+
+
+def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
+    if not rows:
+        return "This module has no collectives: its devices do not talk to one another."
+    found = [row.one for row in rows]
+    sent = sum((one.wire_bytes or 0) * one.counted for one in found)
+    certain = all(one.wire_bytes is not None and one.executions is not None for one in found)
+    least = "" if certain else "at least "
+    return (
+        f"{units.plural(len(rows), 'collective')}; each device must send {least}"
+        f"{units.byte_size(sent)} in one run, by the least that any algorithm needs which spreads "
+        "the work evenly. The links between devices are not in the least time."
+    )
+
+
+def _uncounted_words(cost: Expense) -> str:
+    if not cost.totals.unknown_ops:
+        return "Everything in this module could be counted."
+    return (
+        f"{units.plural(cost.totals.unknown_ops, 'instruction')} could not be counted, loops of "
+        "unknown length among them: the figures of this page are at least so much."
+    )

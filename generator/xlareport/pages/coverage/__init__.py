@@ -1,0 +1,1 @@
+"""The coverage page: files read, problems, missing files."""

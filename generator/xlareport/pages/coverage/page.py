@@ -1,0 +1,350 @@
+"""The coverage page: every file, what was read of it, what could not be, what would tell more."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.analysis.boundaries import DumpMode, ModeFinding, dump_mode
+from xlareport.analysis.summary import ModuleSummary
+from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles, Stage
+from xlareport.knowledge import flags, kinds, stages
+from xlareport.knowledge.kinds import Kind
+from xlareport.pages import navigation
+from xlareport.pages.names.page import describe
+from xlareport.pages.prose import prose
+from xlareport.pages.tables import Column, Table
+from xlareport.pages.tokens import NameCells
+from xlareport.program import CODE_KINDS
+from xlareport.records.report import ModuleView, ProblemView, ReportView
+from xlareport.runtime import units
+
+FILES_TABLE = "files"
+PROBLEMS_TABLE = "problems"
+
+_MODEL = "read: snapshots and steps come from it"
+_SAME = "not read: another form of the same snapshot was"
+_FIGURES = "read for its figures"
+_CODE = "read: linked to instructions and shown on the module's page of code"
+_FRAMES = "read: other files of this list were taken out of it"
+_LISTED = "listed and explained, not read"
+_PASSES_FLAG = "xla_dump_hlo_pass_re"
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """One kind of file."""
+
+    title: str
+    files: int
+    bytes: int
+    used: str
+    holds: Markup
+    more: tuple[Markup, ...]
+    """What to look for, how to open it and what makes it, in whole sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is missing, and the flag that would give it; without one where none would."""
+
+    words: Markup
+    flag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FlagRow:
+    """A flag that would add to the dump."""
+
+    example: str
+    adds: str
+    """The kinds of file, by their titles."""
+    words: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class CoveragePage:
+    """Everything on the page beside its tables."""
+
+    lead: str
+    kinds: tuple[KindRow, ...]
+    passes: Markup
+    advice: tuple[Advice, ...]
+    more: tuple[FlagRow, ...]
+    """Flags that would add kinds of file which this dump does not have."""
+    problems_total: int
+
+
+def coverage_page(
+    report: ReportView,
+    artifacts: Sequence[Artifact],
+    uses: Mapping[str, str],
+    passes: str,
+) -> CoveragePage:
+    """Make the page; `uses` says what was done with each path, `passes` how passes were dumped."""
+    unknown = sum(one.name.kind == "unknown" for one in artifacts)
+    known = "every name is known"
+    if unknown:
+        known = f"{units.plural(unknown, 'name is', 'names are')} not known"
+    files = units.plural(len(artifacts), "file")
+    present = {one.name.kind for one in artifacts}
+    return CoveragePage(
+        lead=f"{files}, {units.byte_size(report.dump.bytes)}; {known}.",
+        kinds=tuple(_kind_rows(artifacts, uses)),
+        passes=prose(passes),
+        advice=tuple(_advice(report, present)),
+        more=tuple(_flag_rows(report, present)),
+        problems_total=len(report.problems),
+    )
+
+
+_MODES = {
+    DumpMode.CHANGED: (
+        "The dump was made with `--xla_dump_hlo_pass_re=.*`, word for word: XLA then (since April "
+        "2021) writes a snapshot when a pipeline begins and after each pass that reports a change. "
+        "A pass without a file may well have run and changed nothing. Another expression that fits "
+        "every name, such as `.+`, writes a snapshot after every pass, changed or not."
+    ),
+    DumpMode.EVERY: (
+        "A snapshot was written after every pass, also where it changed nothing: the regular "
+        "expression for passes fits every name and is not the literal `.*`, or XLA is older than "
+        "April 2021."
+    ),
+    DumpMode.SOME: (
+        "Snapshots were written around some passes only, those that a regular expression picked. "
+        "Other passes ran in between and left no file."
+    ),
+    DumpMode.UNKNOWN: (
+        "There are snapshots between passes, too few to tell which passes were to be dumped. A "
+        "pass without a file may well have run."
+    ),
+    DumpMode.NONE: (
+        "No snapshot between passes was written. That says nothing about which passes ran; "
+        "`--xla_dump_hlo_pass_re=.*` writes one after every pass that reports a change."
+    ),
+}
+
+
+def file_uses(modules: Iterable[ModuleFiles], read: Iterable[str]) -> dict[str, str]:
+    """Say for each path what was done with it; `read` are the paths that were opened and read."""
+    opened = set(read)
+    uses = {path.rpartition("/")[0]: _FRAMES for path in opened if "/" in path}
+    for module in modules:
+        for one in module.artifacts:
+            is_hlo = one.name.kind in HLO_KINDS
+            done = _MODEL if is_hlo else _CODE if one.name.kind in CODE_KINDS else _FIGURES
+            uses[one.path] = done if one.path in opened else _SAME if is_hlo else _LISTED
+        uses |= {one.path: _CODE for one in module.nameless if one.path in opened}
+    return uses
+
+
+def passes_words(summaries: Sequence[ModuleSummary]) -> str:
+    """Say how the passes were dumped, as far as the dump tells."""
+    snapshots = [one.stage for summary in summaries for one in summary.stages]
+    if any(one.name == "pass" for one in snapshots) and ".*" in _stated(summaries):
+        return f"{_MODES[DumpMode.CHANGED]} (Read off the dump's own list of flags.)"
+    found = _mode(summaries, snapshots)
+    if found.mode in (DumpMode.NONE, DumpMode.UNKNOWN):
+        return _MODES[found.mode]
+    return f"{_MODES[found.mode]} (Guessed from the names: {found.evidence})"
+
+
+def _mode(summaries: Sequence[ModuleSummary], snapshots: Sequence[Stage]) -> ModeFinding:
+    """Return what most modules tell; where each alone has too few files, what all do together."""
+    found = [dump_mode([one.stage for one in summary.stages]) for summary in summaries]
+    telling = [one for one in found if one.mode not in (DumpMode.NONE, DumpMode.UNKNOWN)]
+    if telling:
+        mode, _ = Counter(one.mode for one in telling).most_common(1)[0]
+        return next(one for one in telling if one.mode is mode)
+    return dump_mode(snapshots)
+
+
+def _stated(summaries: Sequence[ModuleSummary]) -> set[str]:
+    """Return the regular expressions for passes that the dump's list of flags states."""
+    settings = (choice.setting for summary in summaries for choice in summary.settings)
+    return {one.value for one in settings if one.name == _PASSES_FLAG}
+
+
+def use_of(uses: Mapping[str, str], path: str) -> str:
+    """Return what was done with a file; files of no module are listed."""
+    return uses.get(path, _LISTED)
+
+
+def files_table(
+    artifacts: Sequence[Artifact], report: ReportView, uses: Mapping[str, str]
+) -> Table:
+    """Return the table of every file."""
+    modules = {one.key: one for one in report.modules}
+    owner = {one.path: one.module for one in report.files}
+    columns = (
+        Column("File", "name", "point at a part to read what it means"),
+        Column("Kind", of="kind"),
+        Column("What its name says"),
+        Column("Module", "link"),
+        Column("Size", "bytes"),
+        Column("Used"),
+    )
+    cells = NameCells()
+    rows = [
+        [
+            cells.cell(one.name),
+            one.name.kind,
+            describe(one.name),
+            _link(modules.get(owner.get(one.path) or "")),
+            one.entry.size,
+            use_of(uses, one.path),
+        ]
+        for one in artifacts
+    ]
+    return Table(columns, rows, meanings=cells.meanings)
+
+
+def _link(module: ModuleView | None) -> list[str] | None:
+    if module is None:
+        return None
+    return [module.name, navigation.address(navigation.module_page(module.slug))]
+
+
+def problems_table(problems: Sequence[ProblemView]) -> Table:
+    """Return the table of what could not be read."""
+    columns = (
+        Column("File", "code"),
+        Column("Line", "int"),
+        Column("What happened"),
+        Column("The place", "code"),
+    )
+    return Table(columns, [_problem(one) for one in problems])
+
+
+def _problem(one: ProblemView) -> list[str | int | None]:
+    """Divide a message into its sentence and the place that it draws, if it does."""
+    message, _, place = one.message.partition("\n")
+    return [one.path, one.line, message, place.partition("\n")[0].strip() or None]
+
+
+def _kind_rows(artifacts: Sequence[Artifact], uses: Mapping[str, str]) -> Iterable[KindRow]:
+    by_kind: dict[str, list[Artifact]] = defaultdict(list)
+    for one in artifacts:
+        by_kind[one.name.kind].append(one)
+    for name, files in sorted(by_kind.items(), key=lambda item: -len(item[1])):
+        kind = kinds.find(name)
+        yield KindRow(
+            title=kind.title if kind else name,
+            files=len(files),
+            bytes=sum(one.entry.size for one in files),
+            used=_used(files, uses),
+            holds=prose(kind.words if kind else ""),
+            more=_more(kind) if kind else (),
+        )
+
+
+def _more(kind: Kind) -> tuple[Markup, ...]:
+    return tuple(prose(words) for words in (kind.look_for, kind.opened, kind.made_by) if words)
+
+
+def _used(files: Sequence[Artifact], uses: Mapping[str, str]) -> str:
+    counted: dict[str, int] = defaultdict(int)
+    for one in files:
+        counted[use_of(uses, one.path)] += 1
+    if len(counted) == 1:
+        return next(iter(counted))
+    return "; ".join(f"{count:,} {use}" for use, count in sorted(counted.items()))
+
+
+def _advice(report: ReportView, present: set[str]) -> Iterable[Advice]:
+    if not report.modules:
+        words = (
+            "No file here belongs to a module. Is this the directory that the program was told to "
+            "dump into, and was the variable `XLA_FLAGS` set before the program began? The flag is"
+        )
+        yield Advice(prose(words), "--xla_dump_to=DIRECTORY")
+        return
+    yield from _about_reading(report, present)
+    if "buffer-assignment" not in present and "hlo-text" not in present:
+        words = "There is no memory plan, which tells what needs the memory. It is written with"
+        yield Advice(prose(words), "--xla_dump_hlo_as_text")
+    yield from _about_modules(report)
+    timed = set(report.dump.backends) & {"gpu", "tpu"}
+    if timed and "pass-metadata" not in present:
+        words = "To learn how long each pass took, and which ran and changed nothing, set"
+        yield Advice(prose(words), "--xla_dump_module_metadata")
+
+
+def _flag_rows(report: ReportView, present: set[str]) -> Iterable[FlagRow]:
+    """Yield XLA's flags of today that make kinds of file of which the dump has none."""
+    backends = set(report.dump.backends) or set(_OWN_FLAGS)
+    for one in flags.all_entries().values():
+        made_for = {backend for backend, start in _OWN_FLAGS.items() if one.name.startswith(start)}
+        suits = not made_for or made_for & backends
+        if one.set_in == _XLA_FLAGS and not one.until and suits and one.makes:
+            missing = [kind for kind in one.makes if kind not in present]
+            if len(missing) == len(one.makes):
+                titles = [found.title for kind in missing if (found := kinds.find(kind))]
+                yield FlagRow(one.example or f"--{one.name}", ", ".join(titles), prose(one.words))
+
+
+_XLA_FLAGS = "XLA_FLAGS"
+_OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
+"""How the flags of one backend begin."""
+
+
+def _about_reading(report: ReportView, present: set[str]) -> Iterable[Advice]:
+    """Say what keeps the snapshots from telling all."""
+    snapshots = [stage for one in report.modules for stage in one.stages]
+    if snapshots and not any(stage.pipeline for stage in snapshots):
+        words = "No module has snapshots between passes. To see what each pass did, set"
+        yield Advice(prose(words), "--xla_dump_hlo_pass_re=.*")
+    if snapshots and not present & set(HLO_KINDS):
+        words = "The snapshots are there as pages for a browser only, which cannot be read. Set"
+        yield Advice(prose(words), "--xla_dump_hlo_as_text")
+    elif not present & {"hlo-text", "hlo-proto"}:
+        words = "There is no HLO text, which tells most. Set"
+        yield Advice(prose(words), "--xla_dump_hlo_as_text")
+
+
+def _about_modules(report: ReportView) -> Iterable[Advice]:
+    """Say of how many modules the beginning or the end is missing, and what that may mean."""
+    repeated = _repeated_ids(report.modules)
+    if repeated:
+        ids = units.plural(repeated, "module id belongs", "module ids belong")
+        words = (
+            f"{ids} to modules of different names, and a process gives each id once: it seems that "
+            "several processes or runs wrote into this directory, where they overwrite files of "
+            "equal names. Give each a directory of its own, or set"
+        )
+        yield Advice(prose(words), "--xla_dump_include_timestamp")
+    bare = sum(not one.stages for one in report.modules)
+    if bare > 0:
+        has = units.plural(bare, "module has", "modules have")
+        words = f"{has} no HLO in the dump. If the dump was limited to some modules, set"
+        yield Advice(prose(words), "--xla_dump_max_hlo_modules=-1")
+    for name in ("before_optimizations", "after_optimizations"):
+        lacking = sum(_lacks(one, name) for one in report.modules)
+        known = stages.find(name)
+        if lacking and known and known.absent:
+            has = units.plural(lacking, "module has", "modules have")
+            yield Advice(prose(f"{has} no `{name}`. {known.absent}"))
+
+
+def _lacks(module: ModuleView, name: str) -> bool:
+    """Say whether a snapshot is missing that a module has; pieces that are tuned never have it."""
+    return bool(module.stages) and not _has(module, name) and module.role not in _PIECES
+
+
+_PIECES = frozenset({"copied-out autotuning piece", "part of another compilation"})
+
+
+def _repeated_ids(modules: Iterable[ModuleView]) -> int:
+    """Count the ids that modules of one folder and one moment share under different names."""
+    names: dict[tuple[str, int | None, int | None], set[str]] = defaultdict(set)
+    for one in modules:
+        if one.id is not None and one.stages:
+            folder = one.stages[0].files[0].rpartition("/")[0]
+            names[folder, one.timestamp, one.id].add(one.key)
+    return sum(len(found) > 1 for found in names.values())
+
+
+def _has(module: ModuleView, name: str) -> bool:
+    label = name.replace("_", " ")
+    return any(stage.label == label for stage in module.stages)

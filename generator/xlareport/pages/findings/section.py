@@ -1,0 +1,126 @@
+"""What stands out, as pages show it: each finding with links to its places and to its rule."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from xlareport.pages import navigation, words
+from xlareport.pages.finding_facts import RECOMPILATIONS
+from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.prose import prose
+from xlareport.records.report import FindingRecord, ModuleView, ReportView
+
+if TYPE_CHECKING:
+    from xlareport.pages.facts import Analysed
+
+MOST_ON_A_PAGE = 3
+"""Findings on a page that is about something else; the page of costs has all."""
+MOST_ON_ITS_OWN_PAGE = 60
+_GUIDE = "guide/findings.md"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """An instruction or a module that a finding names."""
+
+    name: str
+    address: str | None
+    """Where it came from, else its code; None where the report has neither."""
+    code: str | None
+    """The address of its code, where that is a second one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """One thing to look at."""
+
+    title: str
+    grade: str
+    evidence: Markup
+    suggestion: Markup
+    places: tuple[PlaceView, ...]
+    rule: str
+    """The address of what the rule says, and when it is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsView:
+    """The findings of a page."""
+
+    shown: tuple[FindingView, ...]
+    more: int
+    """Findings beyond those; the page of costs has them."""
+    all_address: str
+
+
+def module_findings(
+    result: ModuleResult, view: ModuleView, page: str, most: int = MOST_ON_A_PAGE
+) -> FindingsView:
+    """Return the first findings of a module, for the page at a source."""
+    found = view.findings
+    address = navigation.address(navigation.expense_page(view.slug), page)
+    return FindingsView(
+        shown=tuple(_view(one, result, view, page) for one in found[:most]),
+        more=max(0, len(found) - most),
+        all_address=f"{address}#what-stands-out",
+    )
+
+
+def home_findings(analysed: "Analysed", report: ReportView) -> FindingsView | None:
+    """Return what stands out in the main program and in the dump; None without a main program."""
+    main = report.main.module if report.main else None
+    pairs = zip(analysed.results, report.modules, strict=True)
+    pair = next((both for both in pairs if both[1].key == main), None)
+    if pair is None:
+        return None
+    own = replace(pair[1], findings=tuple(one for one in pair[1].findings if not _is_again(one)))
+    found = module_findings(pair[0], own, navigation.HOME)
+    return replace(found, shown=(*found.shown, *_compiled_again(report)[:MOST_ON_A_PAGE]))
+
+
+def _is_again(one: FindingRecord) -> bool:
+    return one.rule == RECOMPILATIONS
+
+
+def _compiled_again(report: ReportView) -> list[FindingView]:
+    """Return one finding for each function that was compiled several times."""
+    modules = {one.key: one for one in report.modules}
+    found = {one.places: one for view in report.modules for one in view.findings if _is_again(one)}
+    return [_of_modules(one, modules) for one in found.values()]
+
+
+def _view(one: FindingRecord, result: ModuleResult, view: ModuleView, page: str) -> FindingView:
+    names = dict.fromkeys(instruction for _, instruction in one.places if instruction)
+    return _made(one, (_instruction(name, result, view, page) for name in names), page)
+
+
+def _instruction(name: str, result: ModuleResult, view: ModuleView, page: str) -> PlaceView:
+    history = navigation.address(navigation.module_page(view.slug), page)
+    code = navigation.address(navigation.code_page(view.slug), page)
+    has_code = result.code is not None and name in result.code.names
+    unit = f"{code}#unit={name}" if has_code else None
+    if view.changed_steps:
+        return PlaceView(f"%{name}", f"{history}#i={name}", unit)
+    return PlaceView(f"%{name}", unit, None)
+
+
+def _of_modules(one: FindingRecord, modules: Mapping[str, ModuleView]) -> FindingView:
+    found = (modules[key] for key, _ in one.places)
+    places = (
+        PlaceView(words.label(view), navigation.address(navigation.module_page(view.slug)), None)
+        for view in found
+    )
+    return _made(one, places, navigation.HOME)
+
+
+def _made(one: FindingRecord, places: Iterable[PlaceView], page: str) -> FindingView:
+    return FindingView(
+        title=one.title,
+        grade=one.grade,
+        evidence=prose(one.evidence),
+        suggestion=prose(one.suggestion),
+        places=tuple(places),
+        rule=f"{navigation.address(_GUIDE, page)}#{one.rule}",
+    )

@@ -1,0 +1,1 @@
+"""The glossary page and the words that scripts explain."""

@@ -1,0 +1,1 @@
+"""Histories of instructions, and timelines of computations."""

@@ -1,0 +1,67 @@
+"""Histories as columns: what is alike stands together, strings folded, numbers as distances."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from xlareport.pages.pictures.columns import flat
+from xlareport.storage.folding import folded
+
+
+def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the index with its titles and names as columns."""
+    first, *between = index["between"]
+    names = index["names"]
+    return {
+        **index,
+        "titles": _strings(index["titles"]),
+        "between": [first, _strings(between)],
+        "names": [_strings(names), *_numbers(names.values())],
+    }
+
+
+def chunk_columns(chunk: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chunk with each field of its subjects, standings and events as a column."""
+    subjects, events = chunk["subjects"], _columns(chunk["events"], 7)
+    stages, kinds, instructions, sources, targets, grades, reasons = events
+    return {
+        "instructions": [one["instructions"] for one in subjects],
+        "happened": [one["events"] for one in subjects],
+        "origins": _listed([one["origins"] for one in subjects]),
+        "now": _listed([one["now"] for one in subjects]),
+        "standings": [_strings(one) for one in _columns(chunk["standings"], 5)],
+        "events": [
+            stages,
+            _strings(kinds),
+            _strings(instructions),
+            _lists(sources),
+            _lists(targets),
+            _strings(grades),
+            _strings(reasons),
+        ],
+    }
+
+
+def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
+    return [[row[place] for row in rows] for place in range(width)]
+
+
+def _strings(values: Iterable[str]) -> list[Any]:
+    return [*folded(list(values)).listed()]
+
+
+def _lists(values: Sequence[Sequence[str]]) -> list[Any]:
+    """Return how long each list is, and all their strings."""
+    lengths, strings = flat(values)
+    return [lengths, _strings(strings)]
+
+
+def _listed(values: Sequence[Sequence[int]]) -> list[Any]:
+    """Return the counts that the lists begin with, how long the rest is, and its distances."""
+    return [[one[0] for one in values], *_numbers([one[1:] for one in values])]
+
+
+def _numbers(values: Iterable[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Return how long each list is, and all their numbers as distances."""
+    lengths, numbers = flat(values)
+    return lengths, [after - before for before, after in pairwise([0, *numbers])]

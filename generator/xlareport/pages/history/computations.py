@@ -1,0 +1,172 @@
+"""The films of a module's computations for the page script: forms with the snapshots they last.
+
+`KEY` lists the films that are shown; `KEY-N` are files of forms: first those that are shown, one
+each, then the others, several in each. `KEY-all` tells of every computation that any snapshot has,
+so that the page can put together each snapshot between the first and the last one:
+
+    {"names": FOLDED, "renamed": {"3": [[0, "main"], [12, "main.1"]]}, "in": [0, -1, ...],
+     "sizes": [120, 0, ...], "first": [0, ...], "end": [44, ...], "texts": ["0012", ...]}
+
+`names` are the last ones. `in` is the number of the file, -1 where the graph of the module as it
+was left tells of it, -2 where that of the module as it came in does, -3 where there is no room.
+`sizes` is how many forms it has in its file, in the order of this list.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from operator import sub
+from typing import Any
+
+from xlareport.analysis.history import Snapshots
+from xlareport.analysis.lifelines import NOBODY, Film, Form, films, most_at_once
+from xlareport.hlo.model import HloModule
+from xlareport.pages import navigation
+from xlareport.pages.pictures.columns import Interned, Seen, columns, flat
+from xlareport.pictures.shade import NOTHING
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import Payload, payload
+
+_MOST_FILMS = 24
+_MOST_FORMS = 120_000
+"""In all films of a module; those with fewer changes are left out, and the page says so."""
+_FEWEST_INSTRUCTIONS = 3
+_MOST_IN_ALL = 200_000
+"""Forms of a module; computations beyond that are left out, and the page says so."""
+_PIECE = 8_000
+"""Forms from which on a file of films that are not shown is full."""
+_AT_THE_END, _AT_THE_START, _NOWHERE = -1, -2, -3
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The films that are shown, and how many are not."""
+
+    films: tuple[Film, ...]
+    others: int
+
+
+def film_payloads(
+    slug: str,
+    snapshots: Snapshots,
+    stages: Sequence[tuple[str, str]],
+    texts: Collection[str] = (),
+) -> Iterator[Payload]:
+    """Yield the list and the films as files.
+
+    `stages` are keys and labels of the snapshots, `texts` the keys of those that have a text.
+    """
+    found = films(snapshots)
+    chosen = _choose(found, snapshots.modules[-1])
+    key = navigation.film_key(slug)
+    index = {
+        "stages": list(stages),
+        "films": [[one.name, one.frames, one.end, most_at_once(one)] for one in chosen.films],
+        "others": chosen.others,
+    }
+    yield payload(key, index)
+    places = _places(found, chosen.films, len(snapshots.modules))
+    files: dict[int, list[Film]] = {}
+    for film, place in zip(found, places, strict=True):
+        files.setdefault(place, []).append(film)
+    for place, some in sorted(files.items()):
+        if place >= 0:
+            name = f"{key}-{place}"
+            yield payload(name, _film(some, snapshots.modules))
+    if len(snapshots.modules) > 1:
+        every = _all(found, places) | {"texts": [one for one, _ in stages if one in texts]}
+        yield payload(f"{key}-all", every)
+
+
+def _places(found: Sequence[Film], shown: Sequence[Film], snapshots: int) -> list[int]:
+    """Return the file of each film, or where else it can be found."""
+    own = {one.number: place for place, one in enumerate(shown)}
+    room = _MOST_IN_ALL - sum(len(one.forms) for one in shown)
+    file, filled = len(shown), 0
+    places: list[int] = []
+    for one in found:
+        place = own.get(one.number, _elsewhere(one, snapshots))
+        if place is None:
+            room -= len(one.forms)
+            if filled > _PIECE:
+                file, filled = file + 1, 0
+            filled += len(one.forms)
+            place = file if room >= 0 else _NOWHERE
+        places.append(place)
+    return places
+
+
+def _elsewhere(film: Film, snapshots: int) -> int | None:
+    """Return which graph tells of a computation that never changed; None where none does."""
+    if len(film.frames) > 1 or len(film.names) > 1:
+        return None
+    if film.end == snapshots:
+        return _AT_THE_END
+    return _AT_THE_START if film.frames == [0] else None
+
+
+def _all(found: Sequence[Film], places: Sequence[int]) -> dict[str, Any]:
+    """Tell of every computation where its forms are, and how long it lasts."""
+    return {
+        "names": folded([one.name for one in found]).listed(),
+        "renamed": {one.number: one.names for one in found if len(one.names) > 1},
+        "in": places,
+        "sizes": [
+            len(one.forms) if place >= 0 else 0 for one, place in zip(found, places, strict=True)
+        ],
+        "first": [one.names[0][0] for one in found],
+        "end": [one.end for one in found],
+    }
+
+
+def _choose(found: Sequence[Film], last: HloModule) -> _Chosen:
+    """Take the entry, then what changes most often, as long as there is room."""
+    entry = last.entry.name if last.entry else ""
+    shown = [
+        one for one in found if len(one.frames) > 1 and most_at_once(one) >= _FEWEST_INSTRUCTIONS
+    ]
+    shown.sort(key=lambda one: (one.name != entry, -len(one.frames), -len(one.forms)))
+    room = _MOST_FORMS
+    taken: list[Film] = []
+    for one in shown[:_MOST_FILMS]:
+        room -= len(one.forms)
+        if room >= 0:
+            taken.append(one)
+    return _Chosen(tuple(taken), len(shown) - len(taken))
+
+
+def _film(films: Sequence[Film], modules: Sequence[HloModule]) -> dict[str, Any]:
+    """Return the forms; lives are numbered anew in the order in which they begin.
+
+    A life is told by its distance from that before it, what it uses by the distance above it. By
+    the places of forms stand the lives that run before them, and the films that they call.
+    """
+    forms = [form for one in films for form in one.forms]
+    lives = Interned()
+    numbers = [lives.number(form.life) for form in forms]
+    seen = (Seen(form.instruction, modules[form.first]) for form in forms)
+    return {
+        "lives": list(map(sub, numbers, [0, *numbers[:-1]])),
+        "first": [form.first for form in forms],
+        "end": [form.end for form in forms],
+        "operands": flat(_operands(form, lives) for form in forms),
+        "roots": [place for place, form in enumerate(forms) if form.instruction.is_root],
+        "controls": {
+            place: [lives.number(one) for one in form.controls if one != NOBODY]
+            for place, form in enumerate(forms)
+            if form.controls
+        },
+        "calls": {place: form.called for place, form in enumerate(forms) if form.called},
+        **columns(seen, NOTHING),
+    }
+
+
+def _operands(form: Form, lives: Interned) -> list[int | str]:
+    """Return how far above it the lives are that a form uses; `3#1` is element 1 of a tuple."""
+    found: list[int | str] = []
+    own = lives.number(form.life)
+    for operand, life in zip(form.instruction.operands, form.operands, strict=True):
+        if life != NOBODY:
+            element = operand.partition("#")[2]
+            above = own - lives.number(life)
+            found.append(f"{above}#{element}" if element else above)
+    return found

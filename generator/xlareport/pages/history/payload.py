@@ -1,0 +1,263 @@
+"""The histories of a module for the page script: an index of names, and chunks loaded on demand.
+
+Both ways: of what stands in the last snapshot back to the framework's ops, of the ops forward.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from xlareport.analysis.census import census
+from xlareport.analysis.history import Event, HistoryEvent, Snapshots
+from xlareport.analysis.pairing import Place
+from xlareport.analysis.roots import Relatives, heirs, roots
+from xlareport.analysis.subjects import Subject
+from xlareport.analysis.trace import Ends, Standing, Trace, standings, trace
+from xlareport.pages import navigation
+from xlareport.pages.history.columns import chunk_columns, index_columns
+from xlareport.storage.payloads import Payload, payload
+
+_MOST = 20_000
+"""Subjects of one module; those after them are left to the command line."""
+_MOST_BETWEEN = 2_000
+"""Further subjects, of what stood neither in the first snapshot nor in the last."""
+_CHUNK = 1_000
+_FOLLOWED = 6
+"""Instructions of one op whose events are listed; what does their work now is listed for all."""
+_LISTED = 40
+_LONGEST = 160
+
+_ENDS = frozenset({Event.FIRST, Event.LAST})
+"""Events that say no more than the lists of origins and heirs do."""
+_GOES_ON = frozenset({Event.RENAMED, Event.CHANGED, Event.MOVED, Event.FUSED, Event.REPLACED})
+"""Events after which an instruction is still the same one: its first source is its former name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """A trace, and how many instructions the subject is where not all were followed."""
+
+    trace: Trace
+    instructions: int
+
+
+def history_payloads(
+    slug: str,
+    snapshots: Snapshots,
+    stages: Sequence[tuple[str, str]],
+    mentioned: Iterable[tuple[int, Iterable[str]]] = (),
+) -> Iterator[Payload]:
+    """Yield the index and the chunks as files; `stages` are keys and labels of the snapshots.
+
+    `mentioned` are the names in the story of the step to each snapshot: those that neither the
+    first snapshot nor the last has anything of get a history as well.
+    """
+    subjects = list(islice(census(snapshots), _MOST + 1))
+    family = roots(snapshots), heirs(snapshots)
+    names = _Names()
+    key = navigation.history_key(slug)
+    told = subjects[:_MOST]
+    follow = partial(_follow, snapshots, before=family[0], after=family[1])
+    yield from _chunks(key, 0, told, follow, names)
+    between = list(islice(_between(snapshots, mentioned, names), _MOST_BETWEEN))
+    first = -(-len(told) // _CHUNK) * _CHUNK
+    yield from _chunks(key, first, between, partial(_follow_between, snapshots), names)
+    index = {
+        "stages": list(stages),
+        "chunk": _CHUNK,
+        "titles": [one.name for one in told],
+        "forward": sum(one.stage > 0 for one in told),
+        "between": [first, *(one.name for one in between)],
+        "names": names.everyone(),
+        "complete": len(subjects) <= _MOST,
+    }
+    yield payload(key, index_columns(index))
+
+
+def _chunks(
+    key: str,
+    start: int,
+    subjects: Sequence[Subject],
+    follow: Callable[[Subject], _Followed],
+    names: "_Names",
+) -> Iterator[Payload]:
+    """Yield the chunks of subjects, the first of which has the number `start`."""
+    for first in range(0, len(subjects), _CHUNK):
+        followed = [follow(one) for one in subjects[first : first + _CHUNK]]
+        for number, one in enumerate(followed, start + first):
+            names.add(number, one.trace)
+        chunk = f"{key}-{(start + first) // _CHUNK}"
+        yield payload(chunk, chunk_columns(_chunk(followed)))
+
+
+def _between(
+    snapshots: Snapshots, mentioned: Iterable[tuple[int, Iterable[str]]], names: "_Names"
+) -> Iterator[Subject]:
+    """Yield what stories name and no subject bore: what came and went on the way."""
+    seen: set[Place] = set()
+    for stage, words in mentioned:
+        for name in words:
+            found = None if names.knows(name) else _named(snapshots, stage, name)
+            if found is not None and found[1] not in seen:
+                seen.add(found[1])
+                yield Subject(str(found[1]), found[0], (found[1],))
+
+
+def _named(snapshots: Snapshots, stage: int, name: str) -> tuple[int, Place] | None:
+    """Return where an instruction of a name stands after a step, else where it stood before."""
+    for number in (stage, stage - 1):
+        for one in snapshots.modules[number].computations:
+            if name in one.by_name:
+                return number, Place(one.name, name)
+    return None
+
+
+def _follow_between(snapshots: Snapshots, subject: Subject) -> _Followed:
+    return _Followed(trace(snapshots, subject), 1)
+
+
+def _follow(
+    snapshots: Snapshots, subject: Subject, before: Relatives, after: Relatives
+) -> _Followed:
+    places = subject.places
+    if subject.stage > 0:
+        origins = before[places[0].computation][places[0].instruction]
+        return _Followed(trace(snapshots, subject, Ends(origins, places)), 1)
+    few = replace(subject, places=places[:_FOLLOWED])
+    found = trace(snapshots, few, Ends(places, _heirs(few.places, after)))
+    if len(places) > _FOLLOWED:
+        last = snapshots.modules[-1]
+        now = standings(last, _heirs(places, after))
+        found = replace(found, now=now)
+    return _Followed(found, len(places))
+
+
+def _heirs(places: Sequence[Place], after: Relatives) -> tuple[Place, ...]:
+    every = (after[one.computation][one.instruction] for one in places)
+    return tuple(dict.fromkeys(heir for some in every for heir in some))
+
+
+class _Names:
+    """Which subjects bore a name; for a name that none bore, those that took something of it in."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, list[int]] = {}
+        self._parts: dict[str, list[int]] = {}
+
+    def add(self, number: int, found: Trace) -> None:
+        places = [*found.subject.places, *(one.instruction for one in found.events)]
+        sources = [(one.event in _GOES_ON, one.sources) for one in found.events]
+        places += [former for goes_on, some in sources if goes_on for former in some[:1]]
+        for name in dict.fromkeys(place.instruction for place in places):
+            self._own.setdefault(name, []).append(number)
+        for name in dict.fromkeys(place.instruction for _, some in sources for place in some):
+            self._parts.setdefault(name, []).append(number)
+
+    def knows(self, name: str) -> bool:
+        """Say whether a subject bore a name."""
+        return name in self._own
+
+    def everyone(self) -> dict[str, list[int]]:
+        return self._parts | self._own
+
+
+def _chunk(followed: Sequence[_Followed]) -> dict[str, Any]:
+    table, events = _Standings(), _Events()
+    return {
+        "subjects": [_subject(one, table, events) for one in followed],
+        "standings": table.rows,
+        "events": events.rows,
+    }
+
+
+class _Standings:
+    """Standings, each once; subjects name them by number."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self._numbers: dict[Standing, int] = {}
+
+    def number(self, one: Standing) -> int:
+        if one not in self._numbers:
+            self._numbers[one] = len(self.rows)
+            shape = _shortened(one.shape)
+            self.rows.append([str(one.place), one.opcode, shape, one.op_name, one.source])
+        return self._numbers[one]
+
+
+class _Events:
+    """Events, each once; what befell an instruction is told of its op as well."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        self._numbers: dict[HistoryEvent, int] = {}
+
+    def numbers(self, events: Iterable[HistoryEvent]) -> list[int]:
+        """Return the numbers of events; -n says that the next n ones are new."""
+        found: list[int] = []
+        for one in events:
+            if one in self._numbers:
+                found.append(self._numbers[one])
+                continue
+            self._numbers[one] = len(self.rows)
+            self.rows.append(_event(one))
+            if found and found[-1] < 0:
+                found[-1] -= 1
+            else:
+                found.append(-1)
+        return found
+
+
+def _subject(one: _Followed, table: _Standings, events: _Events) -> dict[str, Any]:
+    found = one.trace
+    happened = dict.fromkeys((*found.beginnings, *found.events))
+    ordered = sorted(happened, key=lambda event: event.stage)
+    return {
+        "instructions": one.instructions,
+        "events": events.numbers(event for event in ordered if event.event not in _ENDS),
+        "origins": _listed(found.origins, table),
+        "now": _listed(found.now, table),
+    }
+
+
+def _listed(standings: Sequence[Standing], table: _Standings) -> list[int]:
+    """Return how many there are, and the numbers of the first."""
+    return [len(standings), *(table.number(one) for one in standings[:_LISTED])]
+
+
+def _event(event: HistoryEvent) -> list[Any]:
+    """Return an event; names that it keeps, and the reason of a mere new name, go without saying.
+
+    The grade is its first letter.
+    """
+    renamed = event.event is Event.RENAMED
+    return [
+        event.stage,
+        str(event.event),
+        str(event.instruction),
+        _names(event.sources, event.instruction),
+        _names(event.targets, event.instruction),
+        str(event.confidence)[0],
+        "" if renamed else _shortened(_reason(event)),
+    ]
+
+
+def _reason(event: HistoryEvent) -> str:
+    """Return the reason; metadata, which are without effect and long, are not quoted."""
+    if "metadata:" not in event.reason:
+        return event.reason
+    parts = event.reason.split("; ")
+    return "; ".join("other metadata" if one.startswith("metadata:") else one for one in parts)
+
+
+def _names(places: Sequence[Place], itself: Place) -> list[str]:
+    """Return the other names; beyond what can be listed, how many more there are."""
+    shown = [one.instruction for one in places[:_LISTED] if one.instruction != itself.instruction]
+    more = len(places) - _LISTED
+    return [*shown, f"and {more:,} more"] if more > 0 else shown
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,247 @@
+"""What the home page answers at once: a few sentences for each question that a stranger has."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.analysis.expense import Expense
+from xlareport.analysis.expense_work import HeavyRow
+from xlareport.analysis.state import trains
+from xlareport.analysis.wording import listing
+from xlareport.pages import navigation, words
+from xlareport.pages.expense_links import devices_of, expense_addresses
+from xlareport.pages.facts import Analysed
+from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.prose import prose
+from xlareport.records.cost import MemoryView
+from xlareport.records.profile import MeasuredView
+from xlareport.records.report import ModuleView, ReportView
+from xlareport.runtime import units
+
+_HEAVIEST = 3
+_BUSIEST = 2
+_AGAIN = 3
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question with its answer, and where the whole of it is."""
+
+    label: str
+    words: Markup
+    link: str
+    """What the link says; empty where there is nothing to lead to."""
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the home page says before anything else."""
+
+    lead: str
+    """What was dumped, in a sentence."""
+    answers: tuple[Answer, ...] = ()
+    """On the main program, as far as the dump has them."""
+
+
+def tell(report: ReportView, analysed: Analysed) -> Told:
+    """Tell what was dumped, and what is known of the main program."""
+    main = report.main.module if report.main else None
+    pairs = zip(report.modules, analysed.results, strict=True)
+    found = next((pair for pair in pairs if pair[0].key == main), None)
+    if found is None:
+        return Told(words.lead(report))
+    return Told(_lead(report, *found), tuple(_answers(report, *found)))
+
+
+def is_training_step(result: ModuleResult) -> bool:
+    """Say whether a module looks like a training step: a state updated, by matrix products."""
+    return trains(result.summary) and result.summary.matrix_flops > 0
+
+
+def _lead(report: ReportView, view: ModuleView, result: ModuleResult) -> str:
+    framework = " and ".join(words.frameworks((view.frontend,) if view.frontend else ()))
+    program = f"A {framework} program" if framework else "A program of an unknown framework"
+    form = ", by its form a training step," if is_training_step(result) else ""
+    return f"{program}{form} compiled for {_target(view)}: {words.extent(report)}."
+
+
+def _target(view: ModuleView) -> str:
+    """Return what a module was compiled for, as closely as the dump tells it."""
+    backend = words.BACKENDS.get(view.backend or "", view.backend or "an unknown backend")
+    if view.backend_reason:
+        return f"{backend}, as far as its passes tell"
+    grade, device = (view.expense.device_grade, view.expense.device) if view.expense else ("", "")
+    if grade == "exact":
+        return device
+    return f"a {backend} like {device}" if grade == "matched" else backend
+
+
+def _answers(report: ReportView, view: ModuleView, result: ModuleResult) -> Iterator[Answer]:
+    costs = expense_addresses(view, navigation.HOME)
+    yield _compiler(view, result)
+    cost = _cost(view, result.expense) if result.expense else ""
+    if cost:
+        names = _histories(view, [row.heavy.instruction for row in _heavy(result.expense)])
+        yield Answer("Cost", prose(cost, names), "All costs", costs.get("Cost", ""))
+    if view.measured is not None:
+        names = _histories(view, [one.instruction for one in view.measured.slowest[:_HEAVIEST]])
+        words_of_time = prose(_time(view.measured), names)
+        yield Answer("Measured time", words_of_time, "All times", costs.get("Time", ""))
+    memory = _memory(view)
+    if memory:
+        yield Answer("Memory", prose(memory), "All memory", costs.get("Memory", ""))
+    yield _modules(report)
+
+
+def _compiler(view: ModuleView, result: ModuleResult) -> Answer:
+    said = f"{words.journey(view)} {_busiest(result)}".rstrip()
+    steps = navigation.address(navigation.steps_page(view.slug)) if view.steps else ""
+    return Answer("What the compiler did", prose(said), "All steps", steps)
+
+
+def _busiest(result: ModuleResult) -> str:
+    """Name the passes whose steps changed most; a step bears the name of what ran last in it."""
+    found = result.glance.busiest if result.glance else ()
+    names = [f"`{one.name}`" for one in found if one.name][:_BUSIEST]
+    if len(found) <= _BUSIEST or not names:
+        return ""
+    return f"The steps of {' and '.join(names)} changed most."
+
+
+def _heavy(cost: Expense | None) -> Sequence[HeavyRow]:
+    return cost.heaviest[:_HEAVIEST] if cost else ()
+
+
+def _cost(view: ModuleView, cost: Expense) -> str:
+    """Name what needs most of the time, and say how much of the work that is."""
+    rows = [row for row in _heavy(cost) if row.heavy.share > 0]
+    if not rows:
+        return ""
+    names = listing([f"`%{row.heavy.instruction}`" for row in rows])
+    share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
+    needs = "needs" if len(rows) == 1 else "need"
+    said = f"By estimate {names} {needs} {share} of the least time{_work(cost, rows)}."
+    whose = f" Figures are those of one device of {devices_of(view):,}." * (devices_of(view) > 1)
+    told = f"{_whole(cost)}{said}{_uncounted(cost)}{whose}"
+    return (
+        f"{told[0].upper()}{told[1:]}"
+        if words.is_whole(view)
+        else f"As of its last snapshot: {told}"
+    )
+
+
+def _time(found: MeasuredView) -> str:
+    """Say how often it ran while a profiler watched, how long, and what was slowest."""
+    slowest = found.slowest[:_HEAVIEST]
+    names = listing([f"`%{one.instruction}`" for one in slowest])
+    share = units.share(min(1.0, sum(one.share for one in slowest)))
+    most = f" {names} took {share} of it." if slowest else ""
+    if not found.runs:
+        return f"A profiler watched it for {units.seconds(found.length / 1e6)}.{most}"
+    mean = units.seconds(found.length / found.runs / 1e6)
+    runs = units.plural(found.runs, "run")
+    return f"A profiler saw {runs}, {mean} {'each on average' if found.runs > 1 else 'long'}.{most}"
+
+
+def _whole(cost: Expense) -> str:
+    """Say how much one run does, and how long that takes at least on a device that is known."""
+    done = []
+    if cost.totals.flops:
+        done.append(units.quantity(cost.totals.flops, "flop"))
+    if cost.totals.bytes_accessed:
+        done.append(f"{units.byte_size(cost.totals.bytes_accessed)} of memory traffic")
+    if cost.seconds and cost.device_grade != "guessed":
+        like = "a device like " if cost.device_grade == "matched" else ""
+        done.append(f"{units.seconds(cost.seconds)} or more on {like}{cost.device.name}")
+    least = "at least " if cost.totals.is_partial else ""
+    return f"{least}{', '.join(done)} in one run. " if done else ""
+
+
+def _work(cost: Expense, rows: Sequence[HeavyRow]) -> str:
+    """Say how much of the flops that can be counted some instructions do."""
+    done = sum((row.heavy.cost.flops or 0) * row.heavy.cost.counted for row in rows)
+    if not cost.totals.flops or not done:
+        return ""
+    counted = " that can be counted" if cost.totals.is_partial else ""
+    do = "does" if len(rows) == 1 else "do"
+    return f" and {do} {units.share(min(1.0, done / cost.totals.flops))} of the flops{counted}"
+
+
+def _uncounted(cost: Expense) -> str:
+    """Say how many instructions could not be counted, and how many of them are custom calls."""
+    number = cost.totals.unknown_ops
+    if not number:
+        return ""
+    custom = sum(one.opcode == "custom-call" for one in cost.uncounted)
+    if custom == number:
+        return f" {units.plural(custom, 'custom call')} cannot be counted."
+    of_them = f" ({units.plural(custom, 'custom call')} among them)" if custom else ""
+    return f" {units.plural(number, 'instruction')} cannot be counted{of_them}."
+
+
+def _memory(view: ModuleView) -> str:
+    """Say how much memory it takes at the peak, and what the largest part of that is."""
+    memory = view.expense.memory if view.expense else None
+    peak, reserved = view.final.live_peak_bytes, view.final.allocated_bytes
+    said = ""
+    if peak is not None:
+        said = f"{units.byte_size(peak)} live at once at the peak."
+    elif memory is not None and memory.estimated_peak_bytes is not None:
+        about = units.byte_size(memory.estimated_peak_bytes)
+        said = f"About {about} live at once at the peak, guessed from the schedule."
+    said += _largest(memory) if memory is not None and said else ""
+    if reserved is not None:
+        said += f" {units.byte_size(reserved)} are allocated in all."
+    return said.lstrip()
+
+
+def _largest(memory: MemoryView) -> str:
+    """Name the largest value that lives at the peak."""
+    if not memory.at_peak:
+        return ""
+    one = max(memory.at_peak, key=lambda value: value.bytes)
+    return f" The largest value there is `%{one.value}` with {units.byte_size(one.bytes)}."
+
+
+def _modules(report: ReportView) -> Answer:
+    """Say what else was compiled, and what was compiled more than once."""
+    if len(report.modules) == 1:
+        return Answer("Other modules", prose("None: it is the only module."), "", "")
+    said = " ".join([words.many(report), *_again(report), *_programs(report)])
+    where = navigation.address(navigation.PROGRAM)
+    return Answer("All modules", prose(said), "How they belong together", where)
+
+
+def _again(report: ReportView) -> Iterator[str]:
+    """Name the functions that were compiled more than once, but for the framework's helpers."""
+    roles = {one.key: one.role for one in report.modules}
+    own = [one for one in report.retrace_groups if roles[one.modules[0]] not in words.HELPERS]
+    for one in own[:_AGAIN]:
+        yield f"`{words.short_name(one.name)}` was compiled {len(one.modules)} times."
+
+
+def _programs(report: ReportView) -> Iterator[str]:
+    """Name the modules that play the main role as well, but those that are this one once more."""
+    main = report.main
+    if main is None or main.tie:
+        return
+    groups = [one.modules for one in report.retrace_groups]
+    groups += [one.modules for one in report.rank_groups]
+    same = {key for keys in groups if main.module in keys for key in keys} | {main.module}
+    others = dict.fromkeys(one.name for one in main.programs if one.module not in same)
+    named = [f"`{words.short_name(name)}`" for name in others][:_MOST_NAMES]
+    more = ["others"] if len(others) > _MOST_NAMES else []
+    if named:
+        plays = "plays" if len(others) == 1 else "play"
+        yield f"{listing([*named, *more])} {plays} the main role as well."
+
+
+def _histories(view: ModuleView, names: Sequence[str]) -> Mapping[str, str]:
+    """Return the address of each instruction's history, where the module has any."""
+    if not view.changed_steps:
+        return {}
+    page = navigation.address(navigation.module_page(view.slug))
+    return {f"%{name}": f"{page}#i={name}" for name in names}

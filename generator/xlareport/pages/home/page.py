@@ -1,0 +1,362 @@
+"""The home page: the answer first, then ways in by question, then the modules."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.analysis.settings import Choice
+from xlareport.knowledge import flags
+from xlareport.pages import navigation, words
+from xlareport.pages.expense_links import expense_addresses
+from xlareport.pages.findings.section import FindingsView
+from xlareport.pages.home.answers import Answer, Told
+from xlareport.pages.prose import prose
+from xlareport.records.report import MainView, ModuleView, ReportView
+from xlareport.runtime import units
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """A module that could be the main program as well, with its address."""
+
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class MainCard:
+    """The main-program guess as the page says it."""
+
+    name: str
+    full_name: str
+    address: str
+    grade: str
+    sureness: str
+    meaning: str
+    is_tie: bool
+    is_open: bool
+    """Whether the modules that come next may well be the program."""
+    because: str
+    """The strongest reasons in a sentence."""
+    reasons: tuple[str, ...]
+    """All of them, with their points."""
+    runners_up: tuple[RunnerUp, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A question and where it is answered."""
+
+    question: str
+    answer: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRow:
+    """One module in a short table."""
+
+    name: str
+    key: str
+    address: str
+    role: str
+    first: int | None
+    last: int | None
+    changed: int | None
+    """None where the dump has no steps of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A label and a value."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """An option that is not at its default."""
+
+    name: str
+    value: str
+    by: str
+    grade: str
+    reason: str
+    words: Markup
+    """What the option does; empty where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomePage:
+    """Everything on the home page."""
+
+    title: str
+    lead: str
+    main: MainCard | None
+    answers: tuple[Answer, ...]
+    findings: FindingsView | None
+    """What stands out in the main program and in the dump; None without a main program."""
+    ways: tuple[Way, ...]
+    roles: Markup
+    """How many modules play which part, and what would spare some."""
+    many: str
+    modules: tuple[ModuleRow, ...]
+    more_modules: bool
+    total_modules: int
+    facts: tuple[Fact, ...]
+    settings: tuple[SettingRow, ...]
+    differing: tuple[SettingRow, ...]
+    """Options that differ only because another version has other defaults."""
+    problems: int
+
+
+def home_page(
+    report: ReportView,
+    settings: Sequence[Choice],
+    found: FindingsView | None = None,
+    told: Told | None = None,
+    *,
+    nightly: bool = False,
+) -> HomePage:
+    """Make the home page from the report's records; `told` is what it says before all else."""
+    ranked = sorted(report.modules, key=lambda one: one.rank)
+    main = next((one for one in ranked if report.main and one.key == report.main.module), None)
+    return HomePage(
+        title=f"XLA report: {_last_part(report.dump.path)}",
+        lead=told.lead if told else words.lead(report),
+        main=_main_card(report.main, main, report.modules) if report.main and main else None,
+        answers=told.answers if told else (),
+        findings=found,
+        ways=(*_way_to_trends(nightly=nightly), *_ways(report, main)),
+        roles=prose(words.many(report)),
+        many=_many(report),
+        modules=tuple(row(one) for one in ranked[:_SHOWN]),
+        more_modules=len(ranked) > _SHOWN,
+        total_modules=len(ranked),
+        facts=_facts(report),
+        settings=tuple(_settings([one for one in settings if one.by != _VERSIONS])),
+        differing=tuple(_settings([one for one in settings if one.by == _VERSIONS])),
+        problems=len(report.problems),
+    )
+
+
+def row(module: ModuleView) -> ModuleRow:
+    """Return a module as a row of a table."""
+    known = [stage.instructions for stage in module.stages if stage.instructions is not None]
+    return ModuleRow(
+        name=words.label(module),
+        key=module.key,
+        address=navigation.address(navigation.module_page(module.slug)),
+        role=module.role,
+        first=known[0] if known else None,
+        last=module.final.instructions,
+        changed=module.changed_steps if module.steps else None,
+    )
+
+
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rsplit("/", 1)[-1] or path
+
+
+def _main_card(main: MainView, module: ModuleView, modules: tuple[ModuleView, ...]) -> MainCard:
+    others = {one.key: row(one) for one in modules}
+    is_open = main.sureness not in ("clear", "marker")
+    programs = set() if is_open else {one.module for one in main.programs}
+    doubtful = [
+        one.module
+        for one in main.runners_up
+        if one.module not in programs and others[one.module].role not in words.HELPERS
+    ]
+    return MainCard(
+        name=words.short_name(main.name),
+        full_name=main.name,
+        address=navigation.address(navigation.module_page(module.slug)),
+        grade="exact" if main.sureness == "marker" else "guessed",
+        sureness=words.sureness(main.sureness),
+        meaning=main.meaning,
+        is_tie=main.tie,
+        is_open=is_open,
+        because=_because(main.reasons),
+        reasons=main.reasons,
+        runners_up=_named(doubtful, others),
+    )
+
+
+def _because(reasons: Sequence[str]) -> str:
+    """Return the strongest evidence as a sentence, without its points."""
+    counted = [one for one in reasons if _POINTS.search(one) and _SECOND not in one][:_REASONS]
+    told = [_POINTS.sub("", one).partition(" (")[0] for one in counted]
+    return f"It {', '.join(told[:-1])} and {told[-1]}." if len(told) > 1 else ""
+
+
+_SECOND = " as much as the one that "
+_REASONS = 3
+_POINTS = re.compile(r" \(\d+ of \d+ points?\)$")
+
+
+def _named(keys: Sequence[str], rows: Mapping[str, ModuleRow]) -> tuple[RunnerUp, ...]:
+    return tuple(RunnerUp(rows[key].name, rows[key].address) for key in keys)
+
+
+def _way_to_trends(*, nightly: bool) -> tuple[Way, ...]:
+    """Lead to the nights, where a history is kept."""
+    question, answer = "What changed over the nights?", "Figures over time, and where they stepped."
+    return (Way(question, answer, navigation.address(navigation.TRENDS)),) if nightly else ()
+
+
+def _ways(report: ReportView, main: ModuleView | None) -> tuple[Way, ...]:
+    modules = Way(
+        "Which file is my program?",
+        "All modules with their roles, and why there are so many.",
+        navigation.address(navigation.MODULES),
+    )
+    program = Way(
+        "How do the modules belong together?",
+        "What feeds what, what was compiled twice and why, and who ran outside jit.",
+        navigation.address(navigation.PROGRAM),
+    )
+    names = Way(
+        "What do these names mean?",
+        "The grammar of dump file names, on this dump's own files.",
+        navigation.address(navigation.NAMES),
+    )
+    missing = Way(
+        "What is in the dump, and what is missing?",
+        "Every file, what was read, and which flags would tell more.",
+        navigation.address(navigation.COVERAGE),
+    )
+    if main is None:
+        return (modules, program, names, missing)
+    return (
+        modules,
+        *_ways_to_steps(main),
+        *_ways_to_costs(main),
+        *_way_to_signature(main),
+        *_way_to_retraces(report),
+        program,
+        names,
+        missing,
+    )
+
+
+def _ways_to_costs(main: ModuleView) -> tuple[Way, ...]:
+    """Lead to what the main program costs, where it could be counted."""
+    if main.final.instructions is None:
+        return ()
+    there = expense_addresses(main, navigation.HOME)
+    asked = (
+        ("Time", "What was slow?", "The slowest instructions, as a profiler saw them."),
+        ("Cost", "What costs the time?", "The heaviest instructions, and what stands out."),
+        (
+            "Memory",
+            "What uses the memory?",
+            "What lives at the peak and why, and what would have to shrink.",
+        ),
+        ("Source", "What did each line become?", "From your program to the final instructions."),
+    )
+    return tuple(
+        Way(question, answer, there[label]) for label, question, answer in asked if label in there
+    )
+
+
+def _way_to_signature(main: ModuleView) -> tuple[Way, ...]:
+    if main.final.instructions is None:
+        return ()
+    page = navigation.address(navigation.module_page(main.slug))
+    address = f"{page}#what-goes-in-and-what-comes-out"
+    return (Way("What goes in and out?", "Arguments and results of the main program.", address),)
+
+
+def _ways_to_steps(main: ModuleView) -> tuple[Way, ...]:
+    """Lead to the steps of the main program and to histories, where the dump has any."""
+    if not main.steps:
+        return ()
+    steps = navigation.address(navigation.steps_page(main.slug))
+    words = "Step by step, with the change in text and picture."
+    found = Way("What did each pass do?", words, steps)
+    if not main.changed_steps:
+        return (found,)
+    page = navigation.address(navigation.module_page(main.slug))
+    asked = "Which step made an instruction, and what became of a framework op."
+    return (Way("Where did my op go?", asked, f"{page}#ask"), found)
+
+
+def _way_to_retraces(report: ReportView) -> tuple[Way, ...]:
+    """Lead to what was compiled more than once, where anything was."""
+    if not report.retrace_groups:
+        return ()
+    page = navigation.address(navigation.PROGRAM)
+    words = "What differs between the compilations of one function."
+    return (Way("Why was it compiled again?", words, f"{page}#compiled-more-than-once"),)
+
+
+def _by_somebody_first(one: Choice) -> bool:
+    return one.by != "somebody"
+
+
+def _settings(choices: Sequence[Choice]) -> Iterator[SettingRow]:
+    """Yield an option with all its values, those that somebody set first."""
+    by_name: dict[str, list[Choice]] = defaultdict(list)
+    for one in sorted(choices, key=_by_somebody_first):
+        by_name[one.setting.name].append(one)
+    for name, found in by_name.items():
+        known = flags.find(name)
+        yield SettingRow(
+            name=name,
+            value=", ".join(one.setting.value for one in found) or "(empty)",
+            by=_AUTHORS.get(found[0].by, found[0].by),
+            grade=found[0].grade,
+            reason=found[0].reason,
+            words=prose(known.words if known else ""),
+        )
+
+
+_VERSIONS = "versions"
+_AUTHORS = {
+    "somebody": "a person or a script",
+    _VERSIONS: "another version's default",
+    **words.FRONTENDS,
+}
+
+
+def _many(report: ReportView) -> str:
+    if len(report.modules) < 2:
+        return ""
+    said = (_MANY[one] for one in report.dump.frontends if one in _MANY)
+    return " ".join(said) or "One program is compiled as one module or more."
+
+
+_MANY = {
+    "jax": (
+        "Every jitted function, and every operation that runs outside of one, is compiled as a "
+        "module of its own."
+    ),
+    "tensorflow": (
+        "Every function with jit_compile=True, and every cluster of operations that TensorFlow "
+        "picks for XLA, is compiled as a module of its own."
+    ),
+    "pytorch_xla": (
+        "Whatever is recorded until a step is marked or a value is needed is compiled as a module "
+        "of its own."
+    ),
+}
+
+
+def _facts(report: ReportView) -> tuple[Fact, ...]:
+    dump = report.dump
+    frontends = ", ".join(words.frameworks(dump.frontends))
+    backends = ", ".join(words.BACKENDS.get(one, one) for one in dump.backends)
+    return (
+        Fact("Read from", dump.path),
+        Fact("Framework", frontends or "not known"),
+        Fact("Backend", backends or "not known"),
+        Fact("Modules", units.count(len(report.modules))),
+        Fact("Files", f"{units.count(dump.files)}, {units.byte_size(dump.bytes)}"),
+        Fact("Report by", f"{report.generator.name} {report.generator.version}"),
+    )

@@ -1,0 +1,1 @@
+"""The table of all instructions of a final snapshot."""

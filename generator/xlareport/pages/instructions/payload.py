@@ -1,0 +1,75 @@
+"""The figures of every instruction of a final snapshot, in columns and pieces.
+
+What an instruction is (name, opcode, shape, computation) stands in the index of the graph; these
+columns have the same order, and the page script makes one table of both.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xlareport.analysis.cost.shares import InstructionShares
+from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
+from xlareport.analysis.places import op_name_of, places_of
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.pages import navigation
+from xlareport.pages.pictures.columns import Interned
+from xlareport.pages.pictures.graph import fitting
+from xlareport.storage.payloads import Payload, payload
+
+PIECE = 20_000
+"""Instructions in a piece: at a hundred characters each, the most that is loaded at once."""
+_LONGEST = 400
+_DIGITS = 4
+
+_Placed = tuple[InstructionKey, Instruction]
+
+
+def instructions_payloads(
+    slug: str, module: HloModule, cost: ModuleCost | None, shares: InstructionShares
+) -> Iterator[Payload]:
+    """Yield the pieces as files; each says how many there are, and an empty module has one."""
+    computations = list(fitting(module))
+    placed = [((one.name, line.name), line) for one in computations for line in one.instructions]
+    firsts = range(0, max(1, len(placed)), PIECE)
+    figures = _Figures(module, cost, shares)
+    for number, first in enumerate(firsts):
+        key = f"{navigation.instructions_key(slug)}-{number}"
+        piece = figures.piece(placed[first : first + PIECE])
+        yield payload(key, {"pieces": len(firsts), **piece})
+
+
+class _Figures:
+    """The columns that need the cost and the sources of a module."""
+
+    def __init__(
+        self, module: HloModule, cost: ModuleCost | None, shares: InstructionShares
+    ) -> None:
+        self._module = module
+        self._place = places_of(module)
+        self._costs: Mapping[InstructionKey, InstructionCost] = cost.instructions if cost else {}
+        self._shares = shares
+
+    def piece(self, placed: Sequence[_Placed]) -> dict[str, Any]:
+        """Return the columns of some instructions; work and traffic are those of all runs."""
+        scopes, sources = Interned(), Interned()
+        costs = [self._costs.get(key) for key, _ in placed]
+        return {
+            "flops": [one.of_all_runs(one.flops) if one else None for one in costs],
+            "bytes": [one.of_all_runs(one.bytes_accessed) if one else None for one in costs],
+            "share": [self._share(key) for key, _ in placed],
+            "scope": [scopes.number(self._scope(one)) for _, one in placed],
+            "source": [sources.number(self._source(one)) for _, one in placed],
+            "scopes": list(scopes.values),
+            "sources": list(sources.values),
+        }
+
+    def _share(self, key: InstructionKey) -> float | None:
+        share = self._shares.get(key)
+        return None if share is None else float(f"{share:.{_DIGITS}g}")
+
+    def _scope(self, one: Instruction) -> str:
+        return op_name_of(one, self._module)[:_LONGEST]
+
+    def _source(self, one: Instruction) -> str:
+        place = self._place(one)
+        return place.short[:_LONGEST] if place else ""

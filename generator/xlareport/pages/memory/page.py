@@ -1,0 +1,265 @@
+"""The page on memory: three figures, what lives at the peak and why, what would have to shrink."""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.analysis.cost.residency import Share
+from xlareport.analysis.expense_memory import Memory
+from xlareport.pages import navigation, words
+from xlareport.pages.cost.charts import memory_curve
+from xlareport.pages.cost.page import per_device
+from xlareport.pages.figures import Figure
+from xlareport.pages.memory.rows import (
+    FillRow,
+    KindRow,
+    LayoutRow,
+    SpaceRow,
+    TreeRow,
+    fill_rows,
+    kind_rows,
+    layout_rows,
+    named,
+    space_rows,
+    tree_rows,
+)
+from xlareport.pages.memory.tables import memory_tables
+from xlareport.pages.prose import prose
+from xlareport.records.report import ModuleView
+from xlareport.runtime import units
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """Everything on the page beside its tables."""
+
+    name: str
+    lead: str
+    per_device: str
+    figures: tuple[Figure, ...]
+    is_estimate: bool
+    spaces: tuple[SpaceRow, ...]
+    curve: Markup
+    curve_words: str
+    peak: str
+    peak_key: str | None
+    peak_scopes: tuple[Share, ...]
+    peak_lines: tuple[Share, ...]
+    tree: tuple[TreeRow, ...]
+    saving: str
+    saving_key: str | None
+    kinds: tuple[KindRow, ...]
+    values_key: str | None
+    donation: str
+    donation_key: str | None
+    fills: tuple[FillRow, ...]
+    layouts: tuple[LayoutRow, ...]
+    remat: Markup
+    remat_key: str | None
+
+
+def memory_page(view: ModuleView, found: Memory, devices: int) -> MemoryPage:
+    """Make the page of one module."""
+    tables = memory_tables(view, found)
+    key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
+    shown = {name: one if one in tables else None for name, one in key.items()}
+    return MemoryPage(
+        name=words.short_name(view.name),
+        lead=_lead(found),
+        per_device=per_device(devices),
+        figures=tuple(_figures(found)),
+        is_estimate=found.estimate is not None,
+        spaces=tuple(space_rows(view.backend, found)),
+        curve=Markup(_curve(found)),  # noqa: S704 - made and escaped in expense_charts
+        curve_words=_CURVE_ESTIMATE if found.estimate else _CURVE,
+        peak=_peak(found),
+        peak_key=shown["peak"],
+        peak_scopes=named(found.peak_scopes, "no scope is said"),
+        peak_lines=named(found.peak_lines, "no line is said"),
+        tree=tuple(tree_rows(found.breakdown)),
+        saving=_saving(found),
+        saving_key=shown["saving"],
+        kinds=kind_rows(view.backend, found),
+        values_key=shown["values"],
+        donation=_donation(found),
+        donation_key=shown["donation"],
+        fills=tuple(fill_rows(found)),
+        layouts=layout_rows(view.backend, found),
+        remat=prose(_remat(found)),
+        remat_key=shown["remat"],
+    )
+
+
+_TABLES = ("peak", "saving", "values", "donation", "remat")
+_CURVE = (
+    "Bytes that live at each place of the schedule, added up from the live ranges in the dump. "
+    "Values that share memory count each, so it can pass the peak that the file states."
+)
+_CURVE_ESTIMATE = (
+    "Bytes that live while each instruction of the entry runs, estimated from the schedule: each "
+    "result from where it is made to its last use. Padding and sharing are not seen."
+)
+
+
+def _lead(found: Memory) -> str:
+    peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
+    if reserved is None and peak is None and found.estimate is None:
+        return "The dump says nothing about the memory of this module."
+    said = f"It reserves {units.byte_size(reserved)} of main memory" if reserved is not None else ""
+    lives = f"{units.byte_size(peak)} live at once at the peak" if peak is not None else ""
+    if found.estimate is not None:
+        lives = (
+            f"about {units.byte_size(found.estimate.bytes)} live at the peak, while "
+            f"%{found.estimate.at} runs, guessed from the schedule because the dump has no file "
+            "that says it"
+        )
+    words = "; ".join(one for one in (said, lives) if one)
+    return f"{words[0].upper()}{words[1:]}.{_why_more(found)}{_fullest(found)}"
+
+
+def _fullest(found: Memory) -> str:
+    """Say that the file marks a moment as the peak which is not the fullest."""
+    if found.fullest is None or found.marked_position is None:
+        return ""
+    return (
+        " At another moment more lives: the file marks position "
+        f"{units.count(found.marked_position)} as the peak, while its own live ranges add up to "
+        f"{units.byte_size(found.fullest.size)} at position {units.count(found.fullest.position)}, "
+        "for which the memory that is reserved has room. This page goes by the live ranges."
+    )
+
+
+def _why_more(found: Memory) -> str:
+    """Explain a peak beyond what is reserved, which looks like a contradiction."""
+    if not _beyond(found):
+        return ""
+    spaces = ", in all memory spaces" if len(found.figures.spaces) > 1 else ""
+    return f" The peak counts an argument and the result written over it each{spaces}."
+
+
+def _beyond(found: Memory) -> str:
+    """Say that what lives passes what is reserved; empty where it does not."""
+    peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
+    if peak is None or reserved is None or peak <= reserved:
+        return ""
+    return "; more than is allocated, because values that share memory count each"
+
+
+def _figures(found: Memory) -> list[Figure]:
+    figures = found.figures
+    said = (
+        (
+            "Allocated",
+            figures.allocated_bytes,
+            "the sum of all allocations of the main memory, used at once or not",
+        ),
+        (
+            "Live at the peak",
+            figures.live_peak_bytes,
+            f"the most that lives at once, arguments too, without padding{_beyond(found)}",
+        ),
+        ("For temporaries", figures.temp_bytes, "on top of arguments, results and constants"),
+    )
+    shown = [
+        Figure(label, units.byte_size(value), note)
+        for label, value, note in said
+        if value is not None
+    ]
+    if found.estimate is not None:
+        note = "guessed by the schedule"
+        shown.append(Figure("Live at the peak", units.byte_size(found.estimate.bytes), note))
+    return shown
+
+
+def _curve(found: Memory) -> str:
+    if found.estimate is not None:
+        curve = found.estimate.curve
+        return memory_curve(
+            found.curve, found.positions, curve.index(max(curve)), f"%{found.estimate.at}"
+        )
+    at = f"%{found.peak_instruction}" if found.peak_instruction else "its end"
+    return memory_curve(found.curve, found.positions, found.peak_position, at)
+
+
+def _peak(found: Memory) -> str:
+    if not found.at_peak_count:
+        return ""
+    values = units.plural(found.at_peak_count, "value lives", "values live")
+    if found.estimate is not None:
+        return f"{values} while %{found.estimate.at} runs, guessed from the schedule."
+    if found.peak_position is None:
+        return ""
+    when = f"when %{found.peak_instruction} runs" if found.peak_instruction else "at the end"
+    by = ", the fullest moment by the live ranges" if found.fullest else ""
+    return (
+        f"{values} {when}, at position {units.count(found.peak_position)} of "
+        f"{units.count(max(0, found.positions - 1))}{by}."
+    )
+
+
+def _saving(found: Memory) -> str:
+    saving = found.saving
+    if saving is None:
+        return ""
+    if not saving.is_enough:
+        most = units.byte_size(saving.reached)
+        return (
+            f"A fifth of the peak cannot be saved by shrinking temporaries: {most} would still "
+            "live, most of it arguments of the module."
+        )
+    if not saving.buffers:
+        return ""
+    freed = sum(size for _, size in saving.buffers)
+    one, these = (
+        ("this value", "It has")
+        if len(saving.buffers) == 1
+        else (f"these {len(saving.buffers):,} values", "Together they have")
+    )
+    why = _why_so_much(freed, saving.peak - saving.reached)
+    before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
+    return (
+        f"Without {one} at least a fifth of the peak would be saved: {before} would become "
+        f"{after}. {these} {units.byte_size(freed)}{why}. The "
+        "schedule and what shares memory are taken to stay as they are, so it is an estimate."
+    )
+
+
+def _why_so_much(freed: int, saved: int) -> str:
+    """Explain values that are larger than what they save, which looks like a mistake."""
+    if freed <= saved:
+        return ""
+    return (
+        ", more than that saves: when one is gone the peak moves to another moment, and the next "
+        "is the largest that lives then"
+    )
+
+
+def _donation(found: Memory) -> str:
+    given = [one for one in found.donations if one.donated]
+    could = [one for one in found.donations if not one.donated]
+    if not found.donations:
+        return "No argument has the form of a result, so there is nothing to donate."
+    size = units.byte_size(sum(one.size or 0 for one in given))
+    said = f"{units.plural(len(given), 'argument')} ({size}) may be overwritten by a result."
+    if could:
+        more = units.byte_size(sum(one.size or 0 for one in could))
+        said += (
+            f" {units.plural(len(could), 'more argument')} ({more}) could be, by form: donating "
+            "them saves that much if the caller does not need them afterwards (donate_argnums)."
+        )
+    return said
+
+
+def _remat(found: Memory) -> str:
+    if not found.rematerialised:
+        return (
+            "Nothing is computed again to save memory: no instruction of the final module says so."
+        )
+    by_xla = sum(one.by == "XLA" for one in found.rematerialised)
+    asked = len(found.rematerialised) - by_xla
+    return (
+        f"{units.plural(len(found.rematerialised), 'instruction')} computed again instead of being "
+        f"kept: {by_xla:,} by XLA, {asked:,} because the program asked for it (jax.checkpoint). "
+        "They are known by `.remat` in the name and by `rematted_computation` in the scope; one "
+        "that was merged with what it repeats keeps the mark."
+    )

@@ -1,0 +1,1 @@
+"""A module's page: overview, head, tabs, and its parts as files."""

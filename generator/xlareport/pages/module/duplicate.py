@@ -1,0 +1,95 @@
+"""What holds of a module that repeats another one, byte for byte: nothing is worked out again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from xlareport.analysis.summary import ModuleSummary
+from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.dump.twins import paths_of_twin
+from xlareport.pages import navigation, words
+from xlareport.pages.module.head import ModuleHead
+from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.texts.payload import kept_texts
+from xlareport.records.report import ModuleView
+from xlareport.runtime import units
+
+Payloads = tuple[tuple[str, str], ...]
+
+
+def twin_texts(files: ModuleFiles) -> Payloads:
+    """Return the payloads of a twin's own texts, so that the report carries these files as well."""
+    return kept_texts(files).payloads
+
+
+def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) -> ModuleResult:
+    """Return the result of a module whose files hold what those of `result` do."""
+    original = result.summary.files
+    paths = paths_of_twin(original, files)
+    return replace(
+        result,
+        summary=_summary(result.summary, files, paths),
+        read=tuple(paths[one] for one in result.read),
+        payloads=payloads,
+        small=b"",
+        pictures=(),
+        requests=(),
+        scopes=(),
+        same_as=original,
+    )
+
+
+def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str]) -> ModuleSummary:
+    stages = _stages(summary.files, files, paths)
+    files = replace(files, stages=tuple(stages.values()))
+    problems = (replace(one, path=paths.get(one.path, one.path)) for one in summary.problems)
+    return replace(
+        summary,
+        files=files,
+        stages=tuple(replace(one, stage=stages[one.stage]) for one in summary.stages),
+        final_stage=stages[summary.final_stage] if summary.final_stage else None,
+        problems=tuple(problems),
+    )
+
+
+def _stages(
+    original: ModuleFiles, twin: ModuleFiles, paths: Mapping[str, str]
+) -> dict[Stage, Stage]:
+    """Return the twin's stage of each stage of the original, in the order of the original."""
+    by_path = {one.path: stage for stage in twin.stages for one in stage.artifacts}
+    return {
+        stage: replace(by_path[paths[stage.artifacts[0].path]], placed_by=stage.placed_by)
+        for stage in original.stages
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class TwinPage:
+    """Everything on the page of a module that repeats another one."""
+
+    head: ModuleHead
+    key: str
+    name: str
+    role: str
+    role_reason: str
+    files: str
+    original_key: str
+    original_address: str
+    texts_key: str
+    files_key: str
+
+
+def twin_page(view: ModuleView, original: ModuleFiles, head: ModuleHead) -> TwinPage:
+    """Make the page that leads to the original."""
+    page = navigation.module_page(view.slug)
+    return TwinPage(
+        head=head,
+        key=view.key,
+        name=words.short_name(view.name),
+        role=view.role,
+        role_reason=view.role_reason,
+        files=units.plural(len(view.files), "file"),
+        original_key=original.key,
+        original_address=navigation.address(navigation.module_page(original.slug), page),
+        texts_key=navigation.texts_key(view.slug),
+        files_key=navigation.table_key(view.slug, "files"),
+    )

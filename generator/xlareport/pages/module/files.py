@@ -1,0 +1,163 @@
+"""The pages of modules, their parts and tables: every file that needs the module's place in all."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from xlareport.analysis.expense import Expense
+from xlareport.dump.modules import ModuleFiles
+from xlareport.pages import navigation
+from xlareport.pages.code.page import code_page
+from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
+from xlareport.pages.module.cost_parts import ExpensePage, expense_pages
+from xlareport.pages.module.duplicate import twin_page
+from xlareport.pages.module.head import ModuleHead, module_head
+from xlareport.pages.module.overview import glance_tables
+from xlareport.pages.module.page import module_page, module_tables
+from xlareport.pages.module_parts import Parts, place_of
+from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.page_parts import page_files, part_payloads
+from xlareport.pages.rendering import part_payload, render, take_compiled
+from xlareport.pages.small_payloads import File, held, module_payloads
+from xlareport.pages.steps.page import steps_page
+from xlareport.pages.tables import COLUMNS, Table, lean_payloads
+from xlareport.pages.texts.page import texts_page
+from xlareport.pages.texts.payload import has_texts
+from xlareport.records.report import ModuleView
+from xlareport.runtime.errors import Problem
+from xlareport.storage.payloads import Payload
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleToShow:
+    """A module, and the slugs of those before and after it."""
+
+    result: ModuleResult
+    view: ModuleView
+    previous: str | None
+    following: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModulesShown:
+    """The files of the pages of some modules, and which of these pages could not be made."""
+
+    files: list[File]
+    problems: list[Problem]
+    columns: dict[str, Payload]
+    """Those of their tables, by their keys."""
+
+
+def module_files(
+    asked: Sequence[ModuleToShow], templates: Mapping[str, bytes] = MappingProxyType({})
+) -> ModulesShown:
+    """Return the files of the pages of some modules, with all of their small payloads.
+
+    `templates` are compiled. A fault of ours in one of these pages costs that page.
+    """
+    take_compiled(templates)
+    shown = ModulesShown([], [], {})
+    for one in asked:
+        parts = Parts(place_of(one.result.summary.files))
+        made = list(_files(one, parts))
+        shown.files.extend(each for each in made if not isinstance(each, Payload))
+        payloads = {each.key: each for each in made if isinstance(each, Payload)}
+        columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
+        shown.columns.update(columns)
+        together = partial(_payloads, one, payloads.values())
+        shown.files.extend(parts.payloads("What its pages load", together))
+        shown.problems.extend(parts.problems)
+    return shown
+
+
+def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
+    return module_payloads(asked.view.slug, (*held(asked.result.small), *payloads))
+
+
+def _files(asked: ModuleToShow, parts: Parts) -> Iterator[File | Payload]:
+    result, view = asked.result, asked.view
+    source = navigation.module_page(view.slug)
+    head = module_head(view, result, (asked.previous, asked.following))
+    if result.same_as is not None:
+        twin = partial(_twin_page, asked, result.same_as, head)
+        yield from page_files(parts, source, view.name, twin, head)
+        return
+    yield from page_files(parts, source, view.name, partial(_first_page, asked, head), head)
+    if result.expense:
+        yield from _expense_parts(result, result.expense, view, parts)
+    for template, source, title, record in _wide_parts(result, view):
+        wide = partial(_wide_part, template, source, title, record)
+        yield from part_payloads(parts, source, title, wide)
+
+
+def _wide_parts(
+    result: ModuleResult, view: ModuleView
+) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
+    """Yield template, source, title and the record's maker of parts without tables."""
+    slug, name = view.slug, view.name
+    if view.steps:
+        steps = partial(steps_page, view)
+        yield "steps", navigation.steps_page(slug), f"Steps of {name}", steps
+    if has_texts(result.summary.files):
+        texts = partial(texts_page, view)
+        yield "texts", navigation.texts_page(slug), f"Texts of {name}", texts
+    if result.code:
+        code = partial(code_page, view, result.code)
+        yield "code", navigation.code_page(slug), f"Code of {name}", code
+
+
+def _wide_part(
+    template: str, source: str, title: str, record: Callable[[], Any]
+) -> Iterator[Payload]:
+    yield part_payload(source, template, record(), title, wide=True)
+
+
+def _twin_page(
+    asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
+) -> Iterator[File | Payload]:
+    view = asked.view
+    page = twin_page(view, original, head)
+    yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
+    yield from _tables(module_tables(view, asked.result.summary))
+
+
+def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
+    result, view = asked.result, asked.view
+    source = navigation.module_page(view.slug)
+    page = module_page(
+        view,
+        result.summary,
+        result.pictures,
+        head,
+        glance=result.glance,
+        code=result.code,
+        found=module_findings(result, view, source),
+    )
+    yield source, render("module", page, view.name, search=False)
+    yield from _tables(module_tables(view, result.summary))
+    if page.glance and result.glance:
+        yield from _tables(dict(glance_tables(page.glance, result.glance)))
+
+
+def _expense_parts(
+    result: ModuleResult, cost: Expense, view: ModuleView, parts: Parts
+) -> Iterator[Payload]:
+    for one in expense_pages(view, cost, partial(_all_findings, result, view), result.clock):
+        yield from part_payloads(parts, one.source, one.title, partial(_expense_part, one))
+
+
+def _all_findings(result: ModuleResult, view: ModuleView) -> FindingsView:
+    source = navigation.expense_page(view.slug)
+    return module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
+
+
+def _expense_part(one: ExpensePage) -> Iterator[Payload]:
+    yield part_payload(one.source, one.template, one.page(), one.title)
+    yield from _tables(one.tables())
+
+
+def _tables(tables: Mapping[str, Table]) -> Iterator[Payload]:
+    for key, table in tables.items():
+        yield from lean_payloads(key, table)

@@ -1,0 +1,67 @@
+"""What stands above a module's page and each of its parts: the way to it, and a tab for each."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlareport.pages import navigation, words
+from xlareport.pages.expense_links import expense_sources
+from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.texts.payload import has_texts
+from xlareport.records.report import ModuleView
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """The way to the overview, or to a part of the page."""
+
+    label: str
+    address: str
+    part: str
+    """Its name behind `?` in the address; empty for the overview."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleHead:
+    """The head of a module's page."""
+
+    name: str
+    key: str
+    """What the payload keys of its parts begin with."""
+    tabs: tuple[Tab, ...]
+    """The overview first; alone for a module that repeats another one."""
+    previous: str | None
+    """The address of the module before, None for the first."""
+    next: str | None
+
+
+def module_head(
+    view: ModuleView, result: ModuleResult, neighbours: tuple[str | None, str | None]
+) -> ModuleHead:
+    """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
+    page = navigation.module_page(view.slug)
+    parts = [] if result.same_as is not None else list(_parts(view, result))
+    return ModuleHead(
+        name=words.short_name(view.name),
+        key=navigation.part_key(page),
+        tabs=tuple(
+            Tab(label, navigation.address(source, page), navigation.part_name(source))
+            for label, source in (("Overview", page), *parts)
+        ),
+        previous=navigation.neighbour(neighbours[0], page),
+        next=navigation.neighbour(neighbours[1], page),
+    )
+
+
+def _parts(view: ModuleView, result: ModuleResult) -> Iterator[tuple[str, str]]:
+    """Yield label and source of each part that there is."""
+    costs = dict(expense_sources(view))
+    time = costs.pop("Time", None)
+    if view.steps:
+        yield "Steps", navigation.steps_page(view.slug)
+    yield from costs.items()
+    if result.code:
+        yield "Code", navigation.code_page(view.slug)
+    if has_texts(result.summary.files):
+        yield "Texts", navigation.texts_page(view.slug)
+    if time:
+        yield "Time", time

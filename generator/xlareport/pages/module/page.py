@@ -1,0 +1,299 @@
+"""A module's page: one screen of overview, then signature, graph, cost and files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.analysis.glance import Glance
+from xlareport.analysis.signature import Signature
+from xlareport.analysis.summary import HeavyInstruction, ModuleSummary, StageSummary
+from xlareport.pages import navigation, words
+from xlareport.pages.charts import Point, growth_curve
+from xlareport.pages.code.page import CodeSummary, code_words
+from xlareport.pages.expense_links import devices_of, expense_addresses
+from xlareport.pages.figures import Figure, main_figures
+from xlareport.pages.findings.section import FindingsView
+from xlareport.pages.module.head import ModuleHead
+from xlareport.pages.module.overview import GlanceView, glance_view
+from xlareport.pages.module.signature import SignaturePart, arguments_tables, signature_part
+from xlareport.pages.names.page import describe
+from xlareport.pages.pictures.requests import PictureView
+from xlareport.pages.prose import prose
+from xlareport.pages.tables import Column, Table
+from xlareport.pages.texts.payload import has_texts
+from xlareport.pages.tokens import NameCells
+from xlareport.records.report import ModuleView
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
+
+_TOP_STEPS = 5
+_PROBLEMS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A step in a short list."""
+
+    label: str
+    address: str
+    added: int
+    removed: int
+    modified: int
+    headline: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPart:
+    """What of a module is drawn."""
+
+    pictures: tuple[PictureView, ...]
+    none: Markup
+    """Why there are no pictures."""
+    film_key: str
+    graph_key: str | None
+    """None where no snapshot could be read."""
+    first_graph_key: str | None
+    """Of the first snapshot, where that is another one and is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePage:
+    """Everything on a module's page."""
+
+    key: str
+    head: ModuleHead
+    name: str
+    full_name: str
+    role: str
+    role_reason: str
+    journey: str
+    problems: tuple[str, ...]
+    """What could not be read of its files: the first few."""
+    more_problems: int
+    chips: tuple[str, ...]
+    backend_reason: str
+    """Why the backend is a guess; empty where it is none."""
+    figures: tuple[Figure, ...]
+    per_device: str
+    curve: Markup
+    top_steps: tuple[StepRow, ...]
+    glance: GlanceView | None
+    """None where there are no steps."""
+    steps_address: str | None
+    no_steps: str
+    history_key: str | None
+    """None where no step changed anything."""
+    signature: SignaturePart
+    drawn: DrawnPart
+    instructions_key: str
+    heaviest: tuple[HeavyInstruction, ...]
+    heaviest_words: str
+    no_heaviest: str
+    costs: Mapping[str, str]
+    """Addresses of the pages on cost, memory, source and time, by label, where there are any."""
+    findings: FindingsView | None
+    """None where nothing could be counted."""
+    code_words: str
+    code_address: str | None
+    """None where the dump holds no code of the module."""
+    files_key: str
+    texts_address: str | None
+    """None where the module has no texts."""
+
+
+def module_page(
+    view: ModuleView,
+    summary: ModuleSummary,
+    pictures: Sequence[PictureView],
+    head: ModuleHead,
+    *,
+    glance: Glance | None = None,
+    code: CodeSummary | None = None,
+    found: FindingsView | None = None,
+) -> ModulePage:
+    """Make the page of one module."""
+    page = navigation.module_page(view.slug)
+    has_steps = view.steps > 0
+    steps_page = navigation.address(navigation.steps_page(view.slug), page)
+    return ModulePage(
+        key=view.key,
+        head=head,
+        name=words.short_name(view.name),
+        full_name=view.name,
+        role=view.role,
+        role_reason=view.role_reason,
+        journey=words.journey(view),
+        problems=tuple(_problem(one) for one in summary.problems[:_PROBLEMS]),
+        more_problems=max(0, len(summary.problems) - _PROBLEMS),
+        chips=(*_chips(view, summary.files.second_id), *_runs(view)),
+        backend_reason=view.backend_reason,
+        figures=main_figures(view.final, devices_of(view)),
+        per_device=_per_device(summary.signature),
+        curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704
+        top_steps=_top_steps(view.slug, summary.stages, page),
+        glance=glance_view(summary, glance) if glance and has_steps else None,
+        steps_address=steps_page if has_steps else None,
+        no_steps=_no_steps(view),
+        history_key=navigation.history_key(view.slug) if view.changed_steps else None,
+        signature=signature_part(summary),
+        drawn=_drawn(view, pictures),
+        instructions_key=navigation.instructions_key(view.slug),
+        heaviest=summary.heaviest,
+        heaviest_words=_HEAVIEST,
+        no_heaviest=_no_heaviest(view),
+        costs=expense_addresses(view, page),
+        findings=found,
+        code_words=code_words(code) if code else _NO_CODE,
+        code_address=navigation.address(navigation.code_page(view.slug), page) if code else None,
+        files_key=navigation.table_key(view.slug, "files"),
+        texts_address=_texts_address(summary, page),
+    )
+
+
+def _drawn(view: ModuleView, pictures: Sequence[PictureView]) -> DrawnPart:
+    return DrawnPart(
+        pictures=tuple(pictures),
+        none=prose(_no_pictures(view)),
+        film_key=navigation.film_key(view.slug),
+        graph_key=_graph_key(view),
+        first_graph_key=_first_graph_key(view, pictures),
+    )
+
+
+_NO_CODE = (
+    "The dump holds no kernels of this module, or none that could be read. XLA writes LLVM IR, PTX "
+    "and object files beside the HLO on CPUs and GPUs, not on TPUs."
+)
+
+
+_HEAVIEST = (
+    "By an estimate of the least time each one needs, from the operations it does and the bytes it "
+    "moves, loops counted with their rounds. It is not a measurement."
+)
+
+
+def _problem(one: Problem) -> str:
+    place = f", line {one.line:,}" if one.line is not None else ""
+    return f"{one.path}{place}: {one.message.partition(chr(10))[0]}"
+
+
+def _no_pictures(view: ModuleView) -> str:
+    if view.final.instructions is None:
+        return "No picture: no snapshot of this module could be read."
+    return (
+        "No picture, because the report was built with `--pictures none`; "
+        "`xlareport build DUMP --pictures changed` draws them."
+    )
+
+
+def _first_graph_key(view: ModuleView, pictures: Sequence[PictureView]) -> str | None:
+    first = navigation.first_graph_key(view.slug)
+    return first if any(one.graph == first for one in pictures) else None
+
+
+def _graph_key(view: ModuleView) -> str | None:
+    return None if view.final.instructions is None else navigation.graph_key(view.slug)
+
+
+def _no_heaviest(view: ModuleView) -> str:
+    if view.final.instructions is None:
+        return "Nothing to rank: no snapshot of this module could be read."
+    return "Nothing to rank: by the estimate none of its instructions needs any time."
+
+
+def _texts_address(summary: ModuleSummary, page: str) -> str | None:
+    if not has_texts(summary.files):
+        return None
+    return navigation.address(navigation.texts_page(summary.files.slug), page)
+
+
+def module_tables(view: ModuleView, summary: ModuleSummary) -> Mapping[str, Table]:
+    """Return the tables of the page as payloads by their key."""
+    return {
+        navigation.table_key(view.slug, "files"): _files_table(summary),
+        **arguments_tables(summary),
+    }
+
+
+def _chips(view: ModuleView, second_id: int | None) -> tuple[str, ...]:
+    sure = " (guessed)" if view.backend_reason else ""
+    chips = [f"{words.BACKENDS.get(view.backend, view.backend)}{sure}"] if view.backend else []
+    if view.frontend:
+        chips += words.frameworks((view.frontend,))
+    if view.id is not None:
+        chips.append(f"module id {view.id}")
+    if second_id is not None:
+        chips.append(f"continued as module id {second_id}")
+    return tuple(chips)
+
+
+def _runs(view: ModuleView) -> tuple[str, ...]:
+    """Say how often a profiler saw it run, where there is a profile."""
+    if view.run_microseconds is None:
+        return ()
+    times = "" if view.runs is None else f" {units.plural(view.runs, 'time')}"
+    return (f"ran{times} in the profile, {view.run_microseconds / 1000:,.1f} ms in all",)
+
+
+def _per_device(found: Signature) -> str:
+    if found.partitions <= 1:
+        return ""
+    return (
+        f"The program was partitioned over {found.partitions} devices: shapes and figures after "
+        "partitioning are those of one device."
+    )
+
+
+def _points(stages: Sequence[StageSummary]) -> list[Point]:
+    return [
+        Point(one.instructions, one.stage.label, one.step is not None and one.step.changed)
+        for one in stages
+        if one.instructions is not None
+    ]
+
+
+def _top_steps(slug: str, stages: Sequence[StageSummary], page: str) -> tuple[StepRow, ...]:
+    changed = [one for one in stages if one.step is not None and one.step.changed]
+    changed.sort(key=lambda one: -_size(one))
+    return tuple(
+        StepRow(
+            label=one.stage.label,
+            address=navigation.step_address(slug, one.key, page),
+            added=one.step.added,
+            removed=one.step.removed,
+            modified=one.step.modified,
+            headline=prose(one.step.headline),
+        )
+        for one in changed[:_TOP_STEPS]
+        if one.step is not None
+    )
+
+
+def _size(one: StageSummary) -> int:
+    return one.step.added + one.step.removed + one.step.modified if one.step is not None else 0
+
+
+def _no_steps(view: ModuleView) -> str:
+    known = sum(stage.instructions is not None for stage in view.stages)
+    if known == 0:
+        return "There is nothing to compare: no snapshot could be read."
+    return (
+        "There is nothing to compare: the dump holds one snapshot of this module. Set "
+        "--xla_dump_hlo_pass_re=.* to get one after every pass that changed something."
+    )
+
+
+def _files_table(summary: ModuleSummary) -> Table:
+    columns = (
+        Column("File", "name", "point at a part to read what it means"),
+        Column("Kind", of="kind"),
+        Column("What it is"),
+        Column("Size", "bytes"),
+    )
+    cells = NameCells()
+    rows = [
+        (cells.cell(one.name), one.name.kind, describe(one.name), one.entry.size)
+        for one in summary.files.artifacts
+    ]
+    return Table(columns, rows, meanings=cells.meanings)

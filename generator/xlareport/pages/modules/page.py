@@ -1,0 +1,61 @@
+"""The table of all modules."""
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.pages import navigation, words
+from xlareport.pages.home.page import row
+from xlareport.pages.prose import prose
+from xlareport.pages.tables import Column, Table
+from xlareport.records.report import ModuleView, ReportView
+
+TABLE = "modules"
+"""The payload key of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModulesPage:
+    """Everything on the page beside the table."""
+
+    lead: Markup
+
+
+def modules_page(report: ReportView) -> ModulesPage:
+    """Make the page from the report's records."""
+    return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"))
+
+
+def modules_table(report: ReportView, sizes: dict[str, int]) -> Table:
+    """Return the table; `sizes` are the bytes of each module's files by its key."""
+    columns = (
+        Column("Id", "int", "XLA's own number; numbers have gaps and say nothing"),
+        Column("Module", "link"),
+        Column("Role"),
+        Column("Instructions before", "int"),
+        Column("Instructions after", "int"),
+        Column("Steps that changed it", "int"),
+        Column("Work", "flops", "operations in one run, loops counted with their rounds"),
+        Column("Files", "int"),
+        Column("Size", "bytes"),
+        Column("Rank", "int", "1 is the best guess for the main program"),
+    )
+    rows = [_row(one, sizes.get(one.key, 0)) for one in report.modules]
+    return Table(columns, rows, sort=(9, "asc"), empty="No file of this dump belongs to a module.")
+
+
+def _row(one: ModuleView, size: int) -> list[str | int | float | list[str] | None]:
+    short = row(one)
+    address = navigation.address(navigation.module_page(one.slug))
+    return [
+        one.id,
+        [words.short_name(one.name), address],
+        one.role,
+        short.first,
+        short.last,
+        short.changed,
+        one.final.flops,
+        len(one.files),
+        size,
+        one.rank,
+    ]

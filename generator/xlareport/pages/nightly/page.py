@@ -1,0 +1,216 @@
+"""The page of the nights: figures over time, and the nights on which they stepped."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from os.path import relpath
+from pathlib import Path
+
+from markupsafe import Markup
+
+from xlareport.analysis.trends import Night, Step, labels, steps_in
+from xlareport.pages import words
+from xlareport.pages.charts import Spot, spot_curve
+from xlareport.pages.tables import Column, Table
+from xlareport.records.report import ReportView
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
+
+NIGHTS_TABLE = "nights"
+"""The payload key of the table."""
+_SHOWN = 90
+"""Nights that a chart shows."""
+_CHARTS = {
+    "live_peak_bytes": "Memory in use at the peak",
+    "allocated_bytes": "Memory allocated",
+    "flops": "Work",
+    "bytes_accessed": "Memory traffic",
+    "instructions": "Instructions",
+}
+_LATEST = 20
+_OTHERS = 40
+"""Modules that have charts of their own beside the main one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nightly:
+    """The nights up to this one, and from where to where addresses lead."""
+
+    nights: tuple[Night, ...]
+    history: Path
+    """The folder to which the addresses of the nights are relative."""
+    site: Path
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """A figure that came to another level."""
+
+    module: str
+    what: str
+    when: str
+    words: str
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure of the main program over the nights."""
+
+    title: str
+    curve: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCharts:
+    """The figures of another module, folded away at first."""
+
+    name: str
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrendsPage:
+    """Everything on the page."""
+
+    lead: str
+    main: str
+    charts: tuple[Chart, ...]
+    others: tuple[ModuleCharts, ...]
+    more_others: int
+    steps: tuple[StepRow, ...]
+    more_steps: int
+    key: str
+    problems: tuple[str, ...]
+    """Lines of the history that could not be read."""
+
+
+def tonight(report: ReportView, when: str, address: str) -> Night:
+    """Return the figures of a report; modules of one name are told apart by their order."""
+    named = dict(zip(labels(one.name for one in report.modules), report.modules, strict=True))
+    wanted = report.main.module if report.main else None
+    figures = {
+        name: {key: value for key, value in asdict(one.final).items() if _is_count(value)}
+        for name, one in named.items()
+    }
+    main = next((name for name, one in named.items() if one.key == wanted), None)
+    slugs = {name: one.slug for name, one in named.items()}
+    return Night(when, report.dump.path, address, main, figures, slugs)
+
+
+def _is_count(value: object) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def trends_page(nightly: Nightly) -> TrendsPage:
+    """Make the page."""
+    shown = nightly.nights[-_SHOWN:]
+    main = next((one.main for one in reversed(shown) if one.main), None)
+    found = sorted(_steps(shown), key=lambda each: (-each[2].night, each[0] != main))
+    rows = [_row(nightly, shown, *one) for one in found]
+    others = [one for one in _others(shown, main) if one.charts]
+    return TrendsPage(
+        lead=_lead(nightly.nights, len(found)),
+        main=words.short_name(main) if main else "",
+        charts=tuple(_charts(shown, main)) if main else (),
+        others=tuple(others[:_OTHERS]),
+        more_others=max(0, len(others) - _OTHERS),
+        steps=tuple(rows[:_LATEST]),
+        more_steps=max(0, len(rows) - _LATEST),
+        key=NIGHTS_TABLE,
+        problems=tuple(str(one) for one in nightly.problems[:_LATEST]),
+    )
+
+
+def _others(nights: Sequence[Night], main: str | None) -> Iterator[ModuleCharts]:
+    """Yield the charts of the modules of the last night beside the main one."""
+    for name in nights[-1].figures if nights else ():
+        if name != main:
+            yield ModuleCharts(words.short_name(name), tuple(_charts(nights, name)))
+
+
+def _lead(nights: Sequence[Night], steps: int) -> str:
+    if len(nights) < 2:
+        return "This is the first night; the next ones are held against it."
+    said = units.plural(steps, "figure came to another level", "figures came to another level")
+    how_many = units.plural(len(nights), "night")
+    return f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {said}."
+
+
+def _moment(night: Night) -> str:
+    """Return day and minute, UTC."""
+    return night.when[:16].replace("T", " ")
+
+
+def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
+    modules = dict.fromkeys(name for one in nights for name in one.figures)
+    return [
+        (module, figure, step)
+        for module in modules
+        for figure in _CHARTS
+        for step in steps_in([one.figures.get(module, {}).get(figure) for one in nights])
+    ]
+
+
+def _row(
+    nightly: Nightly, nights: Sequence[Night], module: str, figure: str, step: Step
+) -> StepRow:
+    before, after = _written(figure, round(step.before)), _written(figure, step.after)
+    change = f" ({step.after / step.before - 1:+.1%})" if step.before else ""
+    return StepRow(
+        module=words.short_name(module),
+        what=_CHARTS[figure],
+        when=_moment(nights[step.night]),
+        words=f"{before} to {after}{change}".replace("-", "\N{MINUS SIGN}"),
+        report=_address(nightly, nights[step.night]),
+    )
+
+
+def _written(figure: str, value: int) -> str:
+    if "bytes" in figure:
+        return units.byte_size(value)
+    return units.quantity(value, "flop") if figure == "flops" else units.count(value)
+
+
+def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
+    made = []
+    for figure, title in _CHARTS.items():
+        values = [one.figures.get(main, {}).get(figure) for one in nights]
+        steps = {one.night for one in steps_in(values)}
+        spots = [
+            Spot(value, f"{_moment(night)}: {_written(figure, value)}", place in steps)
+            for place, (night, value) in enumerate(zip(nights, values, strict=True))
+            if value is not None
+        ]
+        curve = spot_curve(spots, title, partial(_written, figure))
+        if curve:
+            made.append(Chart(title, Markup(curve)))  # noqa: S704 - made by us, escaped there
+    return made
+
+
+def _address(nightly: Nightly, night: Night) -> str:
+    """Return where a report lies, so written that it cannot be anything but a path."""
+    path = relpath(nightly.history / night.report, nightly.site).replace("\\", "/")
+    return path if path.startswith("../") else f"./{path}"
+
+
+def nights_table(nights: Sequence[Night]) -> Table:
+    """Return the table of all nights and modules."""
+    columns = (
+        Column("Night", help="UTC"),
+        Column("Module", "code"),
+        *(Column(title, _kind(figure)) for figure, title in _CHARTS.items()),
+    )
+    rows = [
+        [_moment(one), words.short_name(name), *(found.get(figure) for figure in _CHARTS)]
+        for one in reversed(nights)
+        for name, found in one.figures.items()
+    ]
+    return Table(columns, rows, empty="No night yet.")
+
+
+def _kind(figure: str) -> str:
+    if "bytes" in figure:
+        return "bytes"
+    return "flops" if figure == "flops" else "int"

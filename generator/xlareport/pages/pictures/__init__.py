@@ -1,0 +1,1 @@
+"""What pictures a report asks for, and their payloads."""

@@ -1,0 +1,210 @@
+"""The graph of a snapshot for the page script, which lays out parts of it itself.
+
+One index holds what a picture needs of every instruction: name, opcode, shape, operands, calls.
+Lines as written, sources and costs lie in pieces that are loaded when somebody asks for them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from xlareport.analysis.clock.times import NO_TIMES, PICOSECOND, OpTime
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.hlo.graph import control_predecessors
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.pages.pictures.columns import Seen, columns, flat, interned, short
+from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
+from xlareport.pictures.shade import NOTHING, Known
+from xlareport.program import Snapshot
+from xlareport.storage.folding import folded
+from xlareport.storage.payloads import Payload, payload
+
+_MOST = 200_000
+"""Instructions of one module; computations after them are left out, and the page says so."""
+_PIECE = 10_000
+_LONGEST_LINE = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An instruction, and where it stands."""
+
+    computation: Computation
+    instruction: Instruction
+
+
+def graph_payloads(
+    key: str,
+    snapshot: Snapshot,
+    cost: ModuleCost | None,
+    known: Known = NOTHING,
+    times: Mapping[str, OpTime] = NO_TIMES,
+) -> Iterator[Payload]:
+    """Yield the index, called `key`, and the pieces as files.
+
+    `cost`, `known` and `times`, by the names of instructions, are those of this snapshot.
+    """
+    module = snapshot.hlo
+    computations = list(fitting(module))
+    placed = [_Placed(one, line) for one in computations for line in one.instructions]
+    yield payload(key, _index(snapshot, computations, known))
+    costs = cost.instructions if cost else {}
+    for number, first in enumerate(range(0, len(placed), _PIECE)):
+        some = placed[first : first + _PIECE]
+        piece = _details(some, module, costs) | _times(some, module.name, known, times)
+        yield payload(f"{key}-{number}", piece)
+
+
+def fitting(module: HloModule) -> Iterator[Computation]:
+    """Yield the entry, then the other computations as long as there is room."""
+    room = _MOST
+    for one in sorted(module.computations, key=lambda one: one is not module.entry):
+        if len(one.instructions) <= room:
+            room -= len(one.instructions)
+            yield one
+
+
+def _index(snapshot: Snapshot, computations: Sequence[Computation], known: Known) -> dict[str, Any]:
+    module = snapshot.hlo
+    numbers = {one.name: number for number, one in enumerate(computations)}
+    fused = _fused(computations)
+    lines = [line for one in computations for line in one.instructions]
+    seen = (
+        Seen(line, module, one.name in fused) for one in computations for line in one.instructions
+    )
+    return {
+        "label": snapshot.stage.label,
+        "text": snapshot.stage.key if snapshot.read_from.name.kind == "hlo-text" else None,
+        "piece": _PIECE,
+        "complete": len(computations) == len(module.computations),
+        "computations": [[one.name, len(one.instructions), summary(one)] for one in computations],
+        "inside": interned(_inside(one, module, fused) for one in computations),
+        "roots": [_position(one, one.root) for one in computations],
+        "operands": flat(used for one in computations for used in _operands(one)),
+        "controls": dict(_controls(computations)),
+        "calls": dict(_calls(lines, numbers)),
+        **columns(seen, known),
+    }
+
+
+def _inside(
+    computation: Computation, module: HloModule, fused: frozenset[str]
+) -> tuple[bool, tuple[Any, ...]]:
+    """Return whether a computation has a picture worth opening, and the colours in a fused one."""
+    mix = work_mix(module, working(computation)) if computation.name in fused else ()
+    return is_worth_opening(computation), tuple(chain(*mix))
+
+
+def _fused(computations: Iterable[Computation]) -> frozenset[str]:
+    """Return the names of the computations that fusions call."""
+    return frozenset(
+        name
+        for one in computations
+        for line in one.instructions
+        if line.opcode == "fusion"
+        for _, name in line.called
+    )
+
+
+def _position(computation: Computation, wanted: Instruction | None) -> int | None:
+    """Return where an instruction stands in its computation; None for none."""
+    found = (place for place, one in enumerate(computation.instructions) if one is wanted)
+    return next(found, None)
+
+
+def _operands(computation: Computation) -> Iterator[list[int | str]]:
+    """Yield for each instruction how far above it each operand stands.
+
+    A negative distance is below; `3#1` is element 1 of a tuple. Names that do not exist are left
+    out.
+    """
+    places = {one.name: place for place, one in enumerate(computation.instructions)}
+    for place, one in enumerate(computation.instructions):
+        yield list(distances(one.operands, place, places))
+
+
+def distances(
+    operands: Iterable[str], place: int, places: Mapping[str, int]
+) -> Iterator[int | str]:
+    """Yield how far above `place` each operand stands."""
+    for operand in operands:
+        name, _, element = operand.partition("#")
+        if name in places:
+            distance = place - places[name]
+            yield f"{distance}#{element}" if element else distance
+
+
+def _controls(computations: Iterable[Computation]) -> Iterator[tuple[int, list[int]]]:
+    """Yield what has to run before an instruction, by the numbers of both."""
+    first = 0
+    for one in computations:
+        places = {line.name: place for place, line in enumerate(one.instructions, first)}
+        for place, line in enumerate(one.instructions, first):
+            if "control-predecessors" in line.attributes_text:
+                names = control_predecessors(line)
+                yield place, [places[name] for name in names if name in places]
+        first += len(one.instructions)
+
+
+def _calls(
+    lines: Iterable[Instruction], numbers: Mapping[str, int]
+) -> Iterator[tuple[int, list[tuple[str, int]]]]:
+    """Yield what an instruction calls: attributes and the numbers of computations."""
+    for place, one in enumerate(lines):
+        called = [(attribute, numbers[name]) for attribute, name in one.called if name in numbers]
+        if called:
+            yield place, called
+
+
+def _details(
+    placed: Sequence[_Placed],
+    module: HloModule,
+    costs: Mapping[tuple[str, str], InstructionCost],
+) -> dict[str, Any]:
+    """Return lines in parts, shapes, op_names, sources and the costs of one run, in columns."""
+    lines = [one.instruction for one in placed]
+    lengths, parts = flat(map(_parts, lines))
+    found = (costs.get((one.computation.name, one.instruction.name)) for one in placed)
+    return {
+        "lines": [lengths, folded(parts).listed()],
+        "shapes": interned(_cut(one.shape.text) for one in lines),
+        "scopes": interned(one.metadata.op_name for one in lines),
+        "sources": interned(source_words(one, module) for one in lines),
+        "figures": interned(_figures(one) for one in found),
+    }
+
+
+def _times(
+    placed: Sequence[_Placed], module: str, known: Known, times: Mapping[str, OpTime]
+) -> dict[str, Any]:
+    """Return what was measured of them, and in which module; nothing where none ran."""
+    found = interned(_time(one.instruction.name, known, times) for one in placed)
+    return {} if found[0] in ([], [None]) else {"times": found, "module": module}
+
+
+def _time(name: str, known: Known, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:
+    """Return count, seconds in total, own and on average, part of all runs, first microsecond."""
+    one = times.get(name)
+    if one is None:
+        return None
+    seconds = (short(each * PICOSECOND) for each in (one.total, one.own, one.mean))
+    return (one.count, *seconds, short(known.time.get(name)), one.first / 1_000_000)
+
+
+def _figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:
+    return (cost.flops, cost.bytes_accessed, cost.executions, cost.grade) if cost else None
+
+
+def _parts(one: Instruction) -> list[str]:
+    """Return the line as written, cut before each attribute where that gives the line again."""
+    attributes = [f"{name}={value}" for name, value in one.attributes.items()]
+    head = one.text[: len(one.text) - len(one.attributes_text)].removesuffix(", ")
+    parts = [head, *attributes]
+    whole = ", ".join(parts) == one.text and len(one.text) <= _LONGEST_LINE
+    return parts if whole else [_cut(one.text)]
+
+
+def _cut(text: str) -> str:
+    over = len(text) - _LONGEST_LINE
+    return f"{text[:_LONGEST_LINE]}… {over:,} more characters" if over > 0 else text

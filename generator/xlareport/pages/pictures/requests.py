@@ -1,0 +1,250 @@
+"""The pictures of a module's pages: what to draw, where it lies, how it is handed to the page."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import chain, groupby, starmap
+from typing import Any, Literal
+
+from xlareport.analysis.steps import StepChange
+from xlareport.pages import navigation
+from xlareport.pages.pictures.levels import snapshot_levels
+from xlareport.pages.pictures.record import Record, level_record, picture_record
+from xlareport.pictures.change import Pair, step_pictures
+from xlareport.pictures.draw import PictureRequest, PictureResult
+from xlareport.pictures.drawing import Drawing, DrawingError
+from xlareport.pictures.layered import layered_layout
+from xlareport.pictures.shade import NOTHING, Known
+from xlareport.program import Module, Snapshot
+from xlareport.runtime import units
+from xlareport.storage.payloads import Payload, payload_file
+
+_SIDES = ("before", "after")
+_BOXES_TOGETHER = 600
+"""Boxes of steps after which their payload is full: one is of about 100 bytes."""
+
+PictureChoice = Literal["all", "changed", "main", "none"]
+"""`all` pictures of every module; of each module those that are cheap, and of each step what it
+`changed`; the same for the `main` program only; or `none`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureView:
+    """A picture of a module's page: where it lies and what it shows."""
+
+    key: str
+    """Of the payload that holds it."""
+    name: str
+    """Its own in that payload."""
+    source: str
+    """Address of the .svg file, seen from the module's page; empty where there is none."""
+    title: str
+    alt: str
+    notes: tuple[str, ...]
+    levels: str
+    """Key of the index of the pictures behind it; empty where it shows all."""
+    graph: str
+    """Key of the graph of what it shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """The pictures of one module's page, and what has to be drawn and written for them."""
+
+    views: tuple[PictureView, ...] = ()
+    requests: tuple[PictureRequest, ...] = ()
+    """Those of one payload one after the other."""
+    payloads: tuple[Payload, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepPictures:
+    """The pictures of a step as its payload names them, and what has to be drawn for them."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    left_out: tuple[str, ...]
+    """What changed besides, in words."""
+    places: tuple[dict[str, Any], ...]
+    """Pictures of some of that: a name, the line of `left_out` with it, before and after."""
+    request: PictureRequest
+
+
+@dataclass(slots=True)
+class PictureShelf:
+    """Where the pictures of a module's steps lie: some to a payload, equal ones once."""
+
+    slug: str
+    _known: dict[str, str] = field(default_factory=dict)
+    """The payload of each picture that has a place, by its name."""
+    _number: int = 0
+    _boxes: int = 0
+
+    def take(self, drawings: tuple[Drawing, ...]) -> tuple[str, str]:
+        """Return the payload's key and the name in it for drawings that are looked at together."""
+        name = _name(drawings)
+        if name not in self._known:
+            if self._boxes > _BOXES_TOGETHER:
+                self._number, self._boxes = self._number + 1, 0
+            self._boxes += sum(len(one.nodes) for one in drawings)
+            self._known[name] = f"{navigation.pictures_key(self.slug)}-{self._number}"
+        return self._known[name], name
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A snapshot that the module's page shows."""
+
+    slug: str
+    word: str
+    """Which of the module's snapshots it is."""
+    title: str
+    snapshot: Snapshot
+    is_final: bool
+
+
+def module_pictures(module: Module, choice: PictureChoice, known: Known) -> Pictures:
+    """Draw the module as it came in and as it was left; one picture where these are the same.
+
+    `known` is what is known of the module as it was left.
+    """
+    first, last = module.snapshots[0] if module.snapshots else None, module.final
+    if first is None or last is None or choice == "none":
+        return Pictures()
+    slug = module.files.slug
+    wanted = [
+        _Wanted(slug, "first", "As it came in", first, is_final=False),
+        _Wanted(slug, "last", "As it was left", last, is_final=True),
+    ]
+    if first.hlo is last.hlo:
+        title = "The only snapshot that could be read"
+        wanted = [_Wanted(slug, "only", title, first, is_final=True)]
+    drawn = [_overview(one, known if one.is_final else NOTHING, choice) for one in wanted]
+    return Pictures(
+        tuple(view for one in drawn for view in one.views),
+        tuple(sorted((it for one in drawn for it in one.requests), key=lambda it: it.bundle)),
+        tuple(file for one in drawn for file in one.payloads),
+    )
+
+
+def step_pictures_of(change: StepChange, shelf: PictureShelf) -> StepPictures | None:
+    """Draw what changed, before and after; None where it is nothing that a picture could show."""
+    try:
+        drawings = step_pictures(change)
+    except DrawingError:  # the page says that there is no picture, and has the text
+        return None
+    if drawings is None:
+        return None
+    others = tuple(one.pair for one in drawings.places)
+    at = shelf.take(tuple(chain(drawings.pair, *others)))
+    before, after = _sides(at, 0, drawings.pair)
+    places = []
+    for number, one in enumerate(drawings.places, 1):
+        first, second = _sides(at, number, one.pair)
+        places.append({"name": one.name, "line": one.line, "before": first, "after": second})
+    bundle, name = at
+    request = PictureRequest(name, drawings.pair, bundle, others=others)
+    return StepPictures(before, after, drawings.pair[1].left_out, tuple(places), request)
+
+
+def _sides(at: tuple[str, str], number: int, pair: Pair) -> list[dict[str, Any]]:
+    """Name the two pictures of the pair with that number in a payload."""
+    key, name = at
+    return [
+        {
+            "key": key,
+            "name": name,
+            "place": 2 * number + place,
+            "alt": _alt(f"{side} the step", one),
+        }
+        for place, (side, one) in enumerate(zip(_SIDES, pair, strict=True))
+    ]
+
+
+def told(pictures: StepPictures | None, note: str) -> dict[str, Any]:
+    """Return what the payload of a step says of its pictures; `note` why there are none."""
+    if pictures is None:
+        return {"before": None, "after": None, "note": note}
+    left_out = list(pictures.left_out)
+    both = {"before": pictures.before, "after": pictures.after}
+    places = {"places": list(pictures.places)} if pictures.places else {}
+    return both | {"note": note, "left_out": left_out} | places
+
+
+def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
+    """Yield the files of pictures that were drawn."""
+    for bundle, together in groupby(results, key=lambda one: one.request.bundle):
+        if bundle:
+            pictures = {one.request.key: _records(one) for one in together}
+            yield payload_file(bundle, {"pictures": pictures})
+            continue
+        for one in together:
+            key = one.request.key
+            yield payload_file(key, {"pictures": _records(one)})
+
+
+def _records(one: PictureResult) -> list[Record]:
+    """Return the pictures that are looked at together; the page lays the others out."""
+    others = (level_record(drawing) for drawing in chain(*one.request.others))
+    return [*starmap(picture_record, one.placed), *others]
+
+
+def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
+    """Yield pictures as .svg files, which show themselves without a page and its script."""
+    for one in results:
+        yield _plain_file(one.request), one.svgs[0]
+
+
+def _plain_file(request: PictureRequest) -> str:
+    """Return where the .svg file of a picture lies: `pictures/module_0042.jit_f-last.svg`."""
+    if not request.bundle:
+        return f"{request.key}.svg"
+    return f"pictures/{request.bundle.split('/')[1]}-{request.key}.svg"
+
+
+def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Iterator[PictureResult]:
+    """Yield a note in place of each picture that the choice leaves out."""
+    words = (
+        f"Left out, because the report was built with --pictures {choice}.",
+        "xlareport build DUMP --pictures changed draws it.",
+    )
+    drawing = Drawing("Not drawn", (), notes=words, has_legend=False)
+    placed = (drawing, layered_layout(drawing))
+    for one in requests:
+        many = len(one.drawings) + sum(map(len, one.others))
+        yield PictureResult(replace(one, others=()), (placed,) * many, words[0])
+
+
+def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
+    """Draw a snapshot: its first picture, and those behind it."""
+    slug, snapshot = wanted.slug, wanted.snapshot
+    key = navigation.levels_key(slug, wanted.word)
+    graph = navigation.graph_key(slug) if wanted.is_final else navigation.first_graph_key(slug)
+    levels = snapshot_levels(key, graph, snapshot.hlo, known, every=choice == "all")
+    if levels is None:
+        return Pictures()
+    drawing = levels.first.drawing
+    bundle = navigation.pictures_key(slug)
+    request = PictureRequest(wanted.word, (drawing,), bundle, plain=True)
+    view = PictureView(
+        key=bundle,
+        name=wanted.word,
+        source=f"../{_plain_file(request)}",
+        title=f"{wanted.title} ({snapshot.stage.label})",
+        alt=_alt(snapshot.stage.label, drawing),
+        notes=drawing.notes,
+        levels=key if levels.payloads else "",
+        graph=graph,
+    )
+    return Pictures((view,), (request, *levels.requests), levels.payloads)
+
+
+def _name(drawings: tuple[Drawing, ...]) -> str:
+    """Return a name by content: equal pictures of a module are stored once."""
+    return blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
+
+
+def _alt(what: str, drawing: Drawing) -> str:
+    boxes, arrows = len(drawing.nodes), len(drawing.edges)
+    return f"Graph {what}: {units.plural(boxes, 'box', 'boxes')}, {units.plural(arrows, 'arrow')}"

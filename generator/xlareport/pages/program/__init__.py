@@ -1,0 +1,1 @@
+"""The page of the whole program: modules, links, framework clusters."""

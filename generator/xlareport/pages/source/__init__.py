@@ -1,0 +1,1 @@
+"""The page on the source lines that became a module."""

@@ -1,0 +1,1 @@
+"""The pass gallery: list of steps, one payload for each step."""

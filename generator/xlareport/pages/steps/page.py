@@ -1,0 +1,90 @@
+"""The pass gallery of a module: the list of steps for the page script, and the page around it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xlareport.analysis.pipelines import Part, Pipeline, pipeline_tree
+from xlareport.analysis.summary import ModuleSummary, StageSummary
+from xlareport.pages import navigation, words
+from xlareport.records.report import ModuleView
+
+
+@dataclass(frozen=True, slots=True)
+class StepsPage:
+    """Everything on the page beside the payloads."""
+
+    name: str
+    lead: str
+    note: str
+    module_address: str
+    key: str
+    history_key: str | None
+    """None where no step changed anything."""
+    graph_key: str
+    film_key: str | None
+    """None where no step changed anything."""
+
+
+def steps_page(view: ModuleView) -> StepsPage:
+    """Make the page that holds the gallery."""
+    source = navigation.steps_page(view.slug)
+    return StepsPage(
+        name=words.short_name(view.name),
+        lead=words.journey(view),
+        note="A step leads from one snapshot of the module to the next.",
+        module_address=navigation.address(navigation.module_page(view.slug), source),
+        key=navigation.steps_key(view.slug),
+        history_key=navigation.history_key(view.slug) if view.changed_steps else None,
+        graph_key=navigation.graph_key(view.slug),
+        film_key=navigation.film_key(view.slug) if view.changed_steps else None,
+    )
+
+
+def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
+    """Return the list of steps as the page script takes it."""
+    read = [one for one in summary.stages if one.instructions is not None]
+    return {
+        "module": summary.display_name,
+        "slug": summary.files.slug,
+        "tree": list(_ranges(pipeline_tree([one.stage for one in read], _identical(read)))),
+        "steps": [_step(one) for one in read],
+        "hidden_note": "Snapshots that are the same as the one before are folded away.",
+    }
+
+
+def _identical(read: Sequence[StageSummary]) -> list[bool]:
+    return [one.step is not None and not one.step.changed for one in read[1:]]
+
+
+def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
+    """Yield every run of every pipeline with the snapshots that it spans, outer ones first."""
+    for part in parts:
+        if isinstance(part, Pipeline):
+            for number, round_ in enumerate(part.rounds, 1):
+                yield {
+                    "pipeline": part.name,
+                    "round": number if len(part.rounds) > 1 else None,
+                    "first": round_.first,
+                    "last": round_.last,
+                }
+                yield from _ranges(round_.parts)
+
+
+def _step(one: StageSummary) -> dict[str, Any]:
+    stage, step = one.stage, one.step
+    return {
+        "id": one.key,
+        "label": stage.label,
+        "pipeline": stage.pipeline,
+        "after": stage.after,
+        "before": stage.before,
+        "changed": step.changed if step else None,
+        "instructions": one.instructions,
+        "computations": one.computations,
+        "added": step.added if step else None,
+        "removed": step.removed if step else None,
+        "modified": step.modified if step else None,
+        "headline": step.headline if step else "The first snapshot that could be read.",
+        "files": [artifact.path for artifact in stage.artifacts],
+    }

@@ -1,0 +1,120 @@
+"""One step for the page script: the account, the grouped changes, the text difference."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from xlareport.analysis import wording
+from xlareport.analysis.changes import Change
+from xlareport.analysis.differences import Kind
+from xlareport.analysis.groups import ChangeGroup
+from xlareport.analysis.pairing import Place
+from xlareport.analysis.steps import StepChange
+from xlareport.analysis.textdiff import TextDiff
+from xlareport.pages.steps.text_diff import StoredLines, diff_payload
+
+_MEMBERS = 6
+_NAME = re.compile(r"%([\w.\-]*\w)")
+
+
+def step_payload(
+    change: StepChange,
+    diff: TextDiff | None,
+    certain: str,
+    pictures: dict[str, Any],
+    lines: StoredLines | None = None,
+) -> dict[str, Any]:
+    """Return the value of a step's payload; `pictures` is what `pages.pictures` tells of them.
+
+    `lines` are those that the site holds anyway; without them the difference holds its own.
+    """
+    return {
+        "headline": change.headline,
+        "account": list(change.account),
+        "certain": certain,
+        "groups": [_group(one) for one in change.groups],
+        "opcodes": [list(one) for one in change.opcode_delta],
+        "pictures": pictures,
+        "diff": diff_payload(diff, change.renumbered, lines or StoredLines()),
+    }
+
+
+def mentioned(story: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of instructions that a story's sentences and examples name, without `%`."""
+    said = [story["headline"], *story["account"]]
+    said += [words for group in story["groups"] for words in _words(group["examples"][0])]
+    return tuple(dict.fromkeys(name for words in said for name in _NAME.findall(words)))
+
+
+def _words(example: Mapping[str, Any]) -> Iterator[str]:
+    for names in (example["before"], example["after"], example["reason"]):
+        yield from [names] if isinstance(names, str) else names or ()
+
+
+def _group(group: ChangeGroup) -> dict[str, Any]:
+    return {
+        "kind": str(group.kind),
+        "label": _LABELS[group.kind],
+        "title": _title(group),
+        "count": group.count,
+        "grade": str(max((one.grade for one in group.examples), key=_SURENESS.index)),
+        "examples": [_example(one) for one in group.examples],
+    }
+
+
+_SURENESS = ("exact", "matched", "guessed")
+
+
+def _title(group: ChangeGroup) -> str:
+    before, after = group.opcodes
+    what = f"{before} → {after}" if before and after and before != after else before or after
+    where = f" in {wording.short(group.scope)}" if group.scope else ""
+    each = f", {group.per_layer} per layer" if group.per_layer else ""
+    return f"{what}{where}{each}"
+
+
+_LABELS = {
+    Kind.FUSED: "New fusions, with what they took in",
+    Kind.INLINED: "Inlined, with what came out",
+    Kind.OUTLINED: "New calls, with what they took in",
+    Kind.REPLACED: "Replaced by another operation",
+    Kind.REBUILT: "Rewritten: the same operation over other values",
+    Kind.MERGED: "Duplicates merged",
+    Kind.CLONED: "Further copies",
+    Kind.REMOVED: "Removed",
+    Kind.DEAD: "Removed because unread",
+    Kind.ADDED: "Added",
+    Kind.PARAMETER: "New parameters of fusions and calls",
+    Kind.TYPE: "Another element type",
+    Kind.SHAPE: "Another shape",
+    Kind.PRECISION: "Another precision or algorithm",
+    Kind.LAYOUT: "Another layout",
+    Kind.OPERANDS: "Other operands",
+    Kind.REWIRED: "The same value from another place",
+    Kind.ATTRIBUTES: "Other attributes",
+    Kind.MOVED: "Moved into another computation",
+    Kind.SHARDING: "Another sharding",
+    Kind.CONFIG: "Another backend configuration",
+    Kind.METADATA: "Other metadata, without effect",
+    Kind.REORDERED: "Another place in the schedule",
+    Kind.RENAMED: "Another name",
+}
+
+
+def _example(change: Change) -> dict[str, Any]:
+    return {
+        "before": _names(change, change.before, Kind.FUSED, Kind.OUTLINED),
+        "after": _names(change, change.after, Kind.INLINED),
+        "scope": wording.short(change.scope),
+        "reason": "; ".join(part for part in (change.reason, *change.details) if part),
+        "grade": str(change.grade),
+    }
+
+
+def _names(change: Change, place: Place | None, *kinds: Kind) -> str | list[str] | None:
+    """Return the name; of a fusion or inlined call, those of what it took in or set free."""
+    if change.kind in kinds and change.members:
+        shown = [f"%{one.instruction}" for one in change.members[:_MEMBERS]]
+        more = len(change.members) - _MEMBERS
+        return [*shown, f"and {more:,} more"] if more > 0 else shown
+    return f"%{place.instruction}" if place else None

@@ -1,0 +1,1 @@
+"""The page of a module's texts."""

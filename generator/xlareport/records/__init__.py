@@ -1,0 +1,1 @@
+"""What report.json holds: one record for each concept, plain and frozen."""

@@ -1,0 +1,276 @@
+"""View records: all that a template or report.json may see, plain and frozen.
+
+The first group is the machine twin, `report.json`, field by field; pages show the same records, so
+that they cannot disagree. A figure that is not known is None, never 0.
+"""
+
+from dataclasses import dataclass
+
+from xlareport.records.cost import ExpenseView
+from xlareport.records.profile import MeasuredView
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorView:
+    """What wrote the report."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class DumpView:
+    """What was read."""
+
+    path: str
+    files: int
+    bytes: int
+    backends: tuple[str, ...]
+    frontends: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUpView:
+    """A module that could be the main program as well."""
+
+    module: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MainView:
+    """The main-program guess."""
+
+    module: str
+    name: str
+    confidence: float
+    reasons: tuple[str, ...]
+    runners_up: tuple[RunnerUpView, ...]
+    programs: tuple[RunnerUpView, ...] = ()
+    """All modules that play the main role, this one first."""
+    tie: bool = False
+    sureness: str = ""
+    """`clear`, `likely`, `tie`, `only` (nothing else could be read) or `marker`."""
+    meaning: str = ""
+    """What that says, with how often such guesses were right on dumps whose program is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageView:
+    """One snapshot of a module and what the step that led to it changed."""
+
+    sequence: int | None
+    pipeline: str | None
+    after: str | None
+    before: str | None
+    label: str
+    changed: bool | None
+    """None for the first snapshot, which no step leads to, and where it could not be read."""
+    instructions: int | None
+    computations: int | None
+    added: int | None
+    removed: int | None
+    modified: int | None
+    files: tuple[str, ...]
+    fusions: int | None = None
+    flops: int | None = None
+    """None where they were not counted, too: in large modules only some snapshots are."""
+    bytes_accessed: int | None = None
+    partitions: int = 1
+    """Work and bytes are those of one of so many partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassView:
+    """All runs of one pass or pipeline, as the compiler's metadata tells them."""
+
+    name: str
+    runs: int
+    changed: int
+    """Runs that reported a change."""
+    self_microseconds: int | None
+    """Without what ran inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinalView:
+    """Figures of the optimised module; per device where it was partitioned."""
+
+    instructions: int | None = None
+    computations: int | None = None
+    flops: int | None = None
+    bytes_accessed: int | None = None
+    unknown_ops: int | None = None
+    xla_flops: int | None = None
+    xla_bytes_accessed: int | None = None
+    allocated_bytes: int | None = None
+    live_peak_bytes: int | None = None
+    temp_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """One thing to look at; names in its sentences stand between backticks."""
+
+    rule: str
+    title: str
+    grade: str
+    evidence: str
+    suggestion: str
+    places: tuple[tuple[str, str], ...]
+    """(computation, instruction), the first where to look first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRecord:
+    """What a file of code was made from; one for each kernel in it."""
+
+    path: str
+    computation: str | None
+    """None where it is not known; `reason` says why."""
+    instruction: str | None
+    """None for a whole computation, or for the module."""
+    grade: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """One module."""
+
+    key: str
+    slug: str
+    id: int | None
+    name: str
+    timestamp: int | None
+    role: str
+    role_reason: str
+    rank: int
+    backend: str | None
+    frontend: str | None
+    stages: tuple[StageView, ...]
+    final: FinalView
+    files: tuple[str, ...]
+    retrace_group: int | None = None
+    """Place in `retrace_groups` of the function that this is one of several compilations of."""
+    passes: tuple[PassView, ...] = ()
+    """The longest first; empty where the compiler wrote no metadata of them."""
+    backend_reason: str = ""
+    """Why the backend is a guess; empty where a file says it, or nothing tells."""
+    passes_microseconds: int | None = None
+    """From the first start of a pass to the last end."""
+    runs: int | None = None
+    """How often a profiler saw a module of this name run; None where no trace tells."""
+    run_microseconds: float | None = None
+    """How long that took in all."""
+    process: int | None = None
+    """Which of several processes compiled it, from 1; None where that cannot be told."""
+    expense: ExpenseView | None = None
+    measured: MeasuredView | None = None
+    """What a profiler saw; None where none saw the module run."""
+    """What it costs; None where no snapshot could be counted."""
+    findings: tuple[FindingRecord, ...] = ()
+    """What stands out, what weighs most first."""
+    code: tuple[CodeRecord, ...] = ()
+    same_as: str | None = None
+    """Key of the earlier module that this one repeats byte for byte; in large dumps only."""
+
+    @property
+    def changed_steps(self) -> int:
+        """Steps that changed something."""
+        return sum(stage.changed is True for stage in self.stages)
+
+    @property
+    def steps(self) -> int:
+        """Steps between snapshots that could be read."""
+        return sum(stage.changed is not None for stage in self.stages)
+
+
+@dataclass(frozen=True, slots=True)
+class FileView:
+    """One file of the dump; `module` is the key of the module that it belongs to."""
+
+    path: str
+    kind: str
+    module: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """Results of one module that are arguments of another one, or of its own next call."""
+
+    source: str
+    target: str
+    grade: str
+    """`exact` where a framework's graph proves it, else `guessed`."""
+    tensors: tuple[str, ...]
+    reason: str
+    via: tuple[str, ...]
+    """Operations outside of XLA on the way."""
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceView:
+    """What is not the same in all compilations of a function: one value for each of them."""
+
+    what: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetraceGroupView:
+    """One function that was compiled several times."""
+
+    name: str
+    modules: tuple[str, ...]
+    differences: tuple[DifferenceView, ...]
+    reason: str
+    changed_steps: int
+    """Steps that changed something in the compilations after the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class EagerFunctionView:
+    """A function whose operations ran one by one, outside of jit, and became these modules."""
+
+    name: str
+    modules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroupView:
+    """One program as several processes compiled it."""
+
+    name: str
+    modules: tuple[str, ...]
+    differences: tuple[DifferenceView, ...]
+    collectives: int | None = None
+    """How many collectives each of them runs, in one order; None where they do not agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemView:
+    """Something that could not be read."""
+
+    path: str
+    line: int | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """Everything in `report.json`."""
+
+    schema: int
+    generator: GeneratorView
+    dump: DumpView
+    main: MainView | None
+    modules: tuple[ModuleView, ...]
+    files: tuple[FileView, ...]
+    problems: tuple[ProblemView, ...]
+    links: tuple[LinkView, ...] = ()
+    retrace_groups: tuple[RetraceGroupView, ...] = ()
+    eager_functions: tuple[EagerFunctionView, ...] = ()
+    rank_groups: tuple[RankGroupView, ...] = ()
+    processes: int | None = None
+    """How many processes wrote the dump; None where that cannot be told."""

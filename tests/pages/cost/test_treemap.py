@@ -1,0 +1,55 @@
+"""The treemap of costs: areas are shares, names are text, words say the same."""
+
+import re
+
+from xlareport.analysis.cost.breakdown import Part
+from xlareport.pages.cost.treemap import treemap, treemap_words
+
+TILE = re.compile(r'class="xr-tile" x="[\d.]+" y="[\d.]+" width="([\d.]+)" height="([\d.]+)"')
+
+
+def part(name: str, seconds: float) -> Part:
+    return Part(name, seconds=seconds)
+
+
+def areas(drawn: str) -> list[float]:
+    return [float(width) * float(height) for width, height in TILE.findall(drawn)]
+
+
+def test_levels_that_all_share_are_left_out_and_the_largest_are_named() -> None:
+    found = [part("jit(f)/jvp/dot", 3.0), part("jit(f)/jvp/add", 1.0), part("jit(f)/sub", 1.0)]
+
+    assert treemap_words(found) == "Least time by scope, the largest: jvp 80%, sub 20%"
+    assert "<title>jvp/dot: 60%</title>" in treemap(found)
+
+
+def test_areas_are_shares_of_the_time() -> None:
+    drawn = treemap([part("a", 3.0), part("b", 1.0)])
+    large, small = areas(drawn)
+
+    assert round(large / small) == 3
+
+
+def test_what_bears_no_scope_is_an_area_too() -> None:
+    assert "no scope said 50%" in treemap_words([part("", 1.0), part("jit(f)/dot", 1.0)])
+
+
+def test_few_areas_are_drawn_of_many_scopes() -> None:
+    many = [part(f"jit(f)/scope_{n}/{m}", 1.0 + n) for n in range(40) for m in range(40)]
+    drawn = treemap(many)
+
+    assert len(areas(drawn)) <= 12 * 20
+    assert "29 more" in drawn
+
+
+def test_a_hostile_name_is_text() -> None:
+    drawn = treemap([part('"><script>x', 1.0), part("b", 1.0)])
+
+    assert "<script" not in drawn
+    assert "&lt;script&gt;" in drawn
+
+
+def test_nothing_is_drawn_of_one_scope_or_of_none_that_takes_time() -> None:
+    assert treemap([]) == ""
+    assert treemap([part("a", 1.0), part("b", 0.0)]) == ""
+    assert treemap_words([]) == ""

@@ -1,0 +1,143 @@
+"""Histories for the page script: an index of names, chunks of subjects."""
+
+from collections.abc import Callable, Iterable
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.analysis.history import Snapshots
+from xlareport.hlo.text import TextReader
+from xlareport.pages.history.payload import history_payloads
+from xlareport.report import BuildOptions, read_one
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import Payload, value_of
+
+Unpack = Callable[[str], Path]
+HEAD = (
+    "HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {{\n"
+    "  %x = f32[8]{{0}} parameter(0)\n  {}\n}}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def payloads(unpacked: Unpack) -> dict[str, Any]:
+    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    snapshots = Snapshots([one.hlo for one in module.snapshots])
+    stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
+    return rows(history_payloads("x", snapshots, stages))
+
+
+def rows(payloads: Iterable[Payload]) -> dict[str, Any]:
+    """Return the index and the chunks as rows, as the page script puts them together."""
+    found = {one.key: value_of(one) for one in payloads}
+    return {key: _index(one) if "names" in one else _chunk(one) for key, one in found.items()}
+
+
+def _index(index: dict[str, Any]) -> dict[str, Any]:
+    first, between = index["between"]
+    names, *numbers = index["names"]
+    return index | {
+        "titles": strings(index["titles"]),
+        "between": [first, *strings(between)],
+        "names": dict(zip(strings(names), parted(*numbers), strict=True)),
+    }
+
+
+def _chunk(chunk: dict[str, Any]) -> dict[str, Any]:
+    listed = [
+        [[count, *some] for count, some in zip(counts, parted(*numbers), strict=True)]
+        for counts, *numbers in (chunk["origins"], chunk["now"])
+    ]
+    fields = zip(chunk["instructions"], chunk["happened"], *listed, strict=True)
+    keys = ("instructions", "events", "origins", "now")
+    stages, kinds, names, sources, targets, grades, reasons = chunk["events"]
+    lists = (parts(lengths, strings(some)) for lengths, some in (sources, targets))
+    ends = (strings(grades), strings(reasons))
+    columns = (stages, strings(kinds), strings(names), *lists, *ends)
+    return {
+        "subjects": [dict(zip(keys, one, strict=True)) for one in fields],
+        "standings": [*zip(*(strings(one) for one in chunk["standings"]), strict=True)],
+        "events": [*zip(*columns, strict=True)],
+    }
+
+
+def strings(names: Any) -> list[str]:
+    return unfolded(Folded(*names), 10**8)
+
+
+def parted(lengths: list[int], steps: list[int]) -> list[list[int]]:
+    return parts(lengths, list(accumulate(steps)))
+
+
+def parts(lengths: list[int], values: list[Any]) -> list[list[Any]]:
+    left = iter(values)
+    return [list(islice(left, length)) for length in lengths]
+
+
+def events(chunk: dict[str, Any], place: int) -> list[Any]:
+    """Return the events of a subject, as the page script reads them."""
+    found, next_new = [], 0
+    for number, one in enumerate(chunk["subjects"]):
+        for event in one["events"]:
+            if number == place:
+                new = chunk["events"][next_new : next_new - event]
+                found += new if event < 0 else [chunk["events"][event]]
+            next_new -= min(event, 0)
+    return found
+
+
+def test_every_event_stands_once_and_all_are_reached(payloads: dict[str, Any]) -> None:
+    chunk = payloads["m/x/history-0"]
+    new = sum(-event for one in chunk["subjects"] for event in one["events"] if event < 0)
+    assert new == len(chunk["events"])
+    told = [event for place in range(len(chunk["subjects"])) for event in events(chunk, place)]
+    assert len(told) > len(chunk["events"])
+    assert len({str(event) for event in told}) == len(chunk["events"])
+
+
+def test_a_name_leads_to_its_subject(payloads: dict[str, Any]) -> None:
+    index = payloads["m/x/history"]
+    (number,) = index["names"]["ynn_fusion.2"]
+    assert number < index["forward"]
+    chunk = payloads[f"m/x/history-{number // index['chunk']}"]
+    subject = chunk["subjects"][number % index["chunk"]]
+    assert index["titles"][number] == "main.2/%ynn_fusion.2"
+    ((stage, event, name, sources, targets, grade, _),) = events(chunk, number % index["chunk"])
+    assert index["stages"][stage][0] == "0016"
+    assert (event, name, sources) == ("born", "main.2/%ynn_fusion.2", ["dot_general.5"])
+    assert (targets, grade) == ([], "e")
+    (count, origin) = subject["origins"]
+    assert count == 1
+    standing = chunk["standings"][origin]
+    assert standing[0] == "main.2/%dot_general.5"
+    assert standing[3:] == ("jit(train_step)/jvp(loss)/hidden/dot_general", "jax_train.py:27")
+
+
+def test_an_op_is_asked_forward(payloads: dict[str, Any]) -> None:
+    index = payloads["m/x/history"]
+    number = index["titles"].index("jit(train_step)/sgd/mul")
+    assert number >= index["forward"]
+    subject = payloads["m/x/history-0"]["subjects"][number]
+    assert (subject["instructions"], subject["now"][0]) == (4, 4)
+    assert number in index["names"]["mul.7"]
+    assert number in index["names"]["mul.3"], "as it is called inside of a fusion"
+    assert index["complete"]
+
+
+def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:
+    kept = "ROOT %r = f32[8]{0} negate(%x)"
+    texts = (kept, "%s = f32[8]{0} sine(%x)\n  ROOT %r = f32[8]{0} negate(%s)", kept)
+    reader = TextReader()
+    read = [reader.read(HEAD.format(one).encode(), "m") for one in texts]
+    snapshots = Snapshots([one for one in read if one is not None])
+    stages = [("0", "0"), ("1", "1"), ("2", "2")]
+    scripts = history_payloads("x", snapshots, stages, [(1, ("r", "s", "nothing"))])
+    found = rows(scripts)
+    index = found["m/x/history"]
+    assert index["between"] == [index["chunk"], "main/%s"]
+    assert index["names"]["s"] == [index["chunk"]]
+    assert "nothing" not in index["names"]
+    chunk = found["m/x/history-1"]
+    assert [event[1] for event in events(chunk, 0)] == ["born", "gone"]

@@ -1,0 +1,109 @@
+"""What the home page answers at once, on dumps of several frameworks and devices."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from xlareport.dump.source import open_source
+from xlareport.pages.facts import Analysed, report_view
+from xlareport.pages.home.answers import Told, tell
+from xlareport.pages.home.page import home_page
+from xlareport.report import BuildOptions, analyse, begin_reading
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import Crew
+
+Unpack = Callable[[str], Path]
+Teller = Callable[[str], tuple[Told, dict[str, str]]]
+
+
+@pytest.fixture(scope="module")
+def read(unpacked: Unpack) -> Callable[[str], Analysed]:
+    @cache
+    def read_dump(name: str) -> Analysed:
+        options = BuildOptions(pictures="none")
+        with open_source(unpacked(name)) as source, Crew(1) as crew:
+            return analyse(begin_reading(source, options, crew, silent, pages=True))
+
+    return read_dump
+
+
+@pytest.fixture(scope="module")
+def told(read: Callable[[str], Analysed]) -> Teller:
+    def tell_of(name: str) -> tuple[Told, dict[str, str]]:
+        analysed = read(name)
+        found = tell(report_view(analysed), analysed)
+        return found, {one.label: one.words.striptags() for one in found.answers}
+
+    return tell_of
+
+
+def test_a_device_that_the_dump_names_is_named_and_a_training_step_by_its_form(
+    told: Teller,
+) -> None:
+    found, _ = told("gpu-h100x2-train")
+
+    assert found.lead.startswith("A JAX program compiled for NVIDIA H100 SXM5: ")
+
+
+def test_a_training_step_is_known_by_its_form(told: Teller) -> None:
+    found, _ = told("jax-cpu-train")
+
+    assert found.lead.startswith("A JAX program, by its form a training step, compiled for CPU: ")
+
+
+def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
+    found, said = told("gpu-h100x2-train")
+    cost = next(one for one in found.answers if one.label == "Cost")
+
+    assert "% of the least time" in said["Cost"]
+    assert "Figures are those of one device of 2." in said["Cost"]
+    assert cost.words.count('<a href="m/') == 3
+    assert "live at once at the peak. The largest value there is %" in said["Memory"]
+
+
+def test_what_is_not_the_end_of_a_compilation_says_so(told: Teller) -> None:
+    _, said = told("ipu-dot-only")
+
+    assert said["Cost"].startswith("As of its last snapshot: ")
+
+
+def test_passes_that_changed_most_are_named_where_there_are_many(told: Teller) -> None:
+    _, said = told("jax-cpu-train")
+
+    assert "changed most." in said["What the compiler did"]
+
+
+def test_what_was_compiled_again_is_named_but_for_helpers(told: Teller) -> None:
+    _, said = told("labelled-retraced")
+
+    assert "was compiled" in said["All modules"]
+    assert "broadcast" not in said["All modules"]
+
+
+def test_one_module_has_no_others(told: Teller) -> None:
+    _, said = told("labelled-alone")
+
+    assert said["Other modules"] == "None: it is the only module."
+
+
+def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], Analysed]) -> None:
+    analysed = read("jax-cpu-train")
+    empty = replace(report_view(analysed), main=None, modules=())
+    found = tell(empty, replace(analysed, results=()))
+
+    assert found.answers == ()
+    assert found.lead.startswith("No module was found")
+
+
+def test_the_card_says_why_without_points(read: Callable[[str], Analysed]) -> None:
+    analysed = read("jax-cpu-train")
+    page = home_page(report_view(analysed), ())
+
+    assert page.main is not None
+    assert page.main.because.startswith("It ")
+    assert "points" not in page.main.because
+    assert " as much as " not in page.main.because
+    assert "20" in page.main.meaning

@@ -1,0 +1,72 @@
+"""The figures of all instructions, in columns beside the index of the graph."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.analysis.cost.shares import shares
+from xlareport.analysis.summarise import final_cost
+from xlareport.knowledge.devices import nominal_device
+from xlareport.pages.instructions import payload as instructions_payload
+from xlareport.pages.instructions.payload import instructions_payloads
+from xlareport.pages.pictures.graph import graph_payloads
+from xlareport.program import Module
+from xlareport.report import BuildOptions, read_one
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import value_of
+
+Unpack = Callable[[str], Path]
+DEVICE = nominal_device("cpu")
+
+
+@pytest.fixture(scope="module")
+def module(unpacked: Unpack) -> Module:
+    return read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+
+
+def pieces_of(module: Module, *, counted: bool = True) -> list[dict[str, Any]]:
+    assert module.final is not None
+    cost = final_cost(module) if counted else None
+    files = instructions_payloads("x", module.final.hlo, cost, shares(cost, DEVICE) if cost else {})
+    return [value_of(one) for one in files]
+
+
+def test_rows_are_those_of_the_graph_in_its_order(module: Module) -> None:
+    final, cost = module.final, final_cost(module)
+    assert final is not None
+    assert cost is not None
+    index = value_of(next(graph_payloads("m/x/graph", final, cost)))
+    (piece,) = pieces_of(module)
+    inside = [name for name, count, _ in index["computations"] for _ in range(count)]
+    names = unfolded(Folded(*index["names"]), 1_000_000)
+    keys = list(zip(inside, names, strict=True))
+
+    assert len(piece["flops"]) == len(piece["scope"]) == len(keys)
+    parts = shares(cost, DEVICE)
+    heaviest = max(parts, key=lambda key: parts[key])
+    place = keys.index(heaviest)
+    assert piece["share"][place] == pytest.approx(parts[heaviest], rel=1e-3)
+    one = cost.instructions[heaviest]
+    assert one.flops is not None
+    assert piece["flops"][place] == one.flops * one.counted
+
+
+def test_what_is_not_counted_is_not_known(module: Module) -> None:
+    (piece,) = pieces_of(module, counted=False)
+    assert set(piece["share"]) == set(piece["flops"]) == set(piece["bytes"]) == {None}
+
+
+def test_scopes_and_sources_are_written_once(module: Module) -> None:
+    (piece,) = pieces_of(module)
+    assert len(set(piece["scopes"])) == len(piece["scopes"])
+    assert set(piece["source"]) == set(range(len(piece["sources"])))
+
+
+def test_large_modules_come_in_pieces(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    (whole,) = pieces_of(module)
+    monkeypatch.setattr(instructions_payload, "PIECE", 7)
+    pieces = pieces_of(module)
+    assert {one["pieces"] for one in pieces} == {len(pieces)}
+    assert [share for one in pieces for share in one["share"]] == whole["share"]

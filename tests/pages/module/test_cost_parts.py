@@ -1,0 +1,150 @@
+"""The pages on cost, memory and source as records, on small real dumps."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost.lifetimes import End, Lifetime
+from xlareport.analysis.expense import Expense, expense
+from xlareport.analysis.reckoning import Reckoning
+from xlareport.analysis.summarise import final_cost
+from xlareport.dump.classify import classify
+from xlareport.dump.modules import Artifact, group
+from xlareport.dump.source import open_source
+from xlareport.knowledge.devices import devices
+from xlareport.pages.cost.charts import memory_curve, roofline
+from xlareport.pages.cost.page import expense_page, per_device
+from xlareport.pages.expense_facts import with_expense
+from xlareport.pages.expense_links import expense_sources
+from xlareport.pages.findings.section import FindingsView
+from xlareport.pages.memory.page import memory_page
+from xlareport.pages.memory.tables import why
+from xlareport.pages.module.cost_parts import expense_pages
+from xlareport.program import read_module
+from xlareport.records.report import FinalView, ModuleView
+
+Unpack = Callable[[str], Path]
+NOTHING = FindingsView(shown=(), more=0, all_address="")
+
+
+def worked_out(
+    dump: Path, name: str, backend: str, reckoning: Reckoning | None = None
+) -> tuple[ModuleView, Expense]:
+    with open_source(dump) as source:
+        names = classify([entry.path for entry in source.entries])
+        found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
+        (files,) = (one for one in found.modules if one.name == name)
+        module = read_module(files)
+    cost = final_cost(module)
+    assert cost is not None
+    made = expense(module, cost, backend, reckoning)
+    view = ModuleView(
+        key=files.key,
+        slug=files.slug,
+        id=files.id,
+        name=name,
+        timestamp=None,
+        role="main",
+        role_reason="",
+        rank=1,
+        backend=backend,
+        frontend=None,
+        stages=(),
+        final=FinalView(),
+        files=(),
+    )
+    return with_expense(view, made), made
+
+
+def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    made = list(expense_pages(view, cost, lambda: NOTHING))
+    assert [one.template for one in made] == ["expense", "expense_memory", "expense_source"]
+    for one in made:
+        assert one.page().name == "jit_train_step"
+        for key, table in one.tables().items():
+            assert key.startswith("m/")
+            width = len(table.columns)
+            assert all(len(row) == width for row in table.rows), key
+    assert [label for label, _ in expense_sources(view)] == ["Cost", "Memory", "Source"]
+
+
+def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("gpu-h100x2-train"), "jit_train_step", "gpu")
+    said = json.loads(json.dumps(asdict(view)))["expense"]
+    assert (said["device"], said["device_grade"], said["devices"]) == (
+        "NVIDIA H100 SXM5",
+        "exact",
+        2,
+    )
+    assert said["flops_of_all_devices"] == 2 * (cost.totals.flops or 0)
+    (collective,) = said["collectives"]
+    assert collective["groups"] == "{0,1}"
+    assert (
+        said["memory"]["spaces"][0]["reported_bytes"]
+        == (said["memory"]["spaces"][0]["allocated_bytes"])
+    )
+    assert all(one["why"] for one in said["memory"]["at_peak"])
+
+
+def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
+    unpacked: Unpack,
+) -> None:
+    view, cost = worked_out(unpacked("gpu-h100x2-train"), "jit_train_step", "gpu")
+    page = expense_page(view, cost, NOTHING)
+    assert "no saving" in page.per_device
+    flops = page.counts[0]
+    assert int(flops.together.replace(",", "")) == 2 * int(flops.counted.replace(",", ""))
+    assert per_device(1) == ""
+
+
+def test_the_users_device_comes_before_the_table(unpacked: Unpack) -> None:
+    chosen = Reckoning(device=devices()["nvidia-h100"])
+    _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu", chosen)
+    assert (cost.device.key, cost.device_grade) == ("nvidia-h100", "chosen")
+
+
+def test_charts_say_themselves_in_words_and_escape_names(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    page = expense_page(view, cost, NOTHING)
+    assert page.roofline_words.startswith("By estimate, memory holds back")
+    assert page.roofline.startswith('<svg class="xr-chart"')
+    assert "aria-label=" in page.roofline
+    curve = memory_curve((1, 5, 2), 3, 1, '<b>"%x"')
+    assert "At most 5 B live at once, over 3 positions; the peak is at position 1" in curve
+    assert "<b>" not in curve
+    assert memory_curve((), 0, None, "") == ""
+    assert roofline((), cost.device) == ""
+
+
+@pytest.mark.parametrize(
+    ("life", "words"),
+    [
+        (None, ""),
+        (Lifetime(0, 9, 9, End.ARGUMENT, "", None, None), "an argument: the caller holds it"),
+        (Lifetime(0, 9, 9, End.RESULT, "", None, None), "it is returned"),
+        (Lifetime(0, 3, 9, End.USE, "dot.1", None, None), "used last by %dot.1"),
+        (Lifetime(0, 3, 9, End.USE, "dot.1", 2, 4), "%dot.1 (operand 2), the last of 4 uses"),
+    ],
+)
+def test_why_a_value_lives_so_long(life: Lifetime | None, words: str) -> None:
+    assert words in why(life)
+
+
+def test_a_peak_beyond_what_is_reserved_is_explained(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    figures = cost.memory.figures
+    assert figures.live_peak_bytes is not None
+    assert figures.allocated_bytes is not None
+    page = memory_page(view, cost.memory, 1)
+    beyond = figures.live_peak_bytes > figures.allocated_bytes
+    assert ("The peak counts an argument" in page.lead) == beyond
+    assert [one.label for one in page.figures] == [
+        "Allocated",
+        "Live at the peak",
+        "For temporaries",
+    ]
+    assert all(one.reported == "says the same" for one in page.spaces)

@@ -1,0 +1,57 @@
+"""The part of a module's page about all steps taken together."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from xlareport.analysis.glance import glance
+from xlareport.analysis.pass_times import FileTimes, PassTime
+from xlareport.analysis.summarise import final_cost, summarise
+from xlareport.pages.charts import curve_words, small_curve
+from xlareport.pages.module.overview import glance_view, passes_table
+from xlareport.report import BuildOptions, read_one
+
+Unpack = Callable[[str], Path]
+
+
+def test_curves_say_in_words_what_they_draw() -> None:
+    values = [None, 5, 9, None, 2]
+    assert curve_words(values, "Work", str) == "Work: 5 at first, at most 9, 2 at last"
+    drawn = small_curve(values, "<b>", str)
+    assert "&lt;b&gt;: 5 at first" in drawn
+    assert drawn.count("L") == 1, "straight where a value between is not known"
+    assert small_curve([None, 3], "Work", str) == ""
+    assert small_curve([0, 0], "Fusions", str) == ""
+    assert small_curve([3, 3], "Fusions", str) == "", "what stays the same is said, not drawn"
+
+
+def test_a_curve_has_a_corner_where_a_figure_changes() -> None:
+    drawn = small_curve([2, 2, 2, 4, 4, 4], "Work", str)
+    assert 'd="M64.0 69.0H476.8V12.0H752.0V12.0"' in drawn
+
+
+def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
+    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    summary = summarise(module, [None] * len(module.snapshots), final_cost(module))
+    plain = replace(glance(module, (), ()), file_times=None)
+    view = glance_view(summary, plain)
+    assert [words.split(":")[0] for words, _ in view.curves] == [
+        "Computations",
+        "Fusions",
+        "Work",
+        "Bytes moved",
+    ]
+    assert view.times_words.startswith("How long compilation took is not known")
+    assert view.idle_words.startswith("Which passes changed nothing cannot be told")
+    assert view.passes_key is None
+    timed = glance_view(summary, replace(plain, file_times=FileTimes(6.0, 101.0)))
+    assert "about 101 s: 6 s up to the last snapshot between passes, 95 s" in timed.times_words
+
+
+def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:
+    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    passes = (PassTime("fusion", 2, 1, 1500), PassTime("dce", 3, 0, None))
+    found = replace(glance(module, (), ()), passes=passes, span=6000)
+    rows = passes_table(found).rows
+    assert list(rows[0]) == ["fusion", "pass", 2, 1, 1.5, 0.25]
+    assert list(rows[1])[4:] == [None, None]

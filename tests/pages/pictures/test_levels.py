@@ -1,0 +1,119 @@
+"""The pictures behind the first one: an index, bundles, and where each instruction is."""
+
+from typing import Any
+
+import pytest
+
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.pages.pictures import levels as picture_levels
+from xlareport.pages.pictures.levels import snapshot_levels
+from xlareport.pictures.shade import NOTHING
+from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.payloads import value_of
+
+TEXT = """HloModule m
+
+fused {
+  p = f32[8] parameter(0)
+  q = f32[8] abs(p)
+  ROOT r = f32[8] negate(q)
+}
+
+ENTRY main {
+  x = f32[8] parameter(0)
+  y = f32[8] tanh(x)
+  ROOT z = f32[8] fusion(y), kind=kLoop, calls=fused
+}
+"""
+
+
+FRAMED = """HloModule m
+
+fused {
+  p = f32[8] parameter(0)
+  q = f32[8] abs(p)
+  ROOT r = f32[8] negate(q)
+}
+
+cond {
+  c = f32[8] parameter(0)
+  ROOT t = pred[] custom-call(c), custom_call_target="t"
+}
+
+body {
+  x = f32[8] parameter(0)
+  y = f32[8] tanh(x)
+  ROOT z = f32[8] fusion(y), kind=kLoop, calls=fused
+}
+
+ENTRY main {
+  i = f32[8] parameter(0)
+  LINES
+  ROOT w = f32[8] while(i), condition=cond, body=body
+}
+"""
+
+
+def strings(listed: Any) -> list[str]:
+    return unfolded(Folded(*listed), 100_000)
+
+
+@pytest.fixture
+def framed() -> HloModule:
+    """Return a module whose entry has no room to open its loop in place."""
+    lines = "\n".join(f"  e.{one} = f32[8] exponential(i)" for one in range(80))
+    found = TextReader().read(FRAMED.replace("LINES", lines).encode(), "m.txt")
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def module() -> HloModule:
+    found = TextReader().read(TEXT.encode(), "m.txt")
+    assert found is not None
+    return found
+
+
+def test_the_index_tells_what_leads_where(module: HloModule) -> None:
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
+    assert found is not None
+    values = {one.key: value_of(one) for one in found.payloads}
+    index = values["m/x/pictures-last"]
+    assert strings(index["targets"]) == ["c=main", "c=fused"]
+    assert strings(index["titles"]) == ["entry main", "fused"]
+    assert (index["in"], index["up"], index["note"]) == ([-1, 1], [-1, 0], "")
+    assert index["graph"] == "m/x/graph"
+    assert values["m/x/pictures-last-where"] == [0, 6]
+    assert found.requests == ()
+    [picture] = values["m/x/pictures-last-1"]["pictures"]["c=fused"]
+    assert picture["nodes"] == [[4, ["operand 0 = parameter 0 f32[8]"]], [5, 0, "ROOT"]]
+    assert picture["edges"] == [[0, 1, 0, "thin"]]
+    assert "boxes" not in picture
+
+
+def test_what_has_frames_is_laid_out_beforehand(framed: HloModule) -> None:
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", framed, NOTHING, every=False)
+    assert found is not None
+    assert [(one.key, one.bundle) for one in found.requests] == [("c=body", "m/x/pictures-last-0")]
+
+
+def test_beyond_the_limit_the_page_says_how_to_get_more(
+    module: HloModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(picture_levels, "CHEAP", 4)
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
+    assert found is not None
+    index = value_of(found.payloads[0])
+    assert "--pictures all" in index["note"]
+    whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=True)
+    assert whole is not None
+    assert value_of(whole.payloads[0])["note"] == ""
+
+
+def test_a_picture_that_shows_all_has_no_index() -> None:
+    module = TextReader().read(b"HloModule m\n\nENTRY e {\n  ROOT x = f32[] constant(1)\n}\n", "m")
+    assert module is not None
+    found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
+    assert found is not None
+    assert (found.payloads, found.requests) == ((), ())

@@ -1,0 +1,100 @@
+"""The page of the whole program: from the records of a report."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlareport.dump.source import open_source
+from xlareport.pages.facts import Analysed, report_view
+from xlareport.pages.program.page import ProgramPage, links_table, program_page
+from xlareport.pages.program.picture import program_picture
+from xlareport.records.report import ReportView
+from xlareport.report import BuildOptions, analyse, begin_reading
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import Crew
+
+Unpack = Callable[[str], Path]
+
+
+@pytest.fixture(scope="module")
+def clusters(unpacked: Unpack) -> tuple[Analysed, ReportView]:
+    with open_source(unpacked("tf-clusters")) as source, Crew(1) as crew:
+        analysed = analyse(begin_reading(source, BuildOptions(), crew, silent, pages=False))
+    return analysed, report_view(analysed)
+
+
+def page_of(clusters: tuple[Analysed, ReportView]) -> ProgramPage:
+    analysed, report = clusters
+    return program_page(report, analysed.graphs, analysed.reasons, program_picture(report))
+
+
+def test_a_link_that_the_graph_proves_is_exact_and_drawn(
+    clusters: tuple[Analysed, ReportView],
+) -> None:
+    _, report = clusters
+    (link,) = report.links
+    assert link.grade == "exact"
+    assert link.via == ("AsString", "StringToNumber")
+    picture = program_picture(report)
+    assert picture is not None
+    (drawing,) = picture.drawings
+    assert [(one.source, one.target) for one in drawing.edges] == [(link.source, link.target)]
+    assert len(links_table(report).rows) == 1
+
+
+def test_the_page_says_what_is_inside_a_cluster_and_what_is_not(
+    clusters: tuple[Analysed, ReportView],
+) -> None:
+    (graph,) = page_of(clusters).graphs
+    assert [one.name for one in graph.clusters] == ["cluster_0", "cluster_1"]
+    assert all(len(one.modules) == 1 for one in graph.clusters)
+    assert {one.op for one in graph.outside} == {"AsString", "StringToNumber"}
+    assert all(one.reason.startswith("guessed") for one in graph.outside)
+
+
+def test_the_page_counts_the_modules_by_their_part(clusters: tuple[Analysed, ReportView]) -> None:
+    lead = page_of(clusters).lead.unescape()
+    assert lead == "2 modules: 1 program in 2 parts."
+
+
+def made(unpacked: Unpack, name: str) -> tuple[Analysed, ReportView]:
+    with open_source(unpacked(name)) as source, Crew(1) as crew:
+        analysed = analyse(begin_reading(source, BuildOptions(), crew, silent, pages=False))
+    return analysed, report_view(analysed)
+
+
+def test_the_log_of_the_framework_says_why_an_operation_was_left_out(unpacked: Unpack) -> None:
+    page = page_of(made(unpacked, "labelled-branches"))
+    outside = [one for graph in page.graphs for one in graph.outside]
+    assert len(outside) == 6
+    assert all(one.reason.startswith("TensorFlow's log: No registered") for one in outside)
+
+
+def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpack) -> None:
+    made_of_it = made(unpacked, "two-ranks")
+    page = page_of(made_of_it)
+    (one,) = page.ranks
+    assert "wait for each other" in one.note
+    assert [module.name.partition("/")[0] for module in one.modules] == ["rank0", "rank1"]
+    assert [row.what for row in one.rows][:2] == ["collective 1 in order", "collective 2 in order"]
+    assert one.rows[0].values[0].startswith("all-reduce f32[]")
+    assert page.lead.unescape().startswith("3 modules: 1 program (compiled 2 times)")
+    picture = program_picture(made_of_it[1])
+    assert picture is not None
+    assert [group.title for group in picture.drawings[0].groups] == ["process 1", "process 2"]
+
+
+def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:
+    analysed, report = made(unpacked, "jax-cpu-two-runs")
+    assert "Several processes" in page_of((analysed, replace(report, processes=None))).processes
+    assert not page_of((analysed, replace(report, processes=1))).processes
+
+
+def test_a_trace_beside_the_dump_decides_and_is_told(unpacked: Unpack) -> None:
+    _, report = made(unpacked, "traced")
+    assert report.main is not None
+    assert (report.main.name, report.main.sureness) == ("jit_advance", "clear")
+    runs = {one.name: one.runs for one in report.modules}
+    assert runs == {"jit_advance": 400, "jit_overview": 1}

@@ -1,0 +1,131 @@
+"""The index of the search over everything."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlareport.analysis.steps import step
+from xlareport.pages.module_work import work_on
+from xlareport.pages.search.index import search_index, touched
+from xlareport.pages.search.payload import Stage, searched
+from xlareport.program import Module
+from xlareport.report import BuildOptions, read_one
+from xlareport.storage.payloads import read_payload
+
+Unpack = Callable[[str], Path]
+
+FIRST = """HloModule m
+
+ENTRY main {
+  x.1 = f32[8]{0} parameter(0)
+  a.7 = f32[8]{0} add(x.1, x.1), metadata={op_name="jit(f)/mlp/add" source_file="f" source_line=3}
+  ROOT r.10 = f32[8]{0} negate(a.7)
+}
+"""
+SECOND = """HloModule m
+
+ENTRY main {
+  x.1 = f32[8]{0} parameter(0)
+  ROOT m.01 = f32[8]{0} multiply(x.1, x.1)
+}
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Module:
+    (tmp_path / "module_0000.m.0000.p.after_a.before_b.txt").write_text(FIRST)
+    (tmp_path / "module_0000.m.after_optimizations.txt").write_text(SECOND)
+    return read_one(tmp_path, "module_0000.m", BuildOptions())
+
+
+def unpacked_names(packed: dict[str, Any]) -> list[str]:
+    names: list[str] = []
+    for stem, count in zip(packed["stems"], packed["counts"], strict=True):
+        number = -2
+        for _ in range(count):
+            number += packed["numbers"][len(names)]
+            names.append(stem if number < 0 else f"{stem}.{number}")
+    return names
+
+
+def payload_of(module: Module) -> dict[str, Any]:
+    modules = [one.hlo for one in module.snapshots]
+    stages = [Stage(one.stage.key, one.stage.label, has_text=True) for one in module.snapshots]
+    told = [(1, touched(step(*modules)))]
+    ((_, script),) = searched("x", modules, stages, told).payloads
+    value: dict[str, Any] = read_payload(script)[1]
+    return value
+
+
+def test_everything_knows_its_first_and_last_snapshot(module: Module) -> None:
+    found = search_index([one.hlo for one in module.snapshots])
+
+    assert found.instructions == {"x.1": (0, 1), "a.7": (0, 0), "r.10": (0, 0), "m.01": (1, 1)}
+    assert found.opcodes["parameter"] == (0, 1)
+    assert found.op_names == {"jit(f)/mlp/add": (0, 0)}
+    assert found.sources == {"f:3": (0, 0)}
+    assert found.computations == {"main": (0, 1)}
+    assert found.scopes() == ("jit(f)/mlp",)
+
+
+def test_what_is_too_long_is_left_out(tmp_path: Path) -> None:
+    text = FIRST.replace("jit(f)", "x" * 2_000)
+    (tmp_path / "module_0000.m.after_optimizations.txt").write_text(text)
+    module = read_one(tmp_path, "module_0000.m", BuildOptions())
+    assert search_index([one.hlo for one in module.snapshots]).op_names == {}
+
+
+def test_steps_say_what_they_added_removed_and_changed(module: Module) -> None:
+    found = touched(step(*(one.hlo for one in module.snapshots)))
+
+    total = [sum(figures) for figures in zip(*found.opcodes.values(), strict=True)]
+    assert total[0] > 0
+    assert found.opcodes["multiply"][0] == 1
+    assert found.opcodes["negate"][1] + found.opcodes["add"][1] == 2
+    assert "parameter" not in found.opcodes
+
+
+def test_names_read_back_as_they_were(module: Module) -> None:
+    value = payload_of(module)
+    packed = value["kinds"]["instruction"]
+
+    assert sorted(unpacked_names(packed)) == ["a.7", "m.01", "r.10", "x.1"]
+    codes = [value["codes"][one] for one in packed["codes"]]
+    told = dict(zip(unpacked_names(packed), codes, strict=True))
+    assert told["m.01"] == "multiply"
+    assert value["spans"][packed["spans"][0]] == [0, 0]
+    assert value["complete"]
+
+
+def test_steps_name_instructions_by_distances(module: Module) -> None:
+    value = payload_of(module)
+    names = unpacked_names(value["kinds"]["instruction"])
+    ((place, _, *lists),) = value["steps"]
+    touched_names = set()
+    for distances in lists:
+        at = 0
+        for distance in distances:
+            at += distance
+            touched_names.add(names[at])
+
+    assert place == 1
+    assert {"a.7", "r.10", "m.01"} >= touched_names > set()
+
+
+def test_each_module_of_a_report_has_one(unpacked: Unpack) -> None:
+    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    result = work_on(module.files, None, pages=True, pictures="none")
+    values = dict(read_payload(script) for _, script in result.payloads)
+    index = values[f"m/{module.files.slug}/search"]
+
+    everything = {
+        one.name
+        for shot in module.snapshots
+        for c in shot.hlo.computations
+        for one in c.instructions
+    }
+    assert set(unpacked_names(index["kinds"]["instruction"])) == everything
+    assert len(index["stages"]) == len(module.snapshots)
+    assert result.scopes

@@ -1,0 +1,45 @@
+import pytest
+
+from xlareport.analysis.growth import Growth
+from xlareport.analysis.pass_times import StepTime
+from xlareport.pages.steps.figures import step_figures, time_words
+
+
+def test_each_figure_has_what_was_what_is_and_the_difference() -> None:
+    before, after = Growth(10, 2, 0, 2_000, 4096), Growth(8, 3, 0, 1_000, 4096)
+    assert step_figures(before, after) == (
+        ("instructions", "10", "8", "\N{MINUS SIGN}2"),
+        ("computations", "2", "3", "+1"),
+        ("fusions", "0", "0", ""),
+        ("work", "2.0 kflop", "1.0 kflop", "\N{MINUS SIGN}1.0 kflop"),
+        ("bytes moved", "4.0 KiB", "4.0 KiB", ""),
+    )
+
+
+def test_what_is_not_known_on_both_sides_is_left_out() -> None:
+    rows = step_figures(Growth(1, 1, 0, None, 5), Growth(1, 1, 0, 7, None))
+    assert [what for what, *_ in rows] == ["instructions", "computations", "fusions"]
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [
+        (None, ""),
+        (StepTime(0.0021, measured=True), "The passes of this step took 2.1 ms by the compiler"),
+        (StepTime(3, measured=False), "About 3 s lie between the times of the two files"),
+    ],
+)
+def test_a_time_says_how_it_is_known(time: StepTime | None, said: str) -> None:
+    assert time_words(time).startswith(said)
+
+
+def test_what_partitioning_takes_from_one_device_is_no_saving() -> None:
+    before = Growth(10, 2, 0, 4_000, 8192)
+    after = Growth(12, 2, 0, 1_000, 2048, partitions=4)
+    *_, work, moved = step_figures(before, after)
+    said = "1.0 kflop on each device, 4.0 kflop on 4 devices together"
+    assert work == ("work", "4.0 kflop", said, "no saving")
+    assert moved[2:] == ("2.0 KiB on each device, 8.0 KiB on 4 devices together", "no saving")
+    *_, work, _ = step_figures(after, Growth(12, 2, 0, 500, 2048, partitions=4))
+    assert work[0] == "work, one device of 4"
+    assert work[3] == "\N{MINUS SIGN}500 flop"
