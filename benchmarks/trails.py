@@ -1,0 +1,179 @@
+"""The trails of heavy instructions through a tagged series, and whether they end where tags say."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from heavy import can_become, kind
+from tagged import Series, tag
+
+from xlareport.analysis.history import Snapshots
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.pairing import Pairing, Place, Relation
+from xlareport.hlo.model import Computation, Instruction
+
+_TRANSPARENT = ("transpose", "reshape", "convert", "bitcast", "copy")
+"""What passes fold into the instruction that it reads, which takes its op_name then."""
+_BRANCHING = (Relation.MERGED, Relation.CLONED)
+
+
+class Direction(StrEnum):
+    """Which way a trail is followed."""
+
+    BACK = "back"
+    FORWARD = "forward"
+
+
+class Result(StrEnum):
+    """Where a trail ended."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    LOST = "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Heavy:
+    """A heavy instruction of a tagged snapshot."""
+
+    opcode: str
+    kind: str
+    tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgment of one trail."""
+
+    direction: Direction
+    place: Place
+    """Where it began."""
+    heavy: Heavy
+    wanted: frozenset[Place]
+    """Where it may end."""
+    ended: frozenset[Place]
+    """Where it ended; empty where it broke off."""
+    broken: str
+    """The step at which it left the truth, in words; empty where it did not."""
+
+    @property
+    def result(self) -> Result:
+        """Return whether it ended right."""
+        if self.ended & self.wanted:
+            return Result.RIGHT
+        return Result.WRONG if self.ended else Result.LOST
+
+
+class Trails:
+    """The trails through one series."""
+
+    def __init__(self, series: Series) -> None:
+        """Take a series; it is matched when trails are judged."""
+        self._series = series
+        self._chain = Snapshots(series.stripped)
+        self._last = len(series.stages) - 1
+        self._origins = _Origins(series)
+        self._heavy = [_heavy(series, stage) for stage in range(self._last + 1)]
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Judge each heavy instruction of both ends for which a tag says where it belongs."""
+        ends = self._heavy[-1].items()
+        pairs = {(origin, place) for place, one in ends for origin in self._origins.of(one)}
+        for origin, one in self._heavy[0].items():
+            wanted = frozenset(place for before, place in pairs if before == origin)
+            if wanted:
+                yield self._judged(Direction.FORWARD, origin, one, wanted)
+        for place, one in ends:
+            wanted = frozenset(before for before, after in pairs if after == place)
+            if wanted:
+                yield self._judged(Direction.BACK, place, one, wanted)
+
+    def apart(self) -> Counter[str]:
+        """Count the heavy instructions of the last snapshot that no tag joins to a first one."""
+        without = [one for one in self._heavy[-1].values() if not self._origins.of(one)]
+        reasons = ("without a tag", "with the tag of another kind")
+        return Counter(f"{one.opcode} {reasons[one.tag is not None]}" for one in without)
+
+    def _judged(
+        self, direction: Direction, start: Place, heavy: Heavy, wanted: frozenset[Place]
+    ) -> Verdict:
+        back = direction is Direction.BACK
+        origins = wanted if back else frozenset({start})
+        here, broken = frozenset({start}), ""
+        for stage in range(self._last, 0, -1) if back else range(1, self._last + 1):
+            matching = self._chain.into(stage)
+            if matching is not None:
+                there = frozenset(new for old in here for new in _next(matching, old, direction))
+                if not broken and self._strays(stage - back, there, origins):
+                    broken = self._step(stage, here, there, direction)
+                here = there
+        return Verdict(direction, start, heavy, wanted, here, broken)
+
+    def _strays(self, stage: int, places: frozenset[Place], origins: frozenset[Place]) -> bool:
+        """Whether a snapshot holds the work of the origins, but at none of the places."""
+        every = self._heavy[stage].items()
+        holders = {place for place, one in every if self._origins.of(one) & origins}
+        return bool(holders) and not holders & places
+
+    def _step(
+        self, stage: int, here: frozenset[Place], there: frozenset[Place], direction: Direction
+    ) -> str:
+        matching = self._chain.into(stage)
+        said = [_said(matching, one, direction) for one in sorted(here)] if matching else []
+        reasons = [f"{one.relation}, {one.grade}: {one.reason}" for one in said if one is not None]
+        stages = f"{self._series.stages[stage - 1]} -> {self._series.stages[stage]}"
+        return f"step {stage} ({stages}): {listed(here)} to {listed(there)}; {'; '.join(reasons)}"
+
+
+class _Origins:
+    """Which heavy instructions of the first snapshot a tag stands for."""
+
+    def __init__(self, series: Series) -> None:
+        self._by_tag: dict[str, dict[Place, str]] = defaultdict(dict)
+        stripped = {id(one): place for place, one in series.paired(0)}
+        for computation in series.tagged[0].computations:
+            for one in computation.instructions:
+                heavy = _moved(computation, one)
+                known, found = kind(heavy), tag(one)
+                if known and found:
+                    self._by_tag[found][stripped[id(heavy)]] = known
+
+    def of(self, one: Heavy) -> set[Place]:
+        """Return the origins of a heavy instruction; empty where its tag tells of none."""
+        known = self._by_tag.get(one.tag or "", {})
+        return {place for place, before in known.items() if can_become(before, one.kind)}
+
+
+def listed(places: frozenset[Place]) -> str:
+    """Return places as words."""
+    return ", ".join(map(str, sorted(places))) or "nothing"
+
+
+def _heavy(series: Series, stage: int) -> dict[Place, Heavy]:
+    every = ((place, one, kind(one)) for place, one in series.paired(stage))
+    return {place: Heavy(one.opcode, known, tag(one)) for place, one, known in every if known}
+
+
+def _moved(computation: Computation, one: Instruction) -> Instruction:
+    """Return what an instruction only moves, itself where it computes."""
+    while one.opcode in _TRANSPARENT and one.operand_names[0] in computation.by_name:
+        one = computation.by_name[one.operand_names[0]]
+    return one
+
+
+def _said(matching: Matching, place: Place, direction: Direction) -> Pairing | None:
+    back = direction is Direction.BACK
+    return matching.said_of_after(place) if back else matching.said_of_before(place)
+
+
+def _next(matching: Matching, place: Place, direction: Direction) -> Iterator[Place]:
+    """Yield where a trail goes on: at the partner; through merges and copies, at all of them."""
+    back = direction is Direction.BACK
+    partner = matching.partner_before(place) if back else matching.partner_after(place)
+    if partner is None:
+        return
+    yield partner
+    pairing = _said(matching, place, direction)
+    if pairing is not None and pairing.relation in _BRANCHING:
+        yield from pairing.before if back else pairing.after
