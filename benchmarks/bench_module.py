@@ -16,13 +16,13 @@ from typing import TypeVar
 from dumps import dumps, modules
 
 from xlareport.analysis.cost.work import Costs
-from xlareport.analysis.growth import growth
-from xlareport.analysis.history import Snapshots
-from xlareport.analysis.lifelines import films
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.node_timelines import films
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.steps import StepChange, step
-from xlareport.analysis.textdiff import text_diff
+from xlareport.analysis.passes.growth import growth
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.pages.history.payload import history_payloads

@@ -10,14 +10,14 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from xlareport.analysis.retraces import function_name
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.retraces import function_name
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.pages.facts import Analysed, Dump, with_runs
 from xlareport.pages.module_work import work_on
+from xlareport.profiles import watch
 from xlareport.report import name_files
-from xlareport.watching import watch
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LABELS = _ROOT / "tests/labels"

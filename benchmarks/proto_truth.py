@@ -14,8 +14,8 @@ from real_steps import Step
 from rewrites import rename
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Grade, Place, Relation
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 
 from cases import Label, analysed, mains, opened, place_of, rows
 
-from xlareport.analysis.links import Link, links
-from xlareport.beside import read_graphs
+from xlareport.analysis.modules.links import Link, links
+from xlareport.side_files import read_graphs
 
 Pair = tuple[str, str]
 

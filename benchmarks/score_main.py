@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 
 from cases import Label, analysed, in_order_of, mains, opened, place_of, roles_of
 
-from xlareport.analysis.ranking import main_guess, rank
-from xlareport.analysis.roles import roles
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
 
 

@@ -19,8 +19,8 @@ from program import Program, program_of
 from rewrites import REWRITES, Rewrite
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Grade, Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

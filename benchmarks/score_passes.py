@@ -18,8 +18,8 @@ from proto_truth import Kept, Truth, ids_of, judge, judge_nameless
 from real_steps import Step, steps
 
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Grade, Place
 
 _PASSES = 24
 _HOLDS = 0.95

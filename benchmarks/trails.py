@@ -8,9 +8,9 @@ from enum import StrEnum
 from heavy import can_become, kind
 from tagged import Series, tag
 
-from xlareport.analysis.history import Snapshots
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Pairing, Place, Relation
 from xlareport.hlo.model import Computation, Instruction
 
 _TRANSPARENT = ("transpose", "reshape", "convert", "bitcast", "copy")

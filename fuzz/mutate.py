@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from mutations import Broken, broken, fixtures, write
 
 from xlareport import report
-from xlareport.analysis.reckoning import Reckoning
+from xlareport.analysis.cost.options import Reckoning
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.worker_pool import Crew, Errand

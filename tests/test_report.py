@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import paths_of
 from tests.parts import parts
 
-from xlareport.dump import twins
-from xlareport.extracting import extract_texts
+from xlareport.dump import duplicates
+from xlareport.extract import extract_texts
 from xlareport.records.report import ReportView
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build, read_report
@@ -194,7 +194,7 @@ def test_equal_pictures_of_other_modules_are_left_out_once(
 def test_a_large_dump_tells_equal_modules_once(
     unpacked: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(twins, "MANY", 2)
+    monkeypatch.setattr(duplicates, "MANY", 2)
     dump, out = tmp_path / "dump", tmp_path / "out"
     dump.mkdir()
     files = unpacked("jax-cpu-train").glob("module_000[24]*.*")

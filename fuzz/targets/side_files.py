@@ -4,7 +4,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
-from xlareport.analysis.clock.times import times_of
+from xlareport.analysis.profile.times import times_of
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions

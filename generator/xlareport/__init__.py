@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xlareport.library import Module, Report, Stage, read
+    from xlareport.api import Module, Report, Stage, read
 
 __version__ = "0.1.0"
 __all__ = ["Module", "Report", "Stage", "__version__", "read"]
@@ -17,5 +17,5 @@ __all__ = ["Module", "Report", "Stage", "__version__", "read"]
 def __getattr__(name: str) -> object:
     """Import the library when it is asked for, so that the command line starts at once."""
     if name in __all__:
-        return getattr(import_module("xlareport.library"), name)
+        return getattr(import_module("xlareport.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

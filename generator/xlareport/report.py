@@ -13,16 +13,14 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from xlareport.analysis.clock.times import ModuleTimes
-from xlareport.analysis.marker import compile_marker
-from xlareport.analysis.reckoning import Reckoning
-from xlareport.beside import read_graphs, read_reasons
+from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.modules.marker import compile_marker
+from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.classify import classify
+from xlareport.dump.duplicates import twins
 from xlareport.dump.filename import DumpName
-from xlareport.dump.limits import LIMITS, Limits
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
-from xlareport.dump.twins import twins
 from xlareport.pages.assembly import site_files
 from xlareport.pages.facts import (
     Analysed,
@@ -41,6 +39,7 @@ from xlareport.pages.rendering import take_compiled
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
+from xlareport.profiles import Watched, watch, without_module
 from xlareport.program import Module, read_module
 from xlareport.records.report import ReportView
 from xlareport.runtime.errors import (
@@ -51,15 +50,16 @@ from xlareport.runtime.errors import (
     UnwritableOutputError,
 )
 from xlareport.runtime.garbage_collection import rare_collections
+from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.runtime.progress import Tell, silent
 from xlareport.runtime.worker_pool import Crew, Errand, as_they_come
+from xlareport.side_files import read_graphs, read_reasons
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.mkdocs_run import Press
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
-from xlareport.watching import Watched, watch, without_module
 
 _READING = "reading modules"
 _BUILDING = "building the site"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.links import Link, links
-from xlareport.analysis.ranking import main_guess, rank
-from xlareport.analysis.roles import roles
-from xlareport.analysis.summary import ModuleSummary
-from xlareport.beside import read_graphs
+from xlareport.analysis.modules.links import Link, links
+from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.pages.facts import with_runs
 from xlareport.pages.module_work import work_on
+from xlareport.profiles import watch
 from xlareport.report import name_files
-from xlareport.watching import watch
+from xlareport.side_files import read_graphs
 
 LABELS = Path(__file__).parents[1] / "labels"
 DATA = Path(__file__).parents[1] / "data"

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from xlareport.cli.compare import command
-from xlareport.comparing import compare
+from xlareport.compare import compare
 from xlareport.pages.compare.budgets import BudgetError
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError

@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
-from xlareport.dump.homes import LONGEST_NAME
+from xlareport.dump.owner_candidates import LONGEST_NAME
 
 LARGE = os.environ.get("XLAREPORT_DUMPS")
 TRICKY = "jit_module_0001.fake.0003.pipe.after_a.before_b"

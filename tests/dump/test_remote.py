@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from xlareport.dump import remote
-from xlareport.dump.limits import Limits
 from xlareport.dump.source import Source, local_path, open_source
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import Limits
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is an extra")
 

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from xlareport.dump.limits import Limits
 from xlareport.dump.source import open_source
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import Limits
 
 FILES = {
     "dump/module_0001.x.before_optimizations.txt": b"HloModule x\n",

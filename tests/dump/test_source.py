@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from xlareport.dump.limits import Limits
 from xlareport.dump.source import open_source
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import Limits
 
 FILES = {
     "module_0000.jit_f.before_optimizations.txt": b"HloModule jit_f\n",

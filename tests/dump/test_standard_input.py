@@ -14,9 +14,9 @@ import zstandard
 from click.testing import CliRunner
 
 from xlareport.cli import xlareport
-from xlareport.dump.limits import Limits
 from xlareport.dump.source import open_source
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import Limits
 
 NAME = "module_0001.x.before_optimizations.txt"
 TEXT = b"HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"

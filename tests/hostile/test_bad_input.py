@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from xlareport.comparing import compare
+from xlareport.compare import compare
 from xlareport.dump import source
-from xlareport.dump.limits import LIMITS, Limits
-from xlareport.extracting import extract_texts
+from xlareport.extract import extract_texts
 from xlareport.records.report import ReportView
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import (
@@ -27,6 +26,7 @@ from xlareport.runtime.errors import (
     UnwritableOutputError,
     XlareportError,
 )
+from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.site.folder import Folder, FolderInUseError
 
 GOOD = "HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n"

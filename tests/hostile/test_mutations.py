@@ -14,7 +14,7 @@ from mutate import InThisProcess
 from mutations import broken, fixtures, write
 
 from xlareport import report
-from xlareport.analysis.reckoning import Reckoning
+from xlareport.analysis.cost.options import Reckoning
 from xlareport.report import BuildOptions, build
 
 COUNT = int(os.environ.get("XLAREPORT_MUTATIONS", "20"))

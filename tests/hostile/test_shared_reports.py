@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from xlareport.cli.extract import command
 from xlareport.dump.source import open_source
-from xlareport.extracting import extract_texts
+from xlareport.extract import extract_texts
 from xlareport.storage import texts
 from xlareport.storage.payloads import packed, payload_file, read_payload
 

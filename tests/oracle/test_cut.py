@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from xlareport.analysis.cut import cut_computation, cut_instruction
+from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xlareport.analysis.ranking import main_guess, rank
-from xlareport.analysis.settings import Choice
-from xlareport.analysis.steps import step
-from xlareport.analysis.summary import Figures, ModuleSummary
-from xlareport.analysis.textdiff import text_diff
+from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.settings import Choice
+from xlareport.analysis.modules.summary import Figures, ModuleSummary
+from xlareport.analysis.steps.step import step
+from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import Entry

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from xlareport.analysis.settings import Choice
+from xlareport.analysis.modules.settings import Choice
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.home.page import home_page, row
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name, sureness

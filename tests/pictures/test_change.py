@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from xlareport.analysis.pairing import Place
-from xlareport.analysis.steps import step
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.change import change_pictures, step_pictures
 from xlareport.pictures.drawing import Drawing

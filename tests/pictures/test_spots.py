@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from xlareport.analysis.pairing import Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import State
 from xlareport.pictures.side import Side

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
-from xlareport.analysis.clock.times import times_of
+from xlareport.analysis.profile.times import times_of
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlareport.analysis.changes import changes
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Place, Relation
-from xlareport.analysis.steps import step
-from xlareport.analysis.textdiff import text_diff
+from xlareport.analysis.steps.changes import changes
+from xlareport.analysis.steps.step import step
+from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

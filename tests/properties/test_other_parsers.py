@@ -18,13 +18,13 @@ from tests.analysis.code.test_tuning import instruction
 
 import xlareport
 from xlareport.analysis.code.tuning import tuning
-from xlareport.dump.limits import Limits
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import DeviceTableError, parse_devices
 from xlareport.pages.compare.bare_report import read_bare_report
 from xlareport.pages.compare.budgets import BudgetError, parse_budget
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import Limits
 from xlareport.site.nights import FILE, read_nights
 from xlareport.storage.payloads import payload_file, read_payload
 

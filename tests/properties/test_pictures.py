@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlareport.analysis.pairing import Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pictures.boxes import is_worth_opening

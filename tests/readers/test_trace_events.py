@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.clock.times import times_of
+from xlareport.analysis.profile.times import times_of
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from xlareport.comparing import compare
+from xlareport.compare import compare
 from xlareport.report import BuildOptions
 
 pytestmark = pytest.mark.browser

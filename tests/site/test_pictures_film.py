@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
-from xlareport.analysis.history import Snapshots
+from xlareport.analysis.history.instruction import Snapshots
 from xlareport.pages.environment import front_matter
 from xlareport.pages.history.computations import film_payloads
 from xlareport.pages.pictures.look import picture_look

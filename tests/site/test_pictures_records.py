@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.conftest import payload_files
 
-from xlareport.analysis.steps import step
+from xlareport.analysis.steps.step import step
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.levels import snapshot_levels

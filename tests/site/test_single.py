@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import LONG_WALKS
 
-from xlareport.extracting import extract_texts
+from xlareport.extract import extract_texts
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.fitting import LIMIT

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.analysis.reckoning import Reckoning
+from xlareport.analysis.cost.options import Reckoning
 from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.terminal import say
-from xlareport.dump.limits import Limits
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
+from xlareport.runtime.limits import Limits
 from xlareport.site.mkdocs_run import Press
 from xlareport.site.sizes import in_words, overruns, site_sizes
 

@@ -7,14 +7,7 @@ from pathlib import Path
 
 import click
 
-from xlareport.capturing import (
-    Plan,
-    dump_in,
-    era_of_program,
-    levels,
-    plan_capture,
-    run_program,
-)
+from xlareport.capture.plan import Plan, dump_in, era_of_program, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress

@@ -12,8 +12,7 @@ import click
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say, say_json
-from xlareport.comparing import compare
-from xlareport.dump.limits import Limits
+from xlareport.compare import compare
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.results import junit, markdown
@@ -21,6 +20,7 @@ from xlareport.pages.compare.times import slowest_words
 from xlareport.pages.compare.views import CompareView
 from xlareport.report import BuildOptions
 from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.limits import Limits
 
 _BREACH = 1
 _CAUSES = 6

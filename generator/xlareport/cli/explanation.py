@@ -7,7 +7,7 @@ an opcode. Words of the knowledge base come first, then the grammar of names, th
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.wording import plain
+from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import ModuleNameParts, explain_module

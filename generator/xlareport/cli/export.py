@@ -9,10 +9,10 @@ import click
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import say
-from xlareport.dump.limits import Limits
-from xlareport.exporting import Exported, export_stage
+from xlareport.export import Exported, export_stage
 from xlareport.report import BuildOptions, read_watched
 from xlareport.runtime.errors import UnwritableFileError
+from xlareport.runtime.limits import Limits
 
 
 @click.command(name="export")

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from xlareport.analysis.cut import cut_computation, cut_instruction
+from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say
-from xlareport.dump.limits import Limits
-from xlareport.extracting import extract_texts
+from xlareport.extract import extract_texts
 from xlareport.hlo.model import HloModule
 from xlareport.report import BuildOptions, read_one
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
+from xlareport.runtime.limits import Limits
 
 
 @click.command(name="extract")

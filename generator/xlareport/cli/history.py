@@ -7,19 +7,19 @@ from typing import Any
 
 import click
 
-from xlareport.analysis.history import Event, HistoryEvent, Snapshots
-from xlareport.analysis.pairing import Grade, Place
-from xlareport.analysis.subjects import Subject, find_subjects, near_names
-from xlareport.analysis.trace import Standing, Trace, trace
+from xlareport.analysis.history.instruction import Event, HistoryEvent, Snapshots
+from xlareport.analysis.history.subjects import Subject, find_subjects, near_names
+from xlareport.analysis.history.trace import Standing, Trace, trace
+from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say, say_json
-from xlareport.dump.limits import Limits
 from xlareport.dump.modules import Stage
 from xlareport.program import Module
 from xlareport.report import BuildOptions, read_one
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError
+from xlareport.runtime.limits import Limits
 
 _SHOWN = 12
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xlareport.dump.limits import LIMITS, Limits
+from xlareport.runtime.limits import LIMITS, Limits
 
 _SIZE = re.compile(r"(?P<number>\d{1,15}(\.\d{1,3})?) ?(?P<unit>[kMGT]?)B?", re.IGNORECASE)
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}

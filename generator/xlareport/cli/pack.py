@@ -9,7 +9,7 @@ from xlareport.cli.progress import progress
 from xlareport.cli.terminal import printable, say
 from xlareport.report import BuildOptions
 from xlareport.runtime import units
-from xlareport.sharing import Parcel, Shared, share, share_redacted
+from xlareport.share import Parcel, Shared, share, share_redacted
 from xlareport.site.fitting import LIMIT
 
 _SIZE = 1_000_000

@@ -16,9 +16,9 @@ from typing import IO, Self, cast
 
 import zstandard
 
-from xlareport.dump.limits import FileTooLargeError, too_many_files
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.limits import FileTooLargeError, too_many_files
 
 _ENDINGS = {
     "zip": (".zip",),

@@ -15,7 +15,7 @@ from heapq import nsmallest
 
 from xlareport.dump.contents import kind_by_content
 from xlareport.dump.filename import DumpName, parse, read, sanitised
-from xlareport.dump.homes import SNAPSHOTS, Homes, shortest_lost
+from xlareport.dump.owner_candidates import SNAPSHOTS, Homes, shortest_lost
 
 Peek = Callable[[str], bytes]
 """Returns the first bytes of the file at a path; may raise OSError."""

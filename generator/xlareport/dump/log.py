@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.limits import FileTooLargeError
 
 _BEGIN = re.compile(rb"^\*\*\* Begin ([^\n]{1,4096}) \*\*\*\r?\n$")
 _ENDINGS = (".log", ".out", ".err", ".txt", "stdout", "stderr")

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from xlareport.dump.archive import inside
-from xlareport.dump.limits import FileTooLargeError, LimitPassedError, too_many_files
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.limits import FileTooLargeError, LimitPassedError, too_many_files
 
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.", re.IGNORECASE)
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from xlareport.dump import archive, log, remote, single_file, site, standard_input
-from xlareport.dump.limits import LIMITS, LimitPassedError, Limits, too_large
+from xlareport.dump import archive, built_site, log, remote, single_file, standard_input
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem, UnreadableInputError
+from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
 
 _LATEST = 1 << 36
 """Seconds since the epoch; what a file says of a later moment, or of none, is not believed."""
@@ -146,8 +146,8 @@ def _texts_of_site(
 ) -> Iterator[Entry]:
     """Yield what a report carries of its dump; nothing where the entries are no report."""
     scripts = {one.path: one.location for one in entries}
-    for index in site.index_scripts(list(scripts)):
-        texts = site.restored(index, scripts, spool, problems)
+    for index in built_site.index_scripts(list(scripts)):
+        texts = built_site.restored(index, scripts, spool, problems)
         yield from _spooled((archive.inside(path), place, then) for path, place, then in texts)
 
 

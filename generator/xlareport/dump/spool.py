@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from xlareport.dump.limits import FileTooLargeError, Limits, too_many_bytes, too_many_files
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import FileTooLargeError, Limits, too_many_bytes, too_many_files
 
 _CHUNK = 1 << 20
 

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from xlareport.dump.limits import FileTooLargeError
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.limits import FileTooLargeError
 
 PLACE = "-"
 """What stands on the command line for standard input."""

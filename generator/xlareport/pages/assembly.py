@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from xlareport.analysis.glance import Glance
+from xlareport.analysis.passes.overview import Glance
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
 from xlareport.pages.facts import Analysed, with_problems

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.boundaries import Boundary
-from xlareport.analysis.clock.made import makers
-from xlareport.analysis.clock.measured import Measured, least_times, measured
-from xlareport.analysis.clock.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.cost.options import Reckoning, device_of
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import InstructionShares, shares
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.history import Snapshots
-from xlareport.analysis.pairing import Grade
-from xlareport.analysis.reckoning import Reckoning, device_of
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.slowest_instructions import makers
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.profile.measured import Measured, least_times, measured
+from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
+from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.pictures.shade import Known
 from xlareport.program import Module

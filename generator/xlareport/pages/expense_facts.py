@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.expense import Expense
-from xlareport.analysis.expense_memory import Memory, ValueRow
-from xlareport.analysis.expense_source import LineStory
-from xlareport.analysis.expense_work import CollectiveRow, HeavyRow, LoopRow
+from xlareport.analysis.cost_report.memory_report import Memory, ValueRow
+from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.source_lines import LineStory
+from xlareport.analysis.cost_report.work_report import CollectiveRow, HeavyRow, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages.cost.tables import groups_words, sharding_words
 from xlareport.pages.memory.tables import value_name, why

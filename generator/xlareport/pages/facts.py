@@ -5,20 +5,20 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 from xlareport import __version__
-from xlareport.analysis.clock.measured import Measured
-from xlareport.analysis.clock.runs import module_runs
-from xlareport.analysis.clock.times import ModuleTimes
-from xlareport.analysis.eager import eager_functions
-from xlareport.analysis.evidence import Evidence
-from xlareport.analysis.helpers import Role
-from xlareport.analysis.links import links
-from xlareport.analysis.marker import MarkerHit
-from xlareport.analysis.ranking import MainGuess, Ranked, main_guess, rank
-from xlareport.analysis.ranks import ranks
-from xlareport.analysis.retraces import RetraceGroup, retraces
-from xlareport.analysis.roles import roles
-from xlareport.analysis.settings import Choice
-from xlareport.analysis.summary import ModuleSummary, StageSummary
+from xlareport.analysis.modules.eager import eager_functions
+from xlareport.analysis.modules.evidence import Evidence
+from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.links import links
+from xlareport.analysis.modules.marker import MarkerHit
+from xlareport.analysis.modules.ranking import MainGuess, Ranked, main_guess, rank
+from xlareport.analysis.modules.ranks import ranks
+from xlareport.analysis.modules.retraces import RetraceGroup, retraces
+from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.settings import Choice
+from xlareport.analysis.modules.summary import ModuleSummary, StageSummary
+from xlareport.analysis.profile.measured import Measured
+from xlareport.analysis.profile.runs import module_runs
+from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import Artifact, GroupedDump
 from xlareport.pages import words
 from xlareport.pages.expense_facts import with_expense

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import recompilation
-from xlareport.analysis.retraces import RetraceGroup
+from xlareport.analysis.modules.retraces import RetraceGroup
 from xlareport.pages import words
 from xlareport.pages.module_work import ModuleResult
 from xlareport.records.report import FindingRecord, ModuleView

@@ -4,22 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.between import between, identical
-from xlareport.analysis.boundaries import Boundary
-from xlareport.analysis.clock.measured import Measured
-from xlareport.analysis.clock.times import ModuleTimes
+from xlareport.analysis.cost.options import Reckoning
 from xlareport.analysis.cost.work import Costs, ModuleCost
-from xlareport.analysis.expense import Expense, expense
-from xlareport.analysis.glance import Glance, glance
-from xlareport.analysis.history import Snapshots
-from xlareport.analysis.marker import MarkerHit, SlowMarkerError, find_marker
+from xlareport.analysis.cost_report.report import Expense, expense
+from xlareport.analysis.history.instruction import Snapshots
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.numbers_changed import NumbersChanged, numbers_changed
-from xlareport.analysis.reckoning import Reckoning
-from xlareport.analysis.steps import StepChange, step
-from xlareport.analysis.summarise import summarise
-from xlareport.analysis.summary import ModuleSummary, StepSummary
-from xlareport.analysis.textdiff import text_diff
+from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
+from xlareport.analysis.modules.summarize import summarise
+from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
+from xlareport.analysis.passes.overview import Glance, glance
+from xlareport.analysis.passes.step_boundaries import between, identical
+from xlareport.analysis.profile.measured import Measured
+from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.pages import navigation

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from xlareport.analysis.wording import plain
+from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName
 from xlareport.dump.tokens import Token
 from xlareport.knowledge import passes, stages

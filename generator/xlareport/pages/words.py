@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from xlareport.analysis.ranking import MainGuess
+from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.dump.module_names import explain_module
 from xlareport.knowledge.main_record import main_record
 from xlareport.records.report import EagerFunctionView, ModuleView, ReportView

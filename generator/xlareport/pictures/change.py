@@ -11,10 +11,10 @@ from functools import cache
 from itertools import chain, islice
 from typing import TypeAlias
 
-from xlareport.analysis.differences import Kind
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Place
-from xlareport.analysis.steps import StepChange
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import Drawing, Edge, State
 from xlareport.pictures.excerpt import Found, draw_excerpt, find_shown

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from xlareport.analysis.pairing import Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation
 from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title

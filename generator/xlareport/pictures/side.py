@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
-from xlareport.analysis.pairing import Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.drawing import State
 from xlareport.pictures.folding import Folding

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from xlareport.analysis.pairing import Place
+from xlareport.analysis.matching.pairing import Place
 from xlareport.pictures.side import Side
 
 _HUB = 6

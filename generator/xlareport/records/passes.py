@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from xlareport.analysis.glance import Glance
+from xlareport.analysis.passes.overview import Glance
 from xlareport.records.report import ModuleView, PassView, StageView
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from xlareport.analysis.eager import EagerFunction
-from xlareport.analysis.links import Link
-from xlareport.analysis.processes import processes
-from xlareport.analysis.ranks import RankGroup
-from xlareport.analysis.retraces import Difference, RetraceGroup
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.eager import EagerFunction
+from xlareport.analysis.modules.links import Link
+from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.ranks import RankGroup
+from xlareport.analysis.modules.retraces import Difference, RetraceGroup
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.records.report import (
     DifferenceView,
     EagerFunctionView,

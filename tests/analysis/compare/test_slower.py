@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from xlareport.analysis.clock.times import times_of
 from xlareport.analysis.compare.slower import TimeChange, Timed, scope_changes, time_changes
-from xlareport.analysis.pairing import Grade
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.profile.times import times_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.op_events import OpEvent

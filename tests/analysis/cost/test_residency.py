@@ -6,7 +6,7 @@ import pytest
 
 from xlareport.analysis.cost.residency import buffer_sizes, peak_buffers, residency, shares
 from xlareport.analysis.cost.saving import what_to_shrink
-from xlareport.analysis.places import SourcePlace
+from xlareport.analysis.source.locations import SourcePlace
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_assignment import read_buffer_assignment

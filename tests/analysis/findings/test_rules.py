@@ -17,8 +17,8 @@ from xlareport.analysis.findings.cases import case_of as case_of_module
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.findings.rules import RULES, findings
-from xlareport.analysis.retraces import retraces
-from xlareport.analysis.summarise import final_cost, summarise
+from xlareport.analysis.modules.retraces import retraces
+from xlareport.analysis.modules.summarize import final_cost, summarise
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

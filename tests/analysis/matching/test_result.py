@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Grade, Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

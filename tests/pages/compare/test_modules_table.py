@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from xlareport.comparing import compare
+from xlareport.compare import compare
 from xlareport.pages.compare.modules_table import compared_table
 from xlareport.report import BuildOptions
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from xlareport.cli.compare import command
-from xlareport.comparing import compare
+from xlareport.compare import compare
 from xlareport.pages.compare.budgets import check, parse_budget
 from xlareport.pages.compare.results import markdown
 from xlareport.pages.compare.views import CompareView

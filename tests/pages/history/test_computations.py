@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.history import Snapshots
+from xlareport.analysis.history.instruction import Snapshots
 from xlareport.pages.history.computations import film_payloads
 from xlareport.report import BuildOptions, read_one
 from xlareport.storage.folding import Folded, unfolded

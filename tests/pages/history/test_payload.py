@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.history import Snapshots
+from xlareport.analysis.history.instruction import Snapshots
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history.payload import history_payloads
 from xlareport.report import BuildOptions, read_one

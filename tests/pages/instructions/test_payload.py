@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from xlareport.analysis.cost.shares import shares
-from xlareport.analysis.summarise import final_cost
+from xlareport.analysis.modules.summarize import final_cost
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
 from xlareport.pages.instructions.payload import instructions_payloads

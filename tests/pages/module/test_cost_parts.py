@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
-from xlareport.analysis.expense import Expense, expense
-from xlareport.analysis.reckoning import Reckoning
-from xlareport.analysis.summarise import final_cost
+from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost_report.report import Expense, expense
+from xlareport.analysis.modules.summarize import final_cost
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import open_source

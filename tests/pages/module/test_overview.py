@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from xlareport.analysis.glance import glance
-from xlareport.analysis.pass_times import FileTimes, PassTime
-from xlareport.analysis.summarise import final_cost, summarise
+from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.passes.overview import glance
+from xlareport.analysis.passes.times import FileTimes, PassTime
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.module.overview import glance_view, passes_table
 from xlareport.report import BuildOptions, read_one

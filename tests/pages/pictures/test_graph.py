@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.clock.times import times_of
-from xlareport.analysis.summarise import final_cost
+from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.profile.times import times_of
 from xlareport.pages.pictures import graph as graph_payload
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pictures.shade import Known

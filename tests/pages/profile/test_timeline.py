@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.clock.times import times_of
+from xlareport.analysis.profile.times import times_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages.profile.timeline import timeline_payload

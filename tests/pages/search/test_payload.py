@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.steps import step
+from xlareport.analysis.steps.step import step
 from xlareport.pages.module_work import work_on
 from xlareport.pages.search.index import search_index, touched
 from xlareport.pages.search.payload import Stage, searched

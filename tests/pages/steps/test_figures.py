@@ -1,7 +1,7 @@
 import pytest
 
-from xlareport.analysis.growth import Growth
-from xlareport.analysis.pass_times import StepTime
+from xlareport.analysis.passes.growth import Growth
+from xlareport.analysis.passes.times import StepTime
 from xlareport.pages.steps.figures import step_figures, time_words
 
 

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from xlareport.analysis.textdiff import ComputationDiff, DiffLine, Hunk, TextDiff
+from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
 from xlareport.storage.folding import Folded, unfolded
 

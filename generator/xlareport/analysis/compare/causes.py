@@ -10,7 +10,7 @@ from xlareport.analysis.compare.comparison import (
     Sketched,
 )
 from xlareport.analysis.compare.divergence import Moment, Where
-from xlareport.analysis.pairing import Grade
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.runtime import units
 
 _SHOWN = 4

@@ -6,8 +6,8 @@ from itertools import zip_longest
 
 from xlareport.analysis.compare.divergence import Divergence, Moment, Where, diverge
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
-from xlareport.analysis.signature import Argument, Result, Signature
-from xlareport.analysis.summary import Figures, ModuleSummary
+from xlareport.analysis.modules.signature import Argument, Result, Signature
+from xlareport.analysis.modules.summary import Figures, ModuleSummary
 
 DEVICE = "device"
 """What stands for the device among the options."""

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.pairing import Grade
-from xlareport.analysis.retraces import function_name
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.modules.retraces import function_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,16 @@ from math import hypot, sqrt
 
 import networkx as nx
 
-from xlareport.analysis.clock.measured import instructions_by_name
-from xlareport.analysis.clock.runs import entered, module_runs
-from xlareport.analysis.clock.times import PICOSECOND, ModuleTimes
-from xlareport.analysis.differences import Kind, compare
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.pairing import Grade, Pairing, Place
-from xlareport.analysis.places import op_name_of
-from xlareport.analysis.scope import scope_of
+from xlareport.analysis.profile.measured import instructions_by_name
+from xlareport.analysis.profile.runs import entered, module_runs
+from xlareport.analysis.profile.times import PICOSECOND, ModuleTimes
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import scope_of
+from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _SURE = 2.0

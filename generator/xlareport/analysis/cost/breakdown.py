@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
-from xlareport.analysis.places import op_name_of, places_of
+from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 Key = Callable[[Computation, Instruction], str]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from xlareport.analysis.places import SourcePlace, op_name_of, places_of
+from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import parse_shape
 from xlareport.readers.buffer_assignment import BufferAssignment

@@ -7,8 +7,8 @@ from xlareport.analysis.matching.copies import copies_made, copies_merged
 from xlareport.analysis.matching.gone import Gone
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.new import New
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.search import Link, Search
-from xlareport.analysis.pairing import Grade, Pairing, Place, Relation
 from xlareport.hlo.model import HloModule
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Node, opened_root
 from xlareport.analysis.matching.nodes import Verdict, is_root, read_at, same_leaf
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
-from xlareport.analysis.pairing import Grade
 
 UNREAD = "nothing read it"
 UNCALLED = "nothing called its computation"

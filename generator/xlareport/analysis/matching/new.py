@@ -4,8 +4,8 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import Verdict, is_root, origin, read_at
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
-from xlareport.analysis.pairing import Grade
 
 _DEEPEST = 100
 """Readers of readers that are followed to find what a constant was copied from."""

@@ -4,8 +4,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
-from xlareport.analysis.pairing import Grade
 
 
 def is_free(node: Node) -> bool:

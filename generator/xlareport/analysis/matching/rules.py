@@ -14,8 +14,8 @@ from xlareport.analysis.matching.nodes import (
     same_form,
     same_shape,
 )
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
-from xlareport.analysis.pairing import Grade
 
 
 def same_value(search: Search) -> None:

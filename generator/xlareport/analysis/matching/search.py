@@ -7,8 +7,8 @@ from xlareport.analysis.matching.computations import Correspondence, correspond,
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import MOST_NODES_PER_LINE, CallSites, Frame, Graph, Node
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.matching.values import Tokens, Values
-from xlareport.analysis.pairing import Grade, Place, Relation
 from xlareport.hlo.model import HloModule
 
 _CHANGED_IN_PLACE = frozenset(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Iterator
 from xlareport.analysis.matching.facts import TRANSPARENT
 from xlareport.analysis.matching.graph import Graph, Node, Operand
 from xlareport.analysis.matching.nodes import Names, is_free, origin, same_form, same_shape
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
-from xlareport.analysis.pairing import Grade
 
 
 def neighbours(search: Search) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
-from xlareport.analysis.summarise import source_of
+from xlareport.analysis.modules.summarize import source_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.code.texts import Shelf, cut_note, joined

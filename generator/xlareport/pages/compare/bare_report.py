@@ -9,8 +9,8 @@ from typing import Any
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.pairing import Sketch
-from xlareport.analysis.summarise import summarise
-from xlareport.analysis.summary import Figures
+from xlareport.analysis.modules.summarize import summarise
+from xlareport.analysis.modules.summary import Figures
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import unread
 from xlareport.records.report import DumpView

@@ -7,11 +7,11 @@ from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import Divergence, Moment
 from xlareport.analysis.compare.forms import Forms
 from xlareport.analysis.compare.pairing import Sketch
-from xlareport.analysis.differences import Kind
-from xlareport.analysis.signature import Signature
-from xlareport.analysis.steps import StepChange, step
-from xlareport.analysis.summarise import final_cost, summarise
-from xlareport.analysis.textdiff import text_diff
+from xlareport.analysis.modules.signature import Signature
+from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named

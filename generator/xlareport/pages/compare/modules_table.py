@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from xlareport.analysis.wording import plain
+from xlareport.analysis.steps.wording import plain
 from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import figures_differ
 from xlareport.pages.compare.views import ComparedView, QuantityView

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.clock.times import ModuleTimes
 from xlareport.analysis.compare.slower import (
     ScopeChange,
     TimeChange,
@@ -11,6 +10,7 @@ from xlareport.analysis.compare.slower import (
     scope_changes,
     time_changes,
 )
+from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages.compare.figures import RUN
 from xlareport.pages.compare.views import (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, floor, log10
 
-from xlareport.analysis.expense_work import HeavyRow
+from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.knowledge.devices import Device
 from xlareport.runtime import units
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.expense import Expense
-from xlareport.analysis.expense_work import CollectiveRow, LoopRow, Totals
-from xlareport.analysis.wording import plain
+from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.work_report import CollectiveRow, LoopRow, Totals
+from xlareport.analysis.steps.wording import plain
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.charts import roofline, roofline_words

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import Part
 from xlareport.analysis.cost.resharding import Resharding
-from xlareport.analysis.expense import Expense
-from xlareport.analysis.expense_work import CollectiveRow
+from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleView

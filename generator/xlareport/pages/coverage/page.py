@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.boundaries import DumpMode, ModeFinding, dump_mode
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.steps.boundaries import DumpMode, ModeFinding, dump_mode
 from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles, Stage
 from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import Kind

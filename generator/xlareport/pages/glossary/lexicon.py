@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from xlareport.analysis.wording import plain
+from xlareport.analysis.steps.wording import plain
 from xlareport.dump.grammar import instruction_forms
 from xlareport.dump.tokens import table
 from xlareport.hlo.element_types import ELEMENT_TYPES

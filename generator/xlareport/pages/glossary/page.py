@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
 from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.kinds import Kind

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from operator import sub
 from typing import Any
 
-from xlareport.analysis.history import Snapshots
-from xlareport.analysis.lifelines import NOBODY, Film, Form, films, most_at_once
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.node_timelines import NOBODY, Film, Form, films, most_at_once
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.columns import Interned, Seen, columns, flat

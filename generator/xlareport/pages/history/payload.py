@@ -9,12 +9,12 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from xlareport.analysis.census import census
-from xlareport.analysis.history import Event, HistoryEvent, Snapshots
-from xlareport.analysis.pairing import Place
-from xlareport.analysis.roots import Relatives, heirs, roots
-from xlareport.analysis.subjects import Subject
-from xlareport.analysis.trace import Ends, Standing, Trace, standings, trace
+from xlareport.analysis.history.all_subjects import census
+from xlareport.analysis.history.instruction import Event, HistoryEvent, Snapshots
+from xlareport.analysis.history.roots import Relatives, heirs, roots
+from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.history.trace import Ends, Standing, Trace, standings, trace
+from xlareport.analysis.matching.pairing import Place
 from xlareport.pages import navigation
 from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.storage.payloads import Payload, payload

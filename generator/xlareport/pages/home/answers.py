@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.expense import Expense
-from xlareport.analysis.expense_work import HeavyRow
-from xlareport.analysis.state import trains
-from xlareport.analysis.wording import listing
+from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.work_report import HeavyRow
+from xlareport.analysis.modules.state import trains
+from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.facts import Analysed

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.settings import Choice
+from xlareport.analysis.modules.settings import Choice
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import expense_addresses

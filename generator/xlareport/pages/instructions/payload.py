@@ -9,7 +9,7 @@ from typing import Any
 
 from xlareport.analysis.cost.shares import InstructionShares
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
-from xlareport.analysis.places import op_name_of, places_of
+from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.pictures.columns import Interned

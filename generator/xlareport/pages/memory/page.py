@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.expense_memory import Memory
+from xlareport.analysis.cost_report.memory_report import Memory
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.expense_memory import Memory
+from xlareport.analysis.cost_report.memory_report import Memory
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.readers.live_range import ScopeShare
 from xlareport.runtime import units

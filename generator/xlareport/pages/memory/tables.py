@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
-from xlareport.analysis.expense_memory import Memory, ValueRow
+from xlareport.analysis.cost_report.memory_report import Memory, ValueRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.tables import shortened

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.clock.measured import Measured
-from xlareport.analysis.expense import Expense
+from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.profile.measured import Measured
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import expense_page
 from xlareport.pages.cost.tables import expense_tables

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.duplicates import paths_of_twin
 from xlareport.dump.modules import ModuleFiles, Stage
-from xlareport.dump.twins import paths_of_twin
 from xlareport.pages import navigation, words
 from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module_work import ModuleResult

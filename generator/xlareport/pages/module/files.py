@@ -6,7 +6,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from xlareport.analysis.expense import Expense
+from xlareport.analysis.cost_report.report import Expense
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_page

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.busiest import Busy
-from xlareport.analysis.glance import Glance
-from xlareport.analysis.numbers_changed import NumbersChanged
-from xlareport.analysis.oscillation import Again
-from xlareport.analysis.pass_times import FileTimes
-from xlareport.analysis.summary import ModuleSummary, StageSummary
-from xlareport.analysis.wording import short
+from xlareport.analysis.modules.summary import ModuleSummary, StageSummary
+from xlareport.analysis.passes.busiest import Busy
+from xlareport.analysis.passes.oscillation import Again
+from xlareport.analysis.passes.overview import Glance
+from xlareport.analysis.passes.times import FileTimes
+from xlareport.analysis.steps.numbers_changed import NumbersChanged
+from xlareport.analysis.steps.wording import short
 from xlareport.pages import navigation
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.prose import prose

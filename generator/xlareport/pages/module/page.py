@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.glance import Glance
-from xlareport.analysis.signature import Signature
-from xlareport.analysis.summary import HeavyInstruction, ModuleSummary, StageSummary
+from xlareport.analysis.modules.signature import Signature
+from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, StageSummary
+from xlareport.analysis.passes.overview import Glance
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import CodeSummary, code_words

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport.analysis.signature import Argument, Signature
-from xlareport.analysis.summary import ModuleSummary
-from xlareport.analysis.weights import EmbeddedConstant
+from xlareport.analysis.modules.signature import Argument, Signature
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.modules.weights import EmbeddedConstant
 from xlareport.pages import navigation
 from xlareport.pages.tables import Column, Table
 from xlareport.runtime import units

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.summary import ModuleSummary
-from xlareport.analysis.wording import plain
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import explain_module

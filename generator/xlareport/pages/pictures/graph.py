@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from xlareport.analysis.clock.times import NO_TIMES, PICOSECOND, OpTime
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.analysis.profile.times import NO_TIMES, PICOSECOND, OpTime
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages.pictures.columns import Seen, columns, flat, interned, short

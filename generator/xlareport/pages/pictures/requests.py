@@ -6,7 +6,7 @@ from hashlib import blake2b
 from itertools import chain, groupby, starmap
 from typing import Any, Literal
 
-from xlareport.analysis.steps import StepChange
+from xlareport.analysis.steps.step import StepChange
 from xlareport.pages import navigation
 from xlareport.pages.pictures.levels import snapshot_levels
 from xlareport.pages.pictures.record import Record, level_record, picture_record

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from xlareport.analysis.clock.measured import Measured, MeasuredRow, Sum
-from xlareport.analysis.clock.times import OpTime
+from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum
+from xlareport.analysis.profile.times import OpTime
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, Table

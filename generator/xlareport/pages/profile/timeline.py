@@ -12,9 +12,9 @@ All times are microseconds.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from xlareport.analysis.clock.measured import instructions_by_name
-from xlareport.analysis.clock.timeline import Bar, Timeline
-from xlareport.analysis.clock.times import ModuleTimes
+from xlareport.analysis.profile.measured import instructions_by_name
+from xlareport.analysis.profile.timeline import Bar, Timeline
+from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pictures.boxes import family

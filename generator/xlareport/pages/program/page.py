@@ -6,7 +6,7 @@ from os.path import commonpath
 
 from markupsafe import Markup
 
-from xlareport.analysis.chains import chains
+from xlareport.analysis.modules.chains import chains
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.prose import prose

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.changes import Change
-from xlareport.analysis.places import place_of
-from xlareport.analysis.steps import StepChange
+from xlareport.analysis.source.locations import place_of
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 LONGEST = 1_000

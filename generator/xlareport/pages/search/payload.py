@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.summary import ModuleSummary
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
 from xlareport.pages.pictures.columns import Interned

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.expense_source import Became, LineStory, Source
+from xlareport.analysis.cost_report.source_lines import Became, LineStory, Source
 from xlareport.pages import navigation, words
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleView

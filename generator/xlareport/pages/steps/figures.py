@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from xlareport.analysis.growth import Growth
-from xlareport.analysis.pass_times import StepTime
+from xlareport.analysis.passes.growth import Growth
+from xlareport.analysis.passes.times import StepTime
 from xlareport.runtime import units
 
 Figure = tuple[str, str, str, str]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.pipelines import Part, Pipeline, pipeline_tree
-from xlareport.analysis.summary import ModuleSummary, StageSummary
+from xlareport.analysis.modules.summary import ModuleSummary, StageSummary
+from xlareport.analysis.passes.pipelines import Part, Pipeline, pipeline_tree
 from xlareport.pages import navigation, words
 from xlareport.records.report import ModuleView
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xlareport.analysis import wording
-from xlareport.analysis.changes import Change
-from xlareport.analysis.differences import Kind
-from xlareport.analysis.groups import ChangeGroup
-from xlareport.analysis.pairing import Place
-from xlareport.analysis.steps import StepChange
-from xlareport.analysis.textdiff import TextDiff
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps import wording
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.step import StepChange
+from xlareport.analysis.steps.text_difference import TextDiff
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
 
 _MEMBERS = 6

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from xlareport.analysis.textdiff import ComputationDiff, DiffLine, TextDiff
+from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, TextDiff
 from xlareport.runtime.units import plural
 from xlareport.storage.folding import folded
 

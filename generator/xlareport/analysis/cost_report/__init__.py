@@ -1,0 +1,1 @@
+"""Everything that the pages on cost show of one module: work, memory, source lines."""

@@ -1,0 +1,101 @@
+"""What a module costs, as its pages tell it: work, memory, lines of source, findings."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.breakdown import (
+    Part,
+    by_computation,
+    by_opcode,
+    by_scope,
+    parts,
+)
+from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.roofline import least_seconds, least_times
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost_report.memory_report import Memory, memory_of
+from xlareport.analysis.cost_report.source_lines import (
+    Evidence,
+    ReadLines,
+    Source,
+    source_of_module,
+)
+from xlareport.analysis.cost_report.work_report import (
+    CollectiveRow,
+    HeavyRow,
+    LoopRow,
+    Totals,
+    Uncounted,
+    collective_rows,
+    heavy_rows,
+    loop_rows,
+    totals,
+    uncounted,
+)
+from xlareport.analysis.findings.cases import case_of
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.rules import findings
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.devices import Device
+from xlareport.program import Module
+
+_ROWS = 200
+_SCOPE_DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Expense:
+    """What one run of a module costs on one device."""
+
+    device: Device
+    device_grade: str
+    """`exact` where the dump names it, `matched` by its architecture, `chosen` by the user,
+    `guessed` for round figures."""
+    totals: Totals
+    seconds: float | None
+    """The least time by estimate; None where nothing could be counted."""
+    heaviest: tuple[HeavyRow, ...]
+    loops: tuple[LoopRow, ...]
+    uncounted: tuple[Uncounted, ...]
+    collectives: tuple[CollectiveRow, ...]
+    computations: tuple[Part, ...]
+    scopes: tuple[Part, ...]
+    opcodes: tuple[Part, ...]
+    findings: tuple[Finding, ...]
+    memory: Memory
+    source: Source
+
+
+def expense(
+    module: Module,
+    cost: ModuleCost,
+    backend: str | None,
+    reckoning: Reckoning | None = None,
+    read: ReadLines | None = None,
+) -> Expense:
+    """Work out what the final snapshot costs; `read` gives texts of sources where wanted."""
+    final = module.final
+    hlo = final.hlo if final else HloModule("", "", ())
+    device, grade = device_of(module.device_words, backend, reckoning or Reckoning())
+    earlier = [one.hlo for one in module.snapshots if one.hlo is not hlo]
+    memory = memory_of(module.memory, hlo, cost)
+    peak = memory.peak_lines if memory.at_peak_count else None
+    times = least_times(cost, device)
+    first = earlier[0] if earlier else None
+    case = case_of(module, cost, device)
+    evidence = Evidence(first, hlo, module.stablehlo, peak)
+    return Expense(
+        device=device,
+        device_grade=grade,
+        totals=totals(cost),
+        seconds=least_seconds(cost, device),
+        heaviest=tuple(heavy_rows(hlo, cost, device, _ROWS)),
+        loops=tuple(loop_rows(hlo, cost, device)),
+        uncounted=tuple(uncounted(hlo, cost))[:_ROWS],
+        collectives=tuple(collective_rows(hlo, cost, earlier)),
+        computations=parts(hlo, cost, by_computation, times)[:_ROWS],
+        scopes=parts(hlo, cost, by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
+        opcodes=parts(hlo, cost, by_opcode, times),
+        findings=findings(case) if case else (),
+        memory=memory,
+        source=source_of_module(evidence, cost, times, read),
+    )

@@ -1,0 +1,187 @@
+"""What became of each line of the user's program, and what it costs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlareport.analysis.cost.breakdown import Part, by_line, parts
+from xlareport.analysis.cost.residency import Share
+from xlareport.analysis.cost.work import InstructionKey, ModuleCost
+from xlareport.analysis.source.locations import SourcePlace, innermost, places_of
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.readers.stablehlo import Operation
+
+ReadLines = Callable[[str], Sequence[str] | None]
+"""Returns the lines of a source file; None where it cannot or must not be read."""
+
+MOST_LINES = 300
+_MOST_OF_EACH = 40
+_AROUND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Became:
+    """An instruction of the final module that does work for a line."""
+
+    computation: str
+    instruction: str
+    operations: tuple[tuple[str, int], ...]
+    """(opcode, how many) of what in it belongs to the line: inside of a fusion, several."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineStory:
+    """One line of the user's program."""
+
+    place: SourcePlace
+    cost: Part
+    peak_bytes: int | None
+    """Of what it made, bytes that live when the most does; None where that is not known."""
+    stablehlo: tuple[str, ...]
+    """Operations that the framework handed to XLA for it, the first few."""
+    stablehlo_count: int
+    before: tuple[str, ...]
+    """Instructions in the first snapshot, without attributes, the first few."""
+    before_count: int
+    became: tuple[Became, ...]
+    """In the final module, the first few."""
+    became_count: int
+    excerpt: tuple[tuple[int, str], ...] = ()
+    """The line with those around it; empty where sources are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """All lines of which the module says something."""
+
+    lines: tuple[LineStory, ...] = ()
+    """Those that need most time by estimate come first."""
+    count: int = 0
+    """How many there are."""
+    unplaced: Part = field(default_factory=lambda: Part(""))
+    """What belongs to no line that the dump names."""
+    has_stablehlo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the dump says about a module's lines."""
+
+    first: HloModule | None
+    """The first snapshot; None where the final one is alone."""
+    final: HloModule
+    stablehlo: Sequence[Operation]
+    peak: Sequence[Share] | None
+    """The peak of memory by line; None where it is not known."""
+
+
+def source_of_module(
+    evidence: Evidence,
+    cost: ModuleCost,
+    times: Mapping[InstructionKey, float],
+    read: ReadLines | None,
+) -> Source:
+    """Tell of each line what it became; `times` are the least, `read` gives texts where wanted."""
+    final, peak = evidence.final, evidence.peak
+    found = {one.name: one for one in parts(final, cost, by_line(final), times)}
+    places = _places(final)
+    given = _given(evidence.stablehlo)
+    before = _instructions(evidence.first) if evidence.first else {}
+    became = _became(final, cost, times)
+    living = {one.name: one.size for one in peak} if peak is not None else None
+    known = [name for name in found if name in places]
+    lines = tuple(
+        LineStory(
+            place=places[name],
+            cost=found[name],
+            peak_bytes=None if living is None else living.get(name, 0),
+            stablehlo=tuple(given.get(name, ())[:_MOST_OF_EACH]),
+            stablehlo_count=len(given.get(name, ())),
+            before=tuple(map(_short, before.get(name, ())[:_MOST_OF_EACH])),
+            before_count=len(before.get(name, ())),
+            became=tuple(became.get(name, ())[:_MOST_OF_EACH]),
+            became_count=len(became.get(name, ())),
+            excerpt=_excerpt(places[name], read) if read else (),
+        )
+        for name in known[:MOST_LINES]
+    )
+    return Source(lines, len(known), found.get("", Part("")), has_stablehlo=bool(given))
+
+
+def _places(module: HloModule) -> Mapping[str, SourcePlace]:
+    place = places_of(module)
+    every = (place(one) for part in module.computations for one in part.instructions)
+    return {one.text: one for one in every if one is not None}
+
+
+def _given(operations: Sequence[Operation]) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in operations:
+        where = innermost(SourcePlace(file, line) for file, line in one.frames)
+        if where is not None:
+            found.setdefault(where.text, []).append(one.text)
+    return found
+
+
+def _instructions(module: HloModule) -> Mapping[str, list[Instruction]]:
+    place = places_of(module)
+    found: dict[str, list[Instruction]] = {}
+    for part in module.computations:
+        for one in part.instructions:
+            where = place(one) if one.opcode != "parameter" else None
+            if where is not None:
+                found.setdefault(where.text, []).append(one)
+    return found
+
+
+def _short(one: Instruction) -> str:
+    inside = ", ".join(f"%{name}" for name in one.operands) or one.argument
+    return f"%{one.name} = {one.shape.text} {one.opcode}({inside})"
+
+
+def _became(
+    module: HloModule, cost: ModuleCost, times: Mapping[InstructionKey, float]
+) -> Mapping[str, list[Became]]:
+    """Return what does a line's work, dearest first; what is inside a fusion as that fusion."""
+    place, around = places_of(module), dict(_fusions(module))
+    found: dict[str, dict[tuple[str, str], Counter[str]]] = {}
+    for part in module.computations:
+        for one in part.instructions:
+            where = place(one) if (part.name, one.name) in cost.instructions else None
+            if where is None or one.opcode in ("parameter", "constant", "tuple", "fusion"):
+                continue
+            holder = _outermost((part.name, one.name), around)
+            found.setdefault(where.text, {}).setdefault(holder, Counter())[one.opcode] += 1
+
+    def dearest(key: tuple[str, str]) -> float:
+        return -times.get(key, 0.0)
+
+    return {
+        line: [Became(*key, tuple(held[key].most_common())) for key in sorted(held, key=dearest)]
+        for line, held in found.items()
+    }
+
+
+def _outermost(key: tuple[str, str], around: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Follow fusions outwards to the one that runs as a whole; a circle ends the walk."""
+    for _ in range(len(around)):
+        if key[0] not in around:
+            break
+        key = around[key[0]]
+    return key
+
+
+def _fusions(module: HloModule) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield fused computations with the fusion that runs each: (computation, instruction)."""
+    for part in module.computations:
+        for one in part.instructions:
+            if one.opcode == "fusion":
+                yield from ((name, (part.name, one.name)) for _, name in one.called)
+
+
+def _excerpt(place: SourcePlace, read: ReadLines) -> tuple[tuple[int, str], ...]:
+    lines = read(place.file) if place.line is not None else None
+    if lines is None or place.line is None or not 0 < place.line <= len(lines):
+        return ()
+    first, last = max(1, place.line - _AROUND), min(len(lines), place.line + _AROUND)
+    return tuple((number, lines[number - 1]) for number in range(first, last + 1))

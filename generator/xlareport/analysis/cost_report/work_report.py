@@ -1,0 +1,215 @@
+"""What a module does, as its page tells it: totals, heavy instructions, loops, collectives."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.collectives import Collective, collectives
+from xlareport.analysis.cost.loops import TripCount
+from xlareport.analysis.cost.resharding import Resharding, reshardings
+from xlareport.analysis.cost.roofline import Heavy, LeastTime, heaviest, least_time, total_time
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.devices import Device
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """One run of a module on one device. Figures that are not known are None."""
+
+    flops: int | None
+    transcendentals: int | None
+    bytes_read: int | None
+    bytes_written: int | None
+    main_memory_bytes: int | None
+    """Those of the bytes that go through the main memory."""
+    xla_flops: int | None
+    xla_transcendentals: int | None
+    xla_bytes_accessed: int | None
+    unknown_ops: int
+    devices: int
+    """How many run the module together."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the figures are at least so much, something being unknown."""
+        return self.unknown_ops > 0
+
+    @property
+    def bytes_accessed(self) -> int | None:
+        """Bytes read and written."""
+        if self.bytes_read is None or self.bytes_written is None:
+            return None
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def intensity(self) -> float | None:
+        """Flops for each byte of main memory."""
+        if self.flops is None or not self.main_memory_bytes:
+            return None
+        return self.flops / self.main_memory_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyRow:
+    """One of the heaviest instructions, with what it is and where it comes from."""
+
+    heavy: Heavy
+    least: LeastTime
+    """Of one run."""
+    opcode: str
+    shape: str
+    scope: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRow:
+    """One loop that the entry reaches."""
+
+    computation: str
+    instruction: str
+    rounds: TripCount
+    executions: int | None
+    """How often the loop itself is started; None where that is not known."""
+    seconds: float | None
+    """The least time of all that runs in its body and condition, as the totals count it; None in
+    the last of very many loops."""
+    scope: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """An instruction whose work or traffic cannot be told."""
+
+    computation: str
+    instruction: str
+    opcode: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRow:
+    """One collective with the shardings that made it."""
+
+    one: Collective
+    reshardings: tuple[Resharding, ...]
+    """One for each operand where it combines several; empty where the dump does not tell."""
+    scope: str
+    source: str
+
+
+def totals(cost: ModuleCost) -> Totals:
+    """Sum up one run of a module."""
+    apart = [one for one in cost.instructions.values() if not one.fused]
+    counted = cost.flops is not None
+    return Totals(
+        flops=cost.flops,
+        transcendentals=cost.transcendentals,
+        bytes_read=sum((one.bytes_read or 0) * one.counted for one in apart) if counted else None,
+        bytes_written=sum((one.bytes_written or 0) * one.counted for one in apart)
+        if counted
+        else None,
+        main_memory_bytes=sum((one.main_memory_bytes or 0) * one.counted for one in apart)
+        if counted
+        else None,
+        xla_flops=cost.xla_flops,
+        xla_transcendentals=cost.xla_transcendentals,
+        xla_bytes_accessed=cost.xla_bytes_accessed,
+        unknown_ops=cost.unknown_ops,
+        devices=cost.num_devices,
+    )
+
+
+def heavy_rows(
+    module: HloModule, cost: ModuleCost, device: Device, count: int
+) -> Iterator[HeavyRow]:
+    """Yield the instructions that need most time by estimate, the heaviest first."""
+    place = places_of(module)
+    for one in heaviest(cost, device, count):
+        instruction = module.by_name[one.computation].by_name[one.instruction]
+        least, where = least_time(one.cost, device), place(instruction)
+        if least is not None:
+            yield HeavyRow(
+                heavy=one,
+                least=least,
+                opcode=instruction.opcode,
+                shape=instruction.shape.text,
+                scope=op_name_of(instruction, module),
+                source=where.short if where else "",
+            )
+
+
+def uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
+    """Yield the instructions that could not be counted, in the order of the module."""
+    for (computation, name), one in cost.instructions.items():
+        if one.flops is None or one.bytes_accessed is None:
+            opcode = module.by_name[computation].by_name[name].opcode
+            yield Uncounted(computation, name, opcode, one.note or _MISSING)
+
+
+_MISSING = "what it does or moves could not be counted"
+
+
+_MOST_TIMED = 500
+
+
+def loop_rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[LoopRow]:
+    """Yield every loop that the entry reaches, those of unknown length first."""
+    place = places_of(module)
+    inside = _Inside(module, cost, device)
+    counts = sorted(cost.trip_counts.items(), key=lambda pair: pair[1].count is not None)
+    for number, (key, rounds) in enumerate(counts):
+        loop = module.by_name[key[0]].by_name[key[1]]
+        known, where = cost.instructions.get(key), place(loop)
+        yield LoopRow(
+            *key,
+            rounds=rounds,
+            executions=known.executions if known else None,
+            seconds=sum(inside.seconds(name) for _, name in loop.called)
+            if number < _MOST_TIMED
+            else None,
+            scope=loop.metadata.op_name,
+            source=where.short if where else "",
+        )
+
+
+class _Inside:
+    """Adds up the time of computations with all that they run."""
+
+    def __init__(self, module: HloModule, cost: ModuleCost, device: Device) -> None:
+        self._module = module
+        self._own: dict[str, float] = {}
+        for (computation, _), one in cost.instructions.items():
+            seconds = total_time(one, device)
+            self._own[computation] = self._own.get(computation, 0.0) + seconds
+
+    def seconds(self, name: str) -> float:
+        """Return the least time of a computation over all its runs, each callee once."""
+        waiting, seen = [name], set[str]()
+        while waiting:
+            one = waiting.pop()
+            computation = self._module.by_name.get(one)
+            if one in seen or computation is None:
+                continue
+            seen.add(one)
+            waiting += [called for inner in computation.instructions for _, called in inner.called]
+        return sum(self._own.get(one, 0.0) for one in seen)
+
+
+def collective_rows(
+    module: HloModule, cost: ModuleCost, earlier: Sequence[HloModule]
+) -> Iterator[CollectiveRow]:
+    """Yield the collectives in the order of the module; `earlier` are the snapshots before."""
+    place = places_of(module)
+    made = reshardings(module, earlier)
+    for one in collectives(module, cost):
+        instruction = module.by_name[one.computation].by_name[one.instruction]
+        where = place(instruction)
+        yield CollectiveRow(
+            one=one,
+            reshardings=made.get((one.computation, one.instruction), ()),
+            scope=instruction.metadata.op_name,
+            source=where.short if where else "",
+        )

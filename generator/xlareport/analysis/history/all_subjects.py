@@ -1,0 +1,51 @@
+"""Everything in a module that has a history worth asking for, each once."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import Computation, HloModule
+
+
+def census(snapshots: Snapshots) -> Iterator[Subject]:
+    """Yield what stands in the last snapshot outside of fusions, then the ops of the first.
+
+    An op is all instructions of one op_name; an instruction without one stands for itself.
+    """
+    last = len(snapshots.modules) - 1
+    for place in _outside_of_fusions(snapshots.modules[last]):
+        yield Subject(str(place), last, (place,))
+    for name, places in _ops(snapshots.modules[0]).items():
+        yield Subject(name, 0, tuple(places))
+
+
+def _outside_of_fusions(module: HloModule) -> Iterator[Place]:
+    inside = _fused(module)
+    for computation in module.computations:
+        if computation.name not in inside:
+            yield from _places(computation)
+
+
+def _fused(module: HloModule) -> set[str]:
+    """Return the computations that a fusion calls, or that are applied to scalars."""
+    found: set[str] = set()
+    for computation in module.computations:
+        for call in facts_of(computation).calls:
+            if call.instruction.opcode == "fusion" or call.attribute == "to_apply":
+                found.add(call.callee)
+    return found
+
+
+def _ops(module: HloModule) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = {}
+    for computation in module.computations:
+        for line, place in zip(computation.instructions, _places(computation), strict=True):
+            found.setdefault(line.metadata.op_name or str(place), []).append(place)
+    return found
+
+
+def _places(computation: Computation) -> Iterator[Place]:
+    for line in computation.instructions:
+        yield Place(computation.name, line.name)

@@ -1,0 +1,65 @@
+"""At which steps something can have happened to an instruction, so that histories skip the rest."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.result import Matching
+
+_Stages = Mapping[Place | str, list[int]]
+"""The indices of snapshots, rising, by a place or by the name of a whole computation."""
+
+
+class Told:
+    """Of which places and computations the matchings speak. All others go on as they were."""
+
+    def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:
+        """Take the matchings in their order, each with the index of the snapshot after it."""
+        before: dict[Place | str, list[int]] = {}
+        after: dict[Place | str, list[int]] = {}
+        for stage, matching in matchings:
+            for place in matching.spoken_of_before:
+                before.setdefault(place, []).append(stage)
+            for place in matching.spoken_of_after:
+                after.setdefault(place, []).append(stage)
+            for old in _gone_or_renamed(matching):
+                before.setdefault(old, []).append(stage)
+            for new in _new_or_renamed(matching):
+                after.setdefault(new, []).append(stage)
+        self._before: Final[_Stages] = before
+        self._after: Final[_Stages] = after
+
+    def step_to(self, place: Place, stage: int) -> int:
+        """Return the last step up to a snapshot that can have changed a place in it; 0 if none."""
+        found = 0
+        for key in (place, place.computation):
+            stages = self._after.get(key, ())
+            number = bisect_right(stages, stage)
+            found = max(found, stages[number - 1] if number else 0)
+        return found
+
+    def step_from(self, place: Place, stage: int) -> int | None:
+        """Return the first step after a snapshot that can have changed a place; None if none."""
+        found: int | None = None
+        for key in (place, place.computation):
+            stages = self._before.get(key, ())
+            number = bisect_left(stages, stage + 1)
+            if number < len(stages) and (found is None or stages[number] < found):
+                found = stages[number]
+        return found
+
+
+def _gone_or_renamed(matching: Matching) -> Iterator[str]:
+    for one in matching.before.computations:
+        new = matching.computations.get(one.name, one.name)
+        if new != one.name or new not in matching.after.by_name:
+            yield one.name
+
+
+def _new_or_renamed(matching: Matching) -> Iterator[str]:
+    old = {new: old for old, new in matching.computations.items()}
+    for one in matching.after.computations:
+        former = old.get(one.name, one.name)
+        if former != one.name or former not in matching.before.by_name:
+            yield one.name

@@ -1,0 +1,250 @@
+"""The history of an instruction over the snapshots of its module, in both directions."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from xlareport.analysis.history.change_index import Told
+from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.hlo.model import HloModule
+
+
+class Event(StrEnum):
+    """What happened to an instruction at a snapshot."""
+
+    FIRST = "in the input"
+    BORN = "born"
+    RENAMED = "renamed"
+    CHANGED = "changed"
+    MOVED = "moved"
+    FUSED = "fused"
+    INLINED = "inlined"
+    REPLACED = "replaced"
+    MERGED = "merged"
+    CLONED = "copied"
+    GONE = "gone"
+    LAST = "in the last snapshot"
+
+
+class HistoryEvent(NamedTuple):
+    """One event in the history of an instruction."""
+
+    stage: int
+    """The index of the snapshot in which it is seen."""
+    event: Event
+    instruction: Place
+    """Where the instruction stands then; where it stood, if it is gone."""
+    sources: tuple[Place, ...]
+    """What it came from, in the snapshot before."""
+    targets: tuple[Place, ...]
+    """What it became."""
+    confidence: Grade
+    reason: str
+
+
+class Snapshots:
+    """The snapshots of a module and the matchings between neighbours, each made when needed."""
+
+    def __init__(
+        self, modules: Sequence[HloModule], matchings: dict[int, Matching] | None = None
+    ) -> None:
+        """Keep the modules; `matchings` are those already made, by the index of the one after."""
+        self.modules = modules
+        self._matchings = matchings if matchings is not None else {}
+        self._told: Told | None = None
+
+    def into(self, stage: int) -> Matching | None:
+        """Return the matching that leads to a snapshot; None where nothing changed."""
+        before, after = self.modules[stage - 1], self.modules[stage]
+        if before is after:
+            return None
+        if stage not in self._matchings:
+            self._matchings[stage] = match(before, after)
+        return self._matchings[stage]
+
+    @property
+    def told(self) -> Told:
+        """At which steps something can have happened to a place."""
+        if self._told is None:
+            every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
+            self._told = Told((stage, one) for stage, one in every if one is not None)
+        return self._told
+
+
+def history(snapshots: Snapshots, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
+    """Return the whole history of what stands at a place in a snapshot; empty if nothing does."""
+    if snapshots.modules[stage].find(*place) is None:
+        return ()
+    back = [*_back(snapshots, stage, place)]
+    return (*reversed(back), *_forward(snapshots, stage, place))
+
+
+def descendants(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tuple[Place, ...]:
+    """Return every instruction of the last snapshot that does the work of the given ones."""
+    current = list(places)
+    for number in range(stage + 1, len(snapshots.modules)):
+        matching = snapshots.into(number)
+        if matching is not None:
+            following = (after for place in current for after in _continued(matching, place))
+            current = list(dict.fromkeys(following))
+    return tuple(current)
+
+
+def ancestors(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tuple[Place, ...]:
+    """Return every instruction of the first snapshot whose work the given ones do."""
+    current = list(places)
+    for number in range(stage, 0, -1):
+        matching = snapshots.into(number)
+        if matching is not None:
+            leading = (before for place in current for before in sources_of(matching, place))
+            current = list(dict.fromkeys(leading))
+    return tuple(current)
+
+
+def beginnings(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> Iterator[HistoryEvent]:
+    """Yield where trails end that lead back to no instruction of the first snapshot, nearest first.
+
+    Each is a birth without a source: made there by the compiler, or guessed where a trail is lost.
+    """
+    waiting = deque((snapshots.told.step_to(place, stage), place) for place in places)
+    seen = set(waiting)
+    while waiting:
+        number, place = waiting.popleft()
+        matching = snapshots.into(number) if number > 0 else None
+        if matching is None:
+            continue
+        sources = sources_of(matching, place)
+        if not sources:
+            yield _born(number, place, matching.said_of_after(place))
+        for one in sources:
+            further = (snapshots.told.step_to(one, number - 1), one)
+            if further not in seen:
+                seen.add(further)
+                waiting.append(further)
+
+
+def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
+    """Return where a framework op stands in a snapshot."""
+    return tuple(
+        Place(computation.name, line.name)
+        for computation in module.computations
+        for line in computation.instructions
+        if line.metadata.op_name == op_name
+    )
+
+
+def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
+    pairing = matching.said_of_before(place)
+    if pairing is not None:
+        return pairing.after
+    same = matching.partner_after(place)
+    return () if same is None else (same,)
+
+
+def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
+    """Return what an instruction came from, in the snapshot before."""
+    pairing = matching.said_of_after(place)
+    if pairing is not None:
+        return pairing.before
+    same = matching.partner_before(place)
+    return () if same is None else (same,)
+
+
+def _back(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEvent]:
+    """Yield the events that led to a place, the latest first."""
+    told = snapshots.told
+    number = told.step_to(place, stage)
+    while number > 0 and (matching := snapshots.into(number)) is not None:
+        pairing = matching.said_of_after(place)
+        origin = matching.partner_before(place)
+        if origin is None:
+            yield _born(number, place, pairing)
+            return
+        yield from _event(matching, number, pairing, (origin, place))
+        place = origin
+        number = told.step_to(place, number - 1)
+    yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, "stands in the first snapshot")
+
+
+def _forward(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEvent]:
+    """Yield what became of a place."""
+    last = len(snapshots.modules) - 1
+    told = snapshots.told
+    number = told.step_from(place, stage)
+    while number is not None and (matching := snapshots.into(number)) is not None:
+        pairing = matching.said_of_before(place)
+        partner = matching.partner_after(place)
+        if partner is None:
+            yield _gone(number, place, pairing)
+            return
+        yield from _event(matching, number, pairing, (place, partner))
+        place = partner
+        number = told.step_from(place, number)
+    yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "stands in the last snapshot")
+
+
+def _born(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+    if pairing is None:
+        return HistoryEvent(stage, Event.BORN, place, (), (), Grade.GUESSED, "no source was found")
+    sources = pairing.before
+    return HistoryEvent(stage, Event.BORN, place, sources, (), pairing.grade, pairing.reason)
+
+
+def _gone(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+    if pairing is None:
+        return HistoryEvent(stage, Event.GONE, place, (), (), Grade.GUESSED, "no trace was found")
+    event = Event.INLINED if pairing.relation is Relation.INLINED else Event.GONE
+    return HistoryEvent(stage, event, place, (), pairing.after, pairing.grade, pairing.reason)
+
+
+_EVENTS = {
+    Relation.REPLACED: Event.REPLACED,
+    Relation.MERGED: Event.MERGED,
+    Relation.CLONED: Event.CLONED,
+}
+
+
+def _event(
+    matching: Matching, stage: int, pairing: Pairing | None, places: tuple[Place, Place]
+) -> Iterator[HistoryEvent]:
+    """Yield what happened between two places that continue each other, if anything did."""
+    before, after = places
+    if pairing is None:
+        return
+    if pairing.relation in _EVENTS:
+        event, said = _EVENTS[pairing.relation], pairing.reason
+        sources, targets = pairing.before, pairing.after
+    else:
+        found = _difference(matching, before, after)
+        if found is None:
+            return
+        event, said = found
+        sources, targets = (before,), (after,)
+    yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, said)
+
+
+def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    if old is None or new is None:
+        return None
+    home = matching.computations.get(before.computation, before.computation)
+    if home != after.computation:
+        return _moved(matching.after, after)
+    found = compare(old, new, matching.computations)
+    changed = [said for kind, said in found.items() if kind is not Kind.RENAMED]
+    if changed:
+        return Event.CHANGED, "; ".join(changed)
+    return (Event.RENAMED, found[Kind.RENAMED]) if found else None
+
+
+def _moved(module: HloModule, after: Place) -> tuple[Event, str]:
+    holder = holders_of(module).get(after.computation)
+    if holder is None:
+        return Event.MOVED, f"into %{after.computation}"
+    event = Event.FUSED if holder.opcode == "fusion" else Event.MOVED
+    return event, f"into %{holder.name}"

@@ -1,0 +1,34 @@
+"""Which step made the slowest instructions of a module as it was left."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.history.instruction import Event, Snapshots, history
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.profile.measured import MeasuredRow
+
+MOST = 50
+"""Instructions whose makers are looked for."""
+_MAKING = frozenset({Event.BORN, Event.REPLACED, Event.MERGED, Event.CLONED})
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How an instruction came to be."""
+
+    instruction: str
+    stage: int
+    """The index of the snapshot that has it first; 0 for what came with the program."""
+    grade: Grade
+
+
+def makers(snapshots: Snapshots, rows: Sequence[MeasuredRow]) -> Iterator[Made]:
+    """Yield how each of the first rows came to be, where its history is known."""
+    last = len(snapshots.modules) - 1
+    for row in rows[:MOST]:
+        events = history(snapshots, last, Place(row.computation, row.instruction.name))
+        making = [one for one in events if one.event in _MAKING]
+        if making:
+            yield Made(row.instruction.name, making[-1].stage, making[-1].confidence)
+        elif events:
+            yield Made(row.instruction.name, 0, Grade.EXACT)

@@ -1,0 +1,102 @@
+"""What somebody asks the history of: an instruction, or a framework op, found by its name."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from xlareport.analysis.history.instruction import Snapshots, places_of_op
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+
+_NEAR = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is asked about, and where it stands."""
+
+    name: str
+    """`computation/%instruction`, or an op_name."""
+    stage: int
+    """The index of the snapshot in which the places are."""
+    places: tuple[Place, ...]
+
+
+def find_subjects(
+    snapshots: Snapshots, asked: str, stage: int | None = None
+) -> tuple[Subject, ...]:
+    """Return everything that a name can mean, the latest first; `stage` says where to look.
+
+    `asked` is `%name`, `name` or `computation/%name`; else a whole op_name or the end of one.
+    """
+    return _instructions(snapshots, asked, stage) or _ops(snapshots, asked, stage)
+
+
+def near_names(snapshots: Snapshots, asked: str) -> tuple[str, ...]:
+    """Return names of the last and first snapshot, and op_names, that look like the one asked."""
+    wanted = asked.lstrip("%")
+    names: dict[str, None] = {}
+    for module in (snapshots.modules[-1], snapshots.modules[0]):
+        for computation in module.computations:
+            names |= dict.fromkeys(f"%{one.name}" for one in computation.instructions)
+    ops = dict.fromkeys(_op_names(snapshots.modules[0]))
+    found = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
+    inside = [name for name in (*ops, *names) if wanted.lower() in name.lower()]
+    return tuple(dict.fromkeys((*found, *inside)))[:_NEAR]
+
+
+def _instructions(snapshots: Snapshots, asked: str, stage: int | None) -> tuple[Subject, ...]:
+    """Return the instructions that bear a name, each once however many snapshots it stands in."""
+    computation, slash, name = asked.rpartition("/%")
+    name = name if slash else asked.removeprefix("%")
+    seen: set[tuple[int, Place]] = set()
+    found = []
+    last = len(snapshots.modules) - 1
+    for number in range(last, -1, -1) if stage is None else (stage,):
+        for place in _named(snapshots.modules[number], computation.removeprefix("%"), name):
+            if (number, place) not in seen:
+                seen.update(_path(snapshots, number, place))
+                found.append(Subject(str(place), number, (place,)))
+    return tuple(found)
+
+
+def _named(module: HloModule, computation: str, name: str) -> Iterator[Place]:
+    for one in module.computations:
+        if name in one.by_name and computation in ("", one.name):
+            yield Place(one.name, name)
+
+
+def _path(snapshots: Snapshots, stage: int, place: Place) -> Iterator[tuple[int, Place]]:
+    """Yield where an instruction stood in each snapshot up to a stage."""
+    current: Place | None = place
+    for number in range(stage, -1, -1):
+        if current is None:
+            return
+        yield number, current
+        matching = snapshots.into(number) if number else None
+        current = current if matching is None else matching.partner_before(current)
+
+
+def _ops(snapshots: Snapshots, asked: str, stage: int | None) -> tuple[Subject, ...]:
+    """Return the framework ops of a name in the first snapshot that has some."""
+    every = range(len(snapshots.modules)) if stage is None else (stage,)
+    for number in every:
+        module = snapshots.modules[number]
+        known = set(_op_names(module))
+        names = {one for one in known if asked in one.split(";")} | ({asked} & known)
+        names = names or {one for one in known if _ends_with(one, asked)}
+        if names:
+            return tuple(Subject(one, number, places_of_op(module, one)) for one in sorted(names))
+    return ()
+
+
+def _ends_with(op_name: str, asked: str) -> bool:
+    """Say whether one of the ops that became this one ends so; XLA joins their names with `;`."""
+    return any(one.endswith(f"/{asked}") for one in op_name.split(";"))
+
+
+def _op_names(module: HloModule) -> Iterator[str]:
+    for computation in module.computations:
+        for line in computation.instructions:
+            if line.metadata.op_name:
+                yield line.metadata.op_name

@@ -1,0 +1,111 @@
+"""The whole trace of a subject: its events, the ops that it came from, what does its work now."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from xlareport.analysis.history.instruction import (
+    HistoryEvent,
+    Snapshots,
+    ancestors,
+    beginnings,
+    descendants,
+    history,
+)
+from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.modules.summarize import source_of
+from xlareport.hlo.model import HloModule
+
+_BEGINNINGS = 4
+
+
+class Standing(NamedTuple):
+    """An instruction as it stands in a snapshot."""
+
+    place: Place
+    opcode: str
+    shape: str
+    op_name: str
+    source: str
+    """`file.py:12`; empty where the dump does not say."""
+
+
+class Ends(NamedTuple):
+    """Where a subject stands in the first snapshot and in the last."""
+
+    origins: Sequence[Place]
+    now: Sequence[Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything that is known of a subject over the snapshots of its module."""
+
+    subject: Subject
+    events: tuple[HistoryEvent, ...]
+    """By snapshot; those of all instructions that the subject is or becomes."""
+    origins: tuple[Standing, ...]
+    """Instructions of the first snapshot whose work it does."""
+    now: tuple[Standing, ...]
+    """Instructions of the last snapshot that do its work."""
+    beginnings: tuple[HistoryEvent, ...]
+    """Without origins, the births it goes back to, the nearest first and so many at most."""
+
+
+def trace(snapshots: Snapshots, subject: Subject, ends: Ends | None = None) -> Trace:
+    """Follow a subject both ways; `ends` are what it comes from and became, where known."""
+    first, last = 0, len(snapshots.modules) - 1
+    origins, now = ends or _ends(snapshots, subject)
+    return Trace(
+        subject=subject,
+        events=_by_stage(_events(snapshots, subject, now)),
+        origins=standings(snapshots.modules[first], origins),
+        now=standings(snapshots.modules[last], now),
+        beginnings=() if origins else _beginnings(snapshots, subject),
+    )
+
+
+def _beginnings(snapshots: Snapshots, subject: Subject) -> tuple[HistoryEvent, ...]:
+    return tuple(islice(beginnings(snapshots, subject.stage, subject.places), _BEGINNINGS))
+
+
+def _ends(snapshots: Snapshots, subject: Subject) -> Ends:
+    return Ends(
+        ancestors(snapshots, subject.stage, subject.places),
+        descendants(snapshots, subject.stage, subject.places),
+    )
+
+
+def _events(snapshots: Snapshots, subject: Subject, now: Iterable[Place]) -> Iterator[HistoryEvent]:
+    """Yield the history of each place, then that of heirs which no history has come to yet."""
+    reached: set[Place] = set()
+    for place in subject.places:
+        found = history(snapshots, subject.stage, place)
+        reached.add(found[-1].instruction)
+        yield from found
+    last = len(snapshots.modules) - 1
+    for place in now:
+        if place not in reached:
+            since = history(snapshots, last, place)
+            yield from (one for one in since if one.stage > subject.stage or subject.stage == 0)
+
+
+def _by_stage(events: Iterable[HistoryEvent]) -> tuple[HistoryEvent, ...]:
+    return tuple(sorted(dict.fromkeys(events), key=lambda one: one.stage))
+
+
+def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
+    """Return what places hold; what comes from a framework op stands before the compiler's own."""
+    every = [standing(module, place) for place in places]
+    return tuple(sorted(every, key=lambda one: not one.op_name))
+
+
+def standing(module: HloModule, place: Place) -> Standing:
+    """Return what a place holds; all but the place is empty where it holds nothing."""
+    line = module.find(*place)
+    if line is None:
+        return Standing(place, "", "", "", "")
+    said = line.metadata.op_name
+    return Standing(place, line.opcode, line.shape.text, said, source_of(line, module))

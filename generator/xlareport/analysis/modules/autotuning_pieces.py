@@ -1,0 +1,24 @@
+"""Modules that a compiler cut out of another one, to compile or to time them alone."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_STAGES = 4
+
+
+def cut_out(summaries: Sequence[ModuleSummary]) -> frozenset[str]:
+    """Return the keys of modules without the beginning of a compilation that others have."""
+    if not any(map(_has_beginning, summaries)):
+        return frozenset()
+    return frozenset(_keys(summaries))
+
+
+def _keys(summaries: Iterable[ModuleSummary]) -> Iterator[str]:
+    for one in summaries:
+        if not _has_beginning(one) and len(one.stages) <= _STAGES:
+            yield one.files.key
+
+
+def _has_beginning(one: ModuleSummary) -> bool:
+    return any(stage.stage.name.startswith("before_optimization") for stage in one.stages)

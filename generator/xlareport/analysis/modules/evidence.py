@@ -1,0 +1,213 @@
+"""The pieces of evidence that a module is the program, each with its weight in plain words.
+
+A piece gives a module a share between 0 and 1 of the piece's weight. Work counts most, because a
+program is what the machine spends its time on; names help and never decide.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.helpers import helper, is_own_function
+from xlareport.analysis.modules.measures import Most, matrices, memory, work
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.module_names import explain_module
+from xlareport.runtime import units
+
+ROUNDS = 100
+"""A loop whose rounds the dump does not tell is taken to run so often; the words say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One reason for a module: what was seen, and how much of its weight it earned."""
+
+    words: str
+    weight: float
+    share: float
+
+    @property
+    def points(self) -> float:
+        """What it adds to the score."""
+        return self.weight * self.share
+
+
+def _share(value: float, most: float) -> float:
+    return value / most if most else 0.0
+
+
+_SOFT = math.sqrt
+"""How shares of work count: how often each module runs is not known, so that half is not half."""
+
+
+def _of_most(verb: str, most: str, share: float) -> str:
+    """Return a reason: `needs the most memory`, or how near the module comes to the first."""
+    if share == 1:
+        return f"{verb} {most}"
+    return f"{verb} {share:.0%} as much as the one that {verb} {most}"
+
+
+def _by_work(one: ModuleSummary, most: Most) -> Evidence:
+    """Ask the estimate of the work, unless a trace has measured it."""
+    estimate = 0.0 if most.measured else work(one, most.rounds, most.relations)
+    share = _share(estimate, most.work)
+    words = _of_most("does", "the most work of all modules", share)
+    rounds = (
+        f"loops of unknown length taken as {most.rounds:,} rounds" if one.open_work else _COUNTED
+    )
+    return Evidence(f"{words} (operations and bytes, {rounds})", 30, _SOFT(share))
+
+
+_COUNTED = "loops counted with their rounds"
+
+
+def _by_open_loop(one: ModuleSummary, most: Most) -> Evidence:
+    words = "runs a loop until something is reached, as a solver or a simulation does"
+    whole = one.open_work * ROUNDS
+    share = _share(whole, max(whole, work(one, most.rounds, most.relations)))
+    return Evidence(words, 6, share * most.relations.worth[one.files.key])
+
+
+def _by_matrices(one: ModuleSummary, most: Most) -> Evidence:
+    share = 0.0 if most.measured else _share(matrices(one, most.relations), most.matrices)
+    words = _of_most("does", "the most matrix products and convolutions", share)
+    return Evidence(words, 18, _SOFT(share))
+
+
+def _by_input(one: ModuleSummary, most: Most) -> Evidence:
+    share = _share(one.signature.argument_bytes, most.arguments)
+    words = _of_most("is given", "the most data", share)
+    return Evidence(f"{words}, where an initialiser starts from next to nothing", 8, _SOFT(share))
+
+
+def _by_memory(one: ModuleSummary, most: Most) -> Evidence:
+    share = _share(memory(one, most.relations), most.memory)
+    return Evidence(_of_most("needs", "the most memory", share), 10, _SOFT(share))
+
+
+def _by_signature(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    returned, given = one.signature.returned_arguments, len(one.signature.arguments)
+    share = min(1.0, returned / 4) if returned and given > 1 else 0.0
+    results = units.plural(returned, "result")
+    words = f"returns {results} of the same shape as arguments, as a training step does"
+    return Evidence(words, 8, share)
+
+
+def _by_donation(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    donated = sum(argument.donated for argument in one.signature.arguments)
+    said = units.plural(donated, "argument")
+    words = f"donates {said}: the memory is reused for results"
+    return Evidence(words, 5, min(1.0, donated / 2))
+
+
+def _by_arguments(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    many = len(one.signature.arguments)
+    return Evidence(
+        f"takes {units.plural(many, 'argument')}, as programs with weights do", 5, min(1, many / 10)
+    )
+
+
+def _by_collectives(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    words = f"talks to other devices ({one.collectives} collectives)"
+    return Evidence(words, 4, min(1.0, float(one.collectives)))
+
+
+def _by_source(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    words = f"comes from {units.plural(one.user_lines, 'line')} of the user's own source"
+    return Evidence(words, 6, min(1.0, one.user_lines / 8))
+
+
+def _by_name(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    named = "step" in one.display_name or "train" in one.display_name
+    called = explain_module(one.display_name).display or one.display_name
+    words = f"is called {called}, as programs are called"
+    return Evidence(words, 3, 1.0 if named and not helper(one) else 0.0)
+
+
+def _by_function(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    words = "was made by a function of its name in the source, not by a call of the framework"
+    return Evidence(words, 3, 1.0 if is_own_function(one) else 0.0)
+
+
+def _by_executions(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    runs = sum(artifact.name.kind == "snapshot" for artifact in one.files.artifacts)
+    words = f"was run {units.plural(runs, 'time')} while snapshots of its arguments were taken"
+    return Evidence(words, 3, 0.0 if helper(one) else min(1.0, runs / 4))
+
+
+def _by_trace(one: ModuleSummary, most: Most) -> Evidence:
+    """Ask a profile: what was measured takes the place of estimates."""
+    if one.runs is None:
+        return Evidence("", 60, 0.0)
+    share = _share(one.runs.microseconds, most.measured)
+    times = f" {units.plural(one.runs.count, 'time')}" if one.runs.count else ""
+    whose = ", by itself or with others of its name" if one.runs.shared else ""
+    took = f"{one.runs.microseconds / 1000:,.1f} ms in all"
+    words = f"ran{times} while a profiler watched{whose}, {took}"
+    return Evidence(words, 60, share)
+
+
+def _by_sources(one: ModuleSummary, most: Most) -> Evidence:
+    many = 0 if helper(one) else most.relations.sources.get(one.files.key, 0)
+    words = f"seems to take what {units.plural(many, 'module')} before it returned"
+    return Evidence(words, 8, min(1.0, many / 2))
+
+
+def _by_pupils(one: ModuleSummary, most: Most) -> Evidence:
+    many = len(most.relations.pupils.get(one.files.key, ()))
+    words = f"returns a state that {units.plural(many, 'other module')} only looked at"
+    return Evidence(words, 12, min(1.0, float(many)))
+
+
+def _by_weights(one: ModuleSummary, most: Most) -> Evidence:
+    del most
+    embedded = one.traits.weights.bytes
+    words = f"has {units.byte_size(embedded)} of constants inside, as a model with its weights has"
+    many = embedded >= _WEIGHTS and not helper(one)
+    return Evidence(words, 5, 1.0 if many and one.matrix_flops else 0.0)
+
+
+_WEIGHTS = 1 << 14
+"""Bytes of constants that are taken for weights."""
+
+
+def _by_changes(one: ModuleSummary, most: Most) -> Evidence:
+    share = _share(one.changed_steps, most.changed)
+    return Evidence(f"was changed by {units.plural(one.changed_steps, 'compiler step')}", 5, share)
+
+
+def _by_text(one: ModuleSummary, most: Most) -> Evidence:
+    share = _share(one.text_bytes, most.text)
+    words = "has the largest final text" if share == 1 else "has a large final text"
+    return Evidence(words, 4, share)
+
+
+PIECES: tuple[Callable[[ModuleSummary, Most], Evidence], ...] = (
+    _by_work,
+    _by_open_loop,
+    _by_matrices,
+    _by_input,
+    _by_memory,
+    _by_signature,
+    _by_donation,
+    _by_arguments,
+    _by_collectives,
+    _by_source,
+    _by_name,
+    _by_function,
+    _by_executions,
+    _by_trace,
+    _by_sources,
+    _by_pupils,
+    _by_weights,
+    _by_changes,
+    _by_text,
+)

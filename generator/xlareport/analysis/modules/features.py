@@ -1,0 +1,177 @@
+"""What a module holds that tells which part it plays: its contents, not its names."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from xlareport.analysis.modules.signature import Signature, signature
+from xlareport.analysis.modules.weights import NO_WEIGHTS, Weights, weights
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+_PLUMBING = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "call", "bitcast", "copy", "after-all"}
+)
+_GENERATORS = frozenset({"rng-bit-generator", "rng", "rng-get-and-update-state"})
+_NOTHING_GIVEN = Signature((), (), 1)
+_SCALARS_KEPT = 200
+_PLACES_KEPT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCall:
+    """One collective in the order of the module, as far as all devices must agree on it."""
+
+    opcode: str
+    shape: str
+    groups: str
+
+    def __str__(self) -> str:
+        return f"{self.opcode} {self.shape}" + (f" over {self.groups}" if self.groups else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the contents of a module tell; empty where no snapshot could be read."""
+
+    given: Signature = _NOTHING_GIVEN
+    """The entry signature as the module came in, before it was partitioned."""
+    operations: tuple[tuple[str, int], ...] = ()
+    """Opcodes that do something, with their counts, as the module came in."""
+    places: tuple[str, ...] = ()
+    """Source places `file:line:column` of its instructions, sorted; what was called where."""
+    functions: tuple[str, ...] = ()
+    """Functions of the framework's stack frames, sorted."""
+    scalars: tuple[str, ...] = ()
+    """Scalar constants as the module came in, sorted; static values are among them."""
+    content: str = ""
+    """Hash of the module as it came in, without names and metadata; equal programs have one."""
+    entry: str = ""
+    """The same of the entry computation alone."""
+    pieces: frozenset[str] = frozenset()
+    """The same of every computation that another one calls, over all snapshots."""
+    collectives: tuple[CollectiveCall, ...] = ()
+    """As they are left in the optimised module."""
+    weights: Weights = NO_WEIGHTS
+
+    @property
+    def operation_count(self) -> int:
+        """Instructions that do something, as the module came in."""
+        return sum(count for _, count in self.operations)
+
+
+NO_TRAITS = Traits()
+"""Those of a module that could not be read."""
+
+
+def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Traits:
+    """Read the traits of a module off its snapshots, in their order."""
+    if not snapshots or final is None:
+        return Traits()
+    first = snapshots[0]
+    given = list(first.instructions)
+    doing = Counter(one.opcode for one in given if one.opcode not in _PLUMBING)
+    return Traits(
+        given=signature(first),
+        operations=tuple(doing.most_common()),
+        places=_places(given, first),
+        functions=tuple(sorted({one.function for one in first.stack_frames.values()})),
+        scalars=tuple(sorted(_scalars(given))[:_SCALARS_KEPT]),
+        content=_digest(sorted(_content(one) for one in first.computations)),
+        entry=_content(first.entry) if first.entry else "",
+        pieces=frozenset(_pieces(snapshots)),
+        collectives=tuple(_collectives(final)),
+        weights=weights(final),
+    )
+
+
+def makes_random_bits(found: Traits) -> bool:
+    """Say whether a module generates random numbers: an own opcode, or the rounds of a hash."""
+    counts = dict(found.operations)
+    if counts.keys() & _GENERATORS:
+        return True
+    rotates = counts.get("shift-left", 0) and counts.get("shift-right-logical", 0)
+    return bool(rotates) and counts.get("xor", 0) >= _HASH_ROUNDS
+
+
+_HASH_ROUNDS = 4
+NO_FILES = frozenset({"-", "<stdin>", "<unknown>", ""})
+"""What compilers write for a program that came as text: its lines are nobody's source."""
+
+
+def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
+    found = {_place(one, module) for one in instructions if one.opcode not in _PLUMBING}
+    return tuple(sorted(found - {""})[:_PLACES_KEPT])
+
+
+def _place(one: Instruction, module: HloModule) -> str:
+    frame = module.stack_frames.get(one.metadata.stack_frame_id or 0)
+    if frame is not None:
+        file, line, column = frame.file, frame.line, frame.column or 0
+    else:
+        file, line, column = one.metadata.source_file, one.metadata.source_line or 0, 0
+    return "" if file in NO_FILES else f"{file}:{line}:{column}"
+
+
+def _scalars(instructions: Iterable[Instruction]) -> Iterator[str]:
+    for one in instructions:
+        if one.opcode == "constant" and not one.shape.dimensions and len(one.argument) < 40:
+            yield f"{one.shape.element_type}[] {one.argument}"
+
+
+def _pieces(snapshots: Iterable[HloModule]) -> Iterator[str]:
+    seen: set[Computation] = set()
+    for module in snapshots:
+        for computation in module.computations:
+            if not computation.is_entry and computation not in seen:
+                seen.add(computation)
+                yield _content(computation)
+
+
+def _content(computation: Computation) -> str:
+    """Hash what a computation does: opcodes and shapes in the order of its operands' places."""
+    places = {one.name: str(at) for at, one in enumerate(computation.instructions)}
+    lines = [
+        f"{one.opcode} {_plain(one)} {[places.get(name, '') for name in one.operand_names]}"
+        for one in computation.instructions
+    ]
+    return _digest(lines)
+
+
+def _plain(one: Instruction) -> str:
+    shapes = one.shape.elements or (one.shape,)
+    return ",".join(f"{shape.element_type}{shape.dimensions}" for shape in shapes)
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return blake2b("\n".join(lines).encode(errors="replace"), digest_size=10).hexdigest()
+
+
+def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
+    for one in module.instructions:
+        opcode = one.opcode.removesuffix("-start")
+        if opcode in COLLECTIVES:
+            groups = one.attributes.get("replica_groups", one.attributes.get("source_target_pairs"))
+            yield CollectiveCall(opcode, _shapes(one), groups or "")
+
+
+def _shapes(one: Instruction) -> str:
+    shapes = one.shape.elements or (one.shape,)
+    return ", ".join(
+        f"{shape.element_type}[{','.join('?' if n is None else str(n) for n in shape.dimensions)}]"
+        for shape in shapes
+    )
+
+
+COLLECTIVES = frozenset(
+    {
+        "all-gather",
+        "all-reduce",
+        "all-to-all",
+        "collective-broadcast",
+        "collective-permute",
+        "ragged-all-to-all",
+        "reduce-scatter",
+    }
+)
+"""Opcodes that talk to other devices, without `-start`."""

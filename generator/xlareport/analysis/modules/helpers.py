@@ -1,0 +1,116 @@
+"""Modules that are nobody's program, recognised by their own contents alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.features import makes_random_bits
+from xlareport.analysis.modules.summary import ModuleSummary
+
+MATRICES = frozenset({"dot", "ragged-dot", "scaled-dot", "convolution"})
+"""Opcodes of matrix products and convolutions."""
+
+SEED_BYTES = 1024
+"""What goes into a maker of random numbers or of weights at most: keys and sizes."""
+
+_EAGER_OPERATIONS = 20
+_WITHOUT_STACK = 12
+_SCALAR_BYTES = 8
+_FEW = 4
+_FEW_RESULTS = 2
+_MOVES = frozenset({"convert", "reshape", "bitcast-convert", "copy-start", "copy-done"})
+_CUTS = frozenset({"slice", "reshape", "concatenate"})
+"""What taking an array apart consists of, once for each of its parts."""
+_AROUND = frozenset({"broadcast", "reshape", "convert", "transpose"})
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role and why; a guess, unless a marker decided."""
+
+    name: str
+    reason: str
+
+
+def helper(one: ModuleSummary) -> Role | None:
+    """Return the role of a helper: random numbers, cast or transfer, one-op eager module."""
+    for judge in _JUDGES:
+        found = judge(one)
+        if found is not None:
+            return found
+    return None
+
+
+def is_own_function(one: ModuleSummary) -> bool:
+    """Say whether a function of the module's name is on the stack of its own instructions.
+
+    An operation outside of jit is named for the operation, a jitted function for itself.
+    """
+    name = one.display_name.removeprefix("jit_")
+    if name.strip("_<>") == "unnamed_function":
+        return True  # an object that is called, or a partial application: it has no name to bear
+    called = {function.rsplit(".", 1)[-1] for function in one.traits.functions}
+    return name in called or ("<lambda>" in called and name.strip("_<>") == "lambda")
+
+
+def _move(one: ModuleSummary) -> Role | None:
+    doing = dict(one.traits.operations)
+    if not doing and one.traits.given.arguments:
+        return Role("cast or transfer", "it returns what it is given and computes nothing")
+    if "convert" in doing and doing.keys() <= _MOVES:
+        return Role("cast or transfer", "all it does is to convert its arguments")
+    converts = doing.get("convert", 0)
+    if 2 * converts > sum(doing.values()) and one.traits.operation_count <= _EAGER_OPERATIONS:
+        return Role("cast or transfer", "most of what it does is to convert its arguments")
+    return None
+
+
+def _random(one: ModuleSummary) -> Role | None:
+    """Recognise random numbers: bits made of next to nothing, and little done with them."""
+    given, doing = one.traits.given, dict(one.traits.operations)
+    if given.argument_bytes > SEED_BYTES or doing.keys() & MATRICES or "scatter" in doing:
+        return None
+    if _makes_a_key(one):
+        return Role("random numbers", "it makes a key of random numbers from a seed")
+    if not makes_random_bits(one.traits) or len(one.traits.places) > 1:
+        return None
+    if len(given.results) > _FEW_RESULTS:
+        return None
+    return Role("random numbers", "from a key of a few bytes it makes random bits, and little else")
+
+
+def _makes_a_key(one: ModuleSummary) -> bool:
+    given, doing = one.traits.given, dict(one.traits.operations)
+    shapes = {result.shape for result in given.results}
+    small = given.argument_bytes <= _SCALAR_BYTES
+    return small and shapes <= {"u32[2]", "u32[4]"} and "shift-right-logical" in doing
+
+
+def _eager(one: ModuleSummary) -> Role | None:
+    """Recognise an operation that ran outside of jit: few operations, from one place."""
+    count, doing = one.traits.operation_count, dict(one.traits.operations)
+    if one.origin.frontend not in ("jax", None) or is_own_function(one):
+        return None
+    places, stack = one.traits.places, one.traits.functions
+    from_one_place = len(places) == 1 or (not places and bool(stack))
+    if count == 1 or (_basic(doing) == 1 and count <= _FEW):
+        return Role("one-op eager module", f"it came in with one operation, {_main_opcode(doing)}")
+    # Without a stack a small function of one line looks the same as an operation of many steps.
+    most = _EAGER_OPERATIONS if stack else _WITHOUT_STACK
+    compound = doing.keys() & (MATRICES | {"while"})
+    little = count <= most or doing.keys() <= _CUTS
+    if from_one_place and little and not compound:
+        reason = f"it came in with {count} operations, all made by one call in the source"
+        return Role("one-op eager module", reason)
+    return None
+
+
+def _basic(doing: dict[str, int]) -> int:
+    """Count the operations that are not there only to fit shapes and types."""
+    return sum(count for opcode, count in doing.items() if opcode not in _AROUND)
+
+
+def _main_opcode(doing: dict[str, int]) -> str:
+    return next((opcode for opcode in doing if opcode not in _AROUND), next(iter(doing)))
+
+
+_JUDGES: tuple[Callable[[ModuleSummary], Role | None], ...] = (_move, _random, _eager)

@@ -1,0 +1,239 @@
+"""Links between modules: whose results are whose arguments.
+
+A framework's graph proves them. Without one they are guessed from shapes and from the order in
+which modules were compiled, which is the order of their first use; a guess is never shown as fact.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xlareport.analysis.modules.autotuning_pieces import cut_out
+from xlareport.analysis.modules.ports import Port, Ports, block, ports, without
+from xlareport.analysis.modules.processes import Process, processes
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
+
+_FAR = 200
+"""How many modules back a producer is looked for."""
+
+_DEEPEST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One module's results go into another one, or into its own next call."""
+
+    source: str
+    """Key of the module whose results they are."""
+    target: str
+    grade: Literal["exact", "guessed"]
+    tensors: tuple[str, ...]
+    """Their shapes, as far as they are known."""
+    reason: str
+    via: tuple[str, ...] = ()
+    """Operations outside of XLA that some of the values pass through."""
+
+
+def links(
+    summaries: Sequence[ModuleSummary], graphs: Sequence[FrameworkGraph] = ()
+) -> tuple[Link, ...]:
+    """Return the links of a dump: the proven ones, else guesses; each pair of modules once."""
+    proven = tuple(_proven(summaries, graphs))
+    return proven or _each_once(_guessed(summaries))
+
+
+def _proven(summaries: Sequence[ModuleSummary], graphs: Iterable[FrameworkGraph]) -> Iterator[Link]:
+    found: dict[tuple[str, str], Link] = {}
+    for graph in graphs:
+        compiled = {
+            node.name: module
+            for node in graph.nodes
+            if node.unit and (module := _module_of(node.unit, summaries)) is not None
+        }
+        for source, target, via in _paths(graph, compiled):
+            pair = source.files.key, target.files.key
+            reason = f"the graph in {graph.path.rpartition('/')[2]} has this edge"
+            link = Link(*pair, "exact", _common(source, target), reason, via)
+            known = found.get(pair, link)
+            found[pair] = replace(known, via=tuple(dict.fromkeys((*known.via, *via))))
+    yield from found.values()
+
+
+def _module_of(unit: str, summaries: Iterable[ModuleSummary]) -> ModuleSummary | None:
+    """Return the module that a cluster or function became; TensorFlow appends to the name."""
+    plain = unit.lstrip("_")
+    names = (plain, plain.removeprefix("inference_"), f"a_{plain}")
+    for one in summaries:
+        for name in names:
+            rest = one.display_name.removeprefix(name)
+            if rest != one.display_name and not rest[:1].isalnum():
+                return one
+    return None
+
+
+def _paths(
+    graph: FrameworkGraph, compiled: dict[str, ModuleSummary]
+) -> Iterator[tuple[ModuleSummary, ModuleSummary, tuple[str, ...]]]:
+    """Walk back from each compiled node, through what stays outside, to other compiled ones.
+
+    Through a variable a module can hand something to its own next call.
+    """
+    walk = _Walk({one.name: one for one in graph.nodes}, compiled, _stored(graph))
+    for node in graph.nodes:
+        target = compiled.get(node.name)
+        if target is not None:
+            for origin, via in walk.origins(node):
+                if compiled[origin] is not target or _VARIABLE in via:
+                    yield compiled[origin], target, via
+
+
+_VARIABLE = "variable"
+
+
+def _stored(graph: FrameworkGraph) -> dict[str, list[GraphNode]]:
+    """Return the nodes that write a variable by the name of its handle, their first input."""
+    stored: dict[str, list[GraphNode]] = defaultdict(list)
+    for one in graph.nodes:
+        if _writes(one):
+            stored[one.inputs[0].partition(":")[0]].append(one)
+    return stored
+
+
+def _writes(node: GraphNode) -> bool:
+    named = node.op.startswith("Assign") and node.op.endswith("VariableOp")
+    return named and len(node.inputs) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A graph in which compiled nodes are looked for, from others backwards."""
+
+    nodes: dict[str, GraphNode]
+    compiled: dict[str, ModuleSummary]
+    stored: dict[str, list[GraphNode]]
+
+    def origins(self, node: GraphNode) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the compiled nodes whose values come to a node, with what they pass through."""
+        read = node.inputs[1:] if _writes(node) else node.inputs
+        waiting: list[tuple[str, tuple[str, ...]]] = [(name, ()) for name in read]
+        seen: set[str] = set()
+        while waiting and len(seen) < _DEEPEST:
+            name, via = waiting.pop()
+            name = name.partition(":")[0]
+            if name in self.compiled:
+                yield name, via
+            elif name in self.nodes and name not in seen:
+                seen.add(name)
+                waiting += self._before(self.nodes[name], via)
+
+    def _before(
+        self, outside: GraphNode, via: tuple[str, ...]
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield what comes to a node that stays outside: its inputs, and writes of a variable."""
+        for name in outside.inputs:
+            yield name, (outside.op, *via)
+        for writer in self.stored.get(outside.name, ()):
+            written = (writer.name,) if writer.name in self.compiled else writer.inputs[1:]
+            yield from ((name, (_VARIABLE, *via)) for name in written)
+
+
+def _common(source: ModuleSummary, target: ModuleSummary) -> tuple[str, ...]:
+    taken = {one.shape for one in target.traits.given.arguments}
+    return tuple(one.shape for one in source.traits.given.results if one.shape in taken)
+
+
+def _each_once(found: Iterable[Link]) -> tuple[Link, ...]:
+    """Put the links between two modules together, with the reason of the first."""
+    pairs: dict[tuple[str, str], Link] = {}
+    for one in found:
+        pair = one.source, one.target
+        known = pairs.get(pair)
+        pairs[pair] = replace(known, tensors=known.tensors + one.tensors) if known else one
+    return tuple(pairs.values())
+
+
+def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[Link]:
+    """Guess links, the modules of each process in the order in which they were compiled.
+
+    What was cut out of another module is only compiled or timed; nothing is handed on to it.
+    """
+    apart: dict[Process, list[Ports]] = defaultdict(list)
+    found, pieces = processes(summaries), cut_out(summaries)
+    for one in summaries:
+        process = found[one.files.key]
+        if one.traits.content and process is not None and one.files.key not in pieces:
+            apart[process].append(ports(one))
+    for modules in apart.values():
+        yield from _of_process(modules)
+
+
+def _of_process(modules: Sequence[Ports]) -> Iterator[Link]:
+    used: set[tuple[str, str]] = set()
+    for place, one in enumerate(modules):
+        before = modules[max(0, place - _FAR) : place]
+        wanted = list(one.arguments)
+        own = block(one.results, wanted)
+        if len(own) > 1 and 3 * len(own) >= len(wanted):
+            reason = "it returns what it takes, in the same order: its next call takes its results"
+            yield Link(one.key, one.key, "guessed", own, reason)
+        bundle = _bundle(before, wanted)
+        if bundle is not None:
+            source, shapes = bundle
+            reason = f"{len(shapes)} results in a row have the shapes of as many arguments in a row"
+            yield Link(source, one.key, "guessed", shapes, reason)
+            wanted = without(wanted, shapes)
+        yield from _singles(before, one, wanted, used)
+        yield from _scalar(before, one)
+
+
+def _bundle(before: Sequence[Ports], wanted: list[Port]) -> tuple[str, tuple[str, ...]] | None:
+    """Return the last module before that makes several of the arguments in a row."""
+    shapes = frozenset(one.shape for one in wanted)
+    for source in reversed(before):
+        if len(source.shapes & shapes) > 1:
+            found = block(source.results, wanted)
+            whole = 2 * len(found) >= min(len(source.results), len(wanted))
+            if whole and len(set(found)) > 1:
+                return source.key, found
+    return None
+
+
+def _singles(
+    before: Sequence[Ports], target: Ports, wanted: Sequence[Port], used: set[tuple[str, str]]
+) -> Iterator[Link]:
+    """Link single arguments to the only module before that can have made them.
+
+    Memory that was donated is gone; a result that was given on already is taken where nothing else
+    returns its shape. The same function under another name is called beside it, not behind it.
+    """
+    for port in {one.shape: one for one in reversed(wanted)}.values():
+        gone = _GONE + port.shape
+        makers = [one for one in before if one.makes(port) and (one.key, gone) not in used]
+        free = [one for one in makers if (one.key, port.shape) not in used]
+        only = makers if len(makers) == 1 else free
+        if len(only) == 1 and only[0].content != target.content:
+            used.add((only[0].key, port.shape))
+            if port.donated:
+                used.add((only[0].key, gone))
+            yield Link(only[0].key, target.key, "guessed", (port.shape,), _only(makers))
+
+
+_GONE = "donated "
+
+
+def _only(makers: Sequence[Ports]) -> str:
+    if len(makers) == 1:
+        return "no other module before it returns this shape"
+    return "no other module before it returns this shape without having given it on"
+
+
+def _scalar(before: Sequence[Ports], target: Ports) -> Iterator[Link]:
+    """Link a module that takes one number to the one right before that only casts or moves it."""
+    if not before or len(target.scalars[0]) != 1 or target.arguments:
+        return
+    source = before[-1]
+    if source.moves and source.scalars[1] == target.scalars[0] and not source.results:
+        reason = "compiled right before it, it only casts or moves the one number that this takes"
+        yield Link(source.key, target.key, "guessed", target.scalars[0], reason)

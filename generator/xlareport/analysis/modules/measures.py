@@ -1,0 +1,105 @@
+"""What modules are compared by: work, memory and products, and what they have to do together."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.helpers import helper
+from xlareport.analysis.modules.links import links
+from xlareport.analysis.modules.state import pupils
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_BYTES_PER_FLOP = 0.02
+"""One byte moved costs about as much time as 50 operations, on CPU, GPU and TPU alike."""
+
+_HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "one-op eager module": 0.25}
+"""Which part of its work and memory counts for a helper."""
+
+_LOOKING = 0.4
+"""Which part counts for what only looks at a state: it may do more at once, and runs less often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """What modules have to do with each other."""
+
+    sources: Mapping[str, int]
+    """From how many modules before it a module takes results, by its key."""
+    pupils: Mapping[str, frozenset[str]]
+    """Modules that take a module's state and do not return it, by the key of that one."""
+    worth: Mapping[str, float]
+    """Which part of a module's work and memory counts, by its key."""
+
+    @classmethod
+    def of(cls, summaries: Sequence[ModuleSummary]) -> "Relations":
+        """Find them, links and states by guessing."""
+        watched = pupils(summaries)
+        found = {(one.source, one.target) for one in links(summaries) if one.source != one.target}
+        sources = Counter(target for _, target in found)
+        lookers = frozenset().union(*watched.values())
+        worth = {one.files.key: _worth(one, lookers) for one in summaries}
+        return cls(sources, watched, worth)
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The largest of each figure over all modules, to compare with."""
+
+    rounds: int
+    work: float
+    matrices: float
+    memory: float
+    arguments: int
+    changed: int
+    text: int
+    measured: float
+    """Microseconds that a profiler saw; 0 where the dump has no trace."""
+    relations: Relations
+
+    @classmethod
+    def of(cls, summaries: Sequence[ModuleSummary], rounds: int, relations: Relations) -> "Most":
+        """Measure all modules; `rounds` is how often a loop of unknown length is taken to run."""
+        return cls(
+            rounds=rounds,
+            work=max((work(one, rounds, relations) for one in summaries), default=0.0),
+            matrices=max((matrices(one, relations) for one in summaries), default=0.0),
+            arguments=max((one.signature.argument_bytes for one in summaries), default=0),
+            memory=max((memory(one, relations) for one in summaries), default=0),
+            changed=max((one.changed_steps for one in summaries), default=0),
+            text=max((one.text_bytes for one in summaries), default=0),
+            measured=max((one.runs.microseconds for one in summaries if one.runs), default=0.0),
+            relations=relations,
+        )
+
+
+def work(summary: ModuleSummary, rounds: int, relations: Relations) -> float:
+    """Return the work in bytes' worth; what only makes random bits is left out of it."""
+    final = summary.final
+    known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
+    more = (rounds - 1) * summary.open_work
+    worth = relations.worth[summary.files.key]
+    return (known + more) * (1 - _random_share(summary)) * worth
+
+
+def _worth(summary: ModuleSummary, lookers: frozenset[str]) -> float:
+    found = helper(summary)
+    if found is not None:
+        return _HELPED[found.name]
+    return _LOOKING if summary.files.key in lookers else 1.0
+
+
+def _random_share(summary: ModuleSummary) -> float:
+    """Return which part of the operations makes random bits: they come with additions."""
+    flops = summary.final.flops
+    return min(1.0, 1.3 * summary.bit_flops / flops) if flops else 0.0
+
+
+def matrices(summary: ModuleSummary, relations: Relations) -> float:
+    """Return the flops of matrix products and convolutions, as far as they count."""
+    return summary.matrix_flops * relations.worth[summary.files.key]
+
+
+def memory(summary: ModuleSummary, relations: Relations) -> float:
+    """Return the bytes that are allocated, else those of arguments and results, as they count."""
+    arguments = summary.signature.argument_bytes + summary.signature.result_bytes
+    return (summary.final.allocated_bytes or arguments) * relations.worth[summary.files.key]

@@ -1,0 +1,114 @@
+"""What a module takes and gives, as far as it tells which module can feed which."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from xlareport.analysis.modules.signature import Argument, Result, Signature
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_MANY = 400
+"""Modules with more arguments or results are compared by these first ones only."""
+
+_ANYWHERE = frozenset({"", "{replicated}", "{maximal device=0}"})
+"""Shardings that a framework gives to what has none; they speak neither for nor against."""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One argument or result that is an array, not a number."""
+
+    shape: str
+    sharding: str
+    layout: str
+    """As the compiler left it; empty where it is not known or not comparable."""
+    donated: bool = False
+
+    def fits(self, other: "Port") -> bool:
+        """Say whether one can be the other: nothing that both tell contradicts."""
+        apart = {self.sharding, other.sharding} - _ANYWHERE
+        layouts = {self.layout, other.layout} - {""}
+        return self.shape == other.shape and len(apart) < 2 and len(layouts) < 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What one module takes and gives."""
+
+    key: str
+    content: str
+    arguments: tuple[Port, ...]
+    results: tuple[Port, ...]
+    scalars: tuple[tuple[str, ...], tuple[str, ...]]
+    """Shapes of the numbers that it takes and gives."""
+    moves: bool
+    """It only casts or moves what it takes."""
+
+    @property
+    def shapes(self) -> frozenset[str]:
+        """Shapes of the results."""
+        return frozenset(one.shape for one in self.results)
+
+    def makes(self, wanted: Port) -> bool:
+        """Say whether some result can be this argument of another module."""
+        return any(one.fits(wanted) for one in self.results)
+
+
+def ports(one: ModuleSummary) -> Ports:
+    """Read what a module takes and gives: shapes as it came in, layouts as it was left."""
+    given, left = one.traits.given, one.signature
+    arguments = given.arguments[:_MANY]
+    results = given.results[:_MANY]
+    kept = _comparable(given, left)
+    layouts = [each.layout for each in left.arguments], [each.layout for each in left.results]
+    return Ports(
+        key=one.files.key,
+        content=one.traits.content,
+        arguments=tuple(
+            Port(each.shape, each.sharding, layouts[0][at] if kept else "", each.donated)
+            for at, each in enumerate(arguments)
+            if not _is_scalar(each)
+        ),
+        results=tuple(
+            Port(each.shape, each.sharding, layouts[1][at] if kept else "")
+            for at, each in enumerate(results)
+            if not _is_scalar(each)
+        ),
+        scalars=(_scalars(arguments), _scalars(results)),
+        moves=set(dict(one.traits.operations)) <= {"convert"},
+    )
+
+
+def _comparable(given: Signature, left: Signature) -> bool:
+    """Say whether the optimised module has the same arguments and results, unpartitioned."""
+    return _shapes(given) == _shapes(left)
+
+
+def _shapes(found: Signature) -> tuple[list[str], list[str]]:
+    return [one.shape for one in found.arguments], [one.shape for one in found.results]
+
+
+def _is_scalar(one: Argument | Result) -> bool:
+    return "[]" in one.shape
+
+
+def _scalars(found: Iterable[Argument | Result]) -> tuple[str, ...]:
+    return tuple(one.shape for one in found if _is_scalar(one))
+
+
+def block(results: Sequence[Port], arguments: Sequence[Port]) -> tuple[str, ...]:
+    """Return the shapes of the longest run that both have in a row; none if it does not fit."""
+    given, taken = [one.shape for one in results], [one.shape for one in arguments]
+    found = SequenceMatcher(None, given, taken, autojunk=False).find_longest_match()
+    pairs = zip(results[found.a : found.a + found.size], arguments[found.b :], strict=False)
+    if not all(one.fits(other) for one, other in pairs):
+        return ()
+    return tuple(given[found.a : found.a + found.size])
+
+
+def without(wanted: Iterable[Port], shapes: Iterable[str]) -> list[Port]:
+    """Return the arguments less one of each of the shapes, the first of its kind."""
+    left = list(wanted)
+    for shape in shapes:
+        left.remove(next(one for one in left if one.shape == shape))
+    return left

@@ -1,0 +1,150 @@
+"""Which module is the program: all evidence summed, and how sure the first place is."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.evidence import PIECES, ROUNDS, Evidence
+from xlareport.analysis.modules.measures import Most, Relations
+from xlareport.analysis.modules.ranks import ranked_together
+from xlareport.analysis.modules.retraces import retraced
+from xlareport.analysis.modules.state import trains
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.knowledge.main_record import main_record
+
+_EXTREMES = (1, 10_000)
+"""Other numbers of rounds: if one of them puts another module first, it is a tie."""
+
+CLEAR = 12
+TIE = 3
+"""Points between the first two: with the first number a guess is clear, below the second a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A module with its evidence, strongest first."""
+
+    summary: ModuleSummary
+    score: float
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MainGuess:
+    """The main program, how sure, and what else it could be."""
+
+    best: Ranked
+    sureness: str
+    """`clear`, `likely` or `tie`; `only` where no other module could be read."""
+    runners_up: tuple[Ranked, ...]
+    unread: int = 0
+    """Modules that could not be read: one of them may as well be the program."""
+    by_rounds: Ranked | None = None
+    """What comes first if loops of unknown length run once, or ten thousand times."""
+    oftener: bool = False
+    """Whether `by_rounds` comes first where they run more often, not less often."""
+
+    @property
+    def tie(self) -> bool:
+        """Nothing in the dump tells this module from another one."""
+        return self.sureness == "tie"
+
+    @property
+    def alone(self) -> bool:
+        """It could be read, and no other module could."""
+        return self.sureness == "only"
+
+    @property
+    def confidence(self) -> float:
+        """The chance that it is right, from guesses like it on dumps whose program is known.
+
+        In a tie, and where the rest could not be read, one half says that nothing is known.
+        """
+        if self.tie or (self.alone and self.unread):
+            return 0.5
+        return round(main_record()[self.sureness].chance, 2)
+
+
+def rank(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
+    """Rank modules, the likeliest program first; equal scores stay in the order given.
+
+    A loop that runs until its data say so is what a program is made of where nothing trains: with
+    its module ahead at many rounds, that goes first. The guess is a tie all the same.
+    """
+    relations = Relations.of(summaries)
+    ranked = _ranked(summaries, ROUNDS, relations)
+    if not ranked or ranked[0].summary.open_work or not _any_open(ranked):
+        return ranked
+    often = _ranked(summaries, max(_EXTREMES), relations)[0]
+    if not often.summary.open_work or trains(ranked[0].summary):
+        return ranked
+    return tuple(sorted(ranked, key=lambda one: one.summary is not often.summary))
+
+
+def _any_open(ranked: Sequence[Ranked]) -> bool:
+    return any(one.summary.open_work for one in ranked)
+
+
+def _ranked(
+    summaries: Sequence[ModuleSummary], rounds: int, relations: Relations
+) -> tuple[Ranked, ...]:
+    """Rank modules; `rounds` is how often a loop of unknown length is taken to run."""
+    most = Most.of(summaries, rounds, relations)
+    ranked = []
+    for one in summaries:
+        evidence = [piece(one, most) for piece in PIECES]
+        kept = sorted((e for e in evidence if e.points > 0), key=lambda e: -e.points)
+        ranked.append(Ranked(one, sum(e.points for e in kept), tuple(kept)))
+    return tuple(sorted(ranked, key=lambda one: -one.score))
+
+
+def main_guess(ranked: Sequence[Ranked]) -> MainGuess | None:
+    """Return the guess; None for a dump without modules."""
+    if not ranked:
+        return None
+    best = ranked[0]
+    same = kin(best.summary, [one.summary for one in ranked])
+    rest = tuple(one for one in ranked[1:] if one.summary.files.key not in same)
+    other, oftener = _by_rounds(ranked, same)
+    near = tuple(one for one in rest[:3] if one.score > best.score * 0.25)
+    if other is not None and all(one.summary is not other.summary for one in near):
+        near = (*near, other)
+    unread = sum(one.summary.final.instructions is None for one in ranked)
+    return MainGuess(best, _sureness(ranked, rest, other), near, unread, other, oftener)
+
+
+def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | None) -> str:
+    best = ranked[0]
+    read = [one for one in ranked if one.summary.final.instructions is not None]
+    if len(read) == 1 and read[0] is best:
+        return "only"
+    margin = best.score - (rest[0].score if rest else 0.0)
+    if not read or margin < TIE or other is not None:
+        return "tie"
+    return "clear" if margin >= CLEAR else "likely"
+
+
+def _by_rounds(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked | None, bool]:
+    """Return another module that comes first with other numbers of rounds; whether with more."""
+    if not _any_open(ranked):
+        return None, False
+    summaries = [one.summary for one in ranked]
+    relations = Relations.of(summaries)
+    for rounds in _EXTREMES:
+        first = _ranked(summaries, rounds, relations)[0]
+        if first.summary.files.key not in same:
+            return first, rounds > ROUNDS
+    return None, False
+
+
+def kin(best: ModuleSummary, summaries: Sequence[ModuleSummary]) -> Mapping[str, str]:
+    """Return the keys of modules that are this one once more, and in what way."""
+    found = {best.files.key: ""}
+    for _, members in ranked_together(summaries):
+        if any(one.files.key == best.files.key for one in members):
+            for one in members:
+                found.setdefault(one.files.key, "compiled by another process")
+    for _, members in retraced(summaries):
+        if any(one.files.key in found for one in members):
+            for one in members:
+                found.setdefault(one.files.key, "compiled once more")
+    return found

@@ -1,0 +1,100 @@
+"""One program compiled by several processes: the same modules put together, and what differs.
+
+Ranks that run their collectives in different orders wait for each other for ever, so that this is
+the first thing to look at in a hang.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from xlareport.analysis.modules.features import CollectiveCall
+from xlareport.analysis.modules.processes import Process, processes
+from xlareport.analysis.modules.retraces import Difference, function_name
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """One program as each process compiled it."""
+
+    name: str
+    members: tuple[ModuleSummary, ...]
+    differences: tuple[Difference, ...]
+    """The order of collectives first."""
+
+    @property
+    def collectives(self) -> int | None:
+        """How many collectives each runs, in one order; None where they do not agree."""
+        orders = {one.traits.collectives for one in self.members}
+        return len(self.members[0].traits.collectives) if len(orders) == 1 else None
+
+
+def ranks(summaries: Sequence[ModuleSummary]) -> tuple[RankGroup, ...]:
+    """Put together what several processes compiled of one function, and compare it."""
+    return tuple(
+        RankGroup(name, tuple(members), tuple(_differences(members)))
+        for name, members in ranked_together(summaries)
+    )
+
+
+def ranked_together(
+    summaries: Sequence[ModuleSummary],
+) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
+    """Yield the name and the modules of each function that several processes compiled.
+
+    Its first compilation in one process goes with the first in another: their numbers shift where
+    one rank alone logs or saves something. What has neither number nor contents nor source lines
+    in common is another function of the same name.
+    """
+    apart = processes(summaries)
+    times: Counter[tuple[Process, str]] = Counter()
+    found: dict[tuple[str, int], list[ModuleSummary]] = defaultdict(list)
+    for one in summaries:
+        process, name = apart[one.files.key], function_name(one.display_name)
+        if process is not None and one.traits.content:
+            times[process, name] += 1
+            found[name, times[process, name]].append(one)
+    for (name, _), same in found.items():
+        members = [one for one in same if _is_rank_of(one, same[0])]
+        if len(members) > 1:
+            yield name, members
+
+
+def _is_rank_of(one: ModuleSummary, first: ModuleSummary) -> bool:
+    if one.traits.content == first.traits.content:
+        return True
+    mine, yours = set(one.traits.places), set(first.traits.places)
+    if mine and yours:
+        return 2 * len(mine & yours) >= min(len(mine), len(yours))
+    return one.files.id is not None and one.files.id == first.files.id
+
+
+def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    yield from _orders([one.traits.collectives for one in members])
+    for what, values in (
+        ("what they compute, as they came in", _lettered([one.traits.content for one in members])),
+        ("devices each was partitioned over", [str(one.signature.partitions) for one in members]),
+        ("instructions left", [str(one.final.instructions) for one in members]),
+    ):
+        if len(set(values)) > 1:
+            yield Difference(what, tuple(values))
+
+
+def _lettered(values: Sequence[str]) -> list[str]:
+    """Return a name for each value, the same one for the same: `program 1`, `program 2`."""
+    different = list(dict.fromkeys(values))
+    return [f"program {different.index(one) + 1}" for one in values]
+
+
+def _orders(calls: Sequence[tuple[CollectiveCall, ...]]) -> Iterator[Difference]:
+    """Yield the first places at which not all processes run the same collective."""
+    found = 0
+    for number, row in enumerate(zip_longest(*calls), 1):
+        if len(set(row)) > 1 and found < _SHOWN:
+            found += 1
+            said = tuple("none" if one is None else str(one) for one in row)
+            yield Difference(f"collective {number} in order", said)

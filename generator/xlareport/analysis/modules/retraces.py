@@ -1,0 +1,164 @@
+"""Retraces: one function that was compiled several times, and what differs between the times."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.autotuning_pieces import cut_out
+from xlareport.analysis.modules.processes import Process, processes
+from xlareport.analysis.modules.signature import Argument
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_NUMBERED = re.compile(r"(?:\d++[._])++")
+"""Numbers at the end, of a name read backwards: from its end there is one place to begin."""
+_ALIKE = 0.8
+_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that is not the same in all members: one value for each member, in their order."""
+
+    what: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetraceGroup:
+    """One function compiled several times."""
+
+    name: str
+    members: tuple[ModuleSummary, ...]
+    differences: tuple[Difference, ...]
+    reason: str
+    """Why these are held for one function: a guess from name, source lines and operations."""
+
+    @property
+    def changed_steps(self) -> int:
+        """Steps of the compiler that the compilations after the first one cost."""
+        return sum(one.changed_steps for one in self.members[1:])
+
+
+def retraces(summaries: Sequence[ModuleSummary]) -> tuple[RetraceGroup, ...]:
+    """Find the functions that one process compiled several times, by their first modules."""
+    return tuple(_group(name, group) for name, group in retraced(summaries))
+
+
+def retraced(
+    summaries: Sequence[ModuleSummary],
+) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
+    """Yield the name and the modules of each function that one process compiled several times.
+
+    Pieces of other compilations are no functions: their names are numbers within one module.
+    """
+    named: dict[tuple[Process, str], list[list[ModuleSummary]]] = defaultdict(list)
+    apart, pieces = processes(summaries), cut_out(summaries)
+    for one in summaries:
+        process = apart[one.files.key]
+        if not one.traits.content or process is None or one.files.key in pieces:
+            continue
+        groups = named[process, function_name(one.display_name)]
+        mine = next((group for group in groups if _same_function(group[0], one)), None)
+        if mine is None:
+            groups.append([one])
+        else:
+            mine.append(one)
+    for (_, name), found in named.items():
+        yield from ((name, group) for group in found if len(group) > 1)
+
+
+def function_name(module: str) -> str:
+    """Return the name of a module without what frameworks append for each compilation."""
+    plain = module.partition("__Xla")[0]
+    found = _NUMBERED.match(plain[::-1])
+    return plain[: len(plain) - found.end()] or plain if found else plain
+
+
+def _same_function(one: ModuleSummary, other: ModuleSummary) -> bool:
+    """Say whether modules of one name are one function: from the same lines, or much alike."""
+    mine, yours = set(one.traits.places), set(other.traits.places)
+    if len(mine) > 1 and len(yours) > 1:
+        return 2 * len(mine & yours) >= min(len(mine), len(yours))
+    return _likeness(one, other) >= _ALIKE
+
+
+def _likeness(one: ModuleSummary, other: ModuleSummary) -> float:
+    mine, yours = Counter(dict(one.traits.operations)), Counter(dict(other.traits.operations))
+    either = (mine | yours).total()
+    return (mine & yours).total() / either if either else 1.0
+
+
+def _group(name: str, members: Sequence[ModuleSummary]) -> RetraceGroup:
+    shared = all(one.traits.places for one in members)
+    reason = "the same name and the same source lines" if shared else "the same name, alike inside"
+    found = tuple(_differences(members))[:_ROWS]
+    return RetraceGroup(name, tuple(members), found, reason)
+
+
+def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    for what, value in _ASPECTS:
+        yield from _unless_equal(what, [value(one) for one in members])
+    most = max(len(one.traits.given.arguments) for one in members)
+    for number in range(most):
+        yield from _argument(number, members)
+    yield from _results(members)
+    yield from _scalars(members)
+    yield from _flags(members)
+
+
+def _unless_equal(what: str, values: Sequence[str]) -> Iterator[Difference]:
+    if len(set(values)) > 1:
+        yield Difference(what, tuple(values))
+
+
+_ASPECTS: tuple[tuple[str, Callable[[ModuleSummary], str]], ...] = (
+    ("number of arguments", lambda one: str(len(one.traits.given.arguments))),
+    ("number of results", lambda one: str(len(one.traits.given.results))),
+    ("devices it was partitioned over", lambda one: str(one.traits.given.partitions)),
+)
+
+
+def _argument(number: int, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    given = [one.traits.given.arguments for one in members]
+    mine = [one[number] if number < len(one) else None for one in given]
+    label = next(one.label for one in mine if one is not None)
+    for what, value in _OF_ARGUMENT:
+        said = [value(one) if one is not None else "absent" for one in mine]
+        yield from _unless_equal(f"argument {number} ({label}): {what}", said)
+
+
+_OF_ARGUMENT: tuple[tuple[str, Callable[[Argument], str]], ...] = (
+    ("shape", lambda one: one.shape),
+    ("sharding", lambda one: one.sharding or "none"),
+    ("layout", lambda one: one.layout),
+    ("donated", lambda one: "yes" if one.donated else "no"),
+)
+
+
+def _results(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    returned = [one.traits.given.results for one in members]
+    if len({len(one) for one in returned}) == 1:
+        for number, results in enumerate(zip(*returned, strict=True)):
+            said = [one.shape for one in results]
+            yield from _unless_equal(f"result {number}: shape", said)
+
+
+def _scalars(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    """Compare the scalar constants: static values and Python numbers end up there."""
+    counted = [Counter(one.traits.scalars) for one in members]
+    shared = counted[0].copy()
+    for one in counted[1:]:
+        shared &= one
+    own = [", ".join(sorted((one - shared).elements())[:6]) or "none" for one in counted]
+    yield from _unless_equal("constants that not all of them have (static values show here)", own)
+
+
+def _flags(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    stated = [{one.setting.name: one.setting.value for one in each.settings} for each in members]
+    if not all(stated):
+        return
+    for name in sorted(set().union(*stated)):
+        if not name.startswith("xla_dump"):
+            said = [one.get(name, "default") for one in stated]
+            yield from _unless_equal(f"option {name}", said)

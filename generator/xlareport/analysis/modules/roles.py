@@ -1,0 +1,265 @@
+"""What part each module plays, with the reason in words.
+
+Contents decide: a name is asked last, and only where the contents do not speak against it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.autotuning_pieces import cut_out
+from xlareport.analysis.modules.features import makes_random_bits
+from xlareport.analysis.modules.helpers import MATRICES, SEED_BYTES, Role, helper
+from xlareport.analysis.modules.ranking import TIE, MainGuess, kin
+from xlareport.analysis.modules.state import arguments, looks_at, results, trains
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_LIKE_A_PROGRAM = 0.02
+_ALMOST = 0.3
+_NEAR = 0.7
+_FED = 2
+_MUCH = 4096
+_LITTLE = 16
+_FEW = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Dump:
+    """What a module is compared with."""
+
+    main: ModuleSummary | None
+    gpu: bool
+    """Some module was compiled for a GPU, where pieces are timed alone to tune them."""
+    cut_out: frozenset[str]
+    """Keys of modules that are no whole ones."""
+    pieces: dict[str, str]
+    """Contents of called computations, with the name of the module that calls them."""
+    renamed: frozenset[tuple[str, tuple[str, ...]]]
+    """Contents and places that modules of several names have."""
+
+
+def roles(
+    summaries: Sequence[ModuleSummary],
+    main: MainGuess | None,
+    proven: Collection[tuple[str, str]] = (),
+) -> tuple[Role, ...]:
+    """Tell the role of each module, in the order given.
+
+    `proven` are pairs of keys of which a framework's graph says that one feeds the other.
+    """
+    best = main.best.summary if main else None
+    apart = _Dump(
+        main=best,
+        gpu=any(one.origin.backend == "gpu" for one in summaries),
+        cut_out=cut_out(summaries),
+        pieces=_pieces(summaries),
+        renamed=_renamed(summaries),
+    )
+    alone = [_alone(one, apart) for one in summaries]
+    programs = _programs(summaries, alone, main)
+    own = {one.files.key for one, role in zip(summaries, alone, strict=True) if role.name == _OWN}
+    programs |= dict.fromkeys(_same_graph(programs, proven) & own, _CLUSTER)
+    return tuple(
+        Role("main", programs[one.files.key]) if one.files.key in programs else found
+        for one, found in zip(summaries, alone, strict=True)
+    )
+
+
+def _programs(
+    summaries: Sequence[ModuleSummary],
+    alone: Sequence[Role],
+    main: MainGuess | None,
+) -> dict[str, str]:
+    """Return the main programs by key: the best guess, its retraces, and others of its kind."""
+    if main is None:
+        return {}
+    best = main.best.summary
+    again = kin(best, summaries)
+    found = {key: f"it is the main program, {how}" for key, how in again.items() if how}
+    found[best.files.key] = "it is the best guess for the main program, see the reasons"
+    for one, role in zip(summaries, alone, strict=True):
+        if role.name == "unknown" and one.files.key not in found:
+            reason = _another_program(one, main)
+            found |= {one.files.key: reason} if reason else {}
+    return found
+
+
+_OWN = "unknown"
+_CLUSTER = "it is another part of the main program: the framework's graph links them"
+
+
+def _same_graph(mains: Collection[str], proven: Collection[tuple[str, str]]) -> set[str]:
+    """Return the keys that proven links lead to from a main program, forwards or backwards."""
+    reached, waiting = set(mains), list(mains)
+    while waiting:
+        here = waiting.pop()
+        near = {other for pair in proven if here in pair for other in pair} - reached
+        reached |= near
+        waiting += near
+    return reached - set(mains)
+
+
+def _another_program(one: ModuleSummary, main: MainGuess) -> str:
+    best = main.best.summary
+    scores = {each.summary.files.key: each.score for each in main.runners_up}
+    score = scores.get(one.files.key, 0.0)
+    if main.tie and main.best.score - score < TIE:
+        return "it cannot be told apart from the best guess for the main program"
+    least = _LIKE_A_PROGRAM if trains(best) else _ALMOST
+    if trains(one) and (one.final.flops or 0) > least * (best.final.flops or 0):
+        return "it returns its arguments updated: it is a training step as well"
+    if main.sureness != "clear" and score > _NEAR * main.best.score:
+        return "as much speaks for it as for the best guess for the main program"
+    return ""
+
+
+def _alone(one: ModuleSummary, dump: _Dump) -> Role:
+    if not one.traits.content:
+        return Role("unknown", "none of its snapshots could be read")
+    for judge in _JUDGES:
+        found = judge(one, dump)
+        if found is not None:
+            return found
+    return Role("unknown", "a function of its own: nothing in it speaks for one of the known roles")
+
+
+def _pieces(summaries: Iterable[ModuleSummary]) -> dict[str, str]:
+    owners: dict[str, str] = {}
+    for one in summaries:
+        for piece in one.traits.pieces:
+            owners.setdefault(piece, one.display_name)
+    return owners
+
+
+def _piece(one: ModuleSummary, dump: _Dump) -> Role | None:
+    """Recognise what a compiler cut out of another module and compiled or timed alone."""
+    if one.files.key not in dump.cut_out:
+        return None
+    owner = dump.pieces.get(one.traits.entry)
+    inside = f" and what it does stands inside of {owner}" if owner else ""
+    if dump.gpu:
+        reason = f"it lacks the beginning, as pieces do that a GPU compiler times alone{inside}"
+        return Role("copied-out autotuning piece", reason)
+    return Role("part of another compilation", f"it lacks the beginning of a compilation{inside}")
+
+
+def _helper(one: ModuleSummary, dump: _Dump) -> Role | None:
+    """Recognise helpers; an operation outside jit bears one name wherever it comes up."""
+    found = helper(one)
+    if found is not None and found.name == "one-op eager module" and _code(one) in dump.renamed:
+        return None
+    return found
+
+
+def _code(one: ModuleSummary) -> tuple[str, tuple[str, ...]]:
+    return one.traits.content, one.traits.places
+
+
+def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[tuple[str, tuple[str, ...]]]:
+    """Return what stands in modules of several names, made by the same lines: somebody's code."""
+    names: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
+    for one in summaries:
+        if one.traits.places:
+            names[_code(one)].add(one.display_name)
+    return frozenset(code for code, found in names.items() if len(found) > 1)
+
+
+def _initialisation(one: ModuleSummary, dump: _Dump) -> Role | None:
+    """Recognise what makes much out of next to nothing, above all the main program's arguments."""
+    given = one.traits.given
+    from_little = given.result_bytes > 4 * given.argument_bytes
+    if one is dump.main or given.argument_bytes > SEED_BYTES or not from_little:
+        return None
+    fed = _fed(one, dump.main)
+    if fed >= _FED:
+        return Role("initialisation", f"from next to nothing it makes {fed} arguments of the main")
+    return None
+
+
+def _initialisation_in_part(one: ModuleSummary, dump: _Dump) -> Role | None:
+    """Recognise what makes one argument, or something large that is not given on as it is."""
+    given = one.traits.given
+    from_little = given.result_bytes > 4 * given.argument_bytes
+    little = given.argument_bytes <= SEED_BYTES and from_little
+    if one is dump.main or not little or given.result_bytes < _MUCH:
+        return None
+    if _fed(one, dump.main):
+        return Role("initialisation", "from next to nothing it makes an argument of the main")
+    results = len(given.results)
+    if makes_random_bits(one.traits) and results > 1 and _differ(one):
+        reason = f"from next to nothing it makes {results} results out of random numbers"
+        return Role("initialisation", reason)
+    if given.argument_bytes <= _LITTLE and len(one.traits.places) > 1:
+        return Role("initialisation", "it makes a table out of next to nothing")
+    return None
+
+
+def _differ(one: ModuleSummary) -> bool:
+    return len({result.shape for result in one.traits.given.results}) > 1
+
+
+def _fed(one: ModuleSummary, main: ModuleSummary | None) -> int:
+    """Count the results that have the shape of an argument of the main program, scalars aside."""
+    if main is None:
+        return 0
+    return sum((results(one) & arguments(main)).values())
+
+
+_REARRANGES = frozenset({"concatenate", "reshape", "slice", "transpose", "broadcast", "convert"})
+"""Opcodes of what copies a state in another order, without asking anything of it."""
+
+
+def _evaluation(one: ModuleSummary, dump: _Dump) -> Role | None:
+    """Recognise the main program's arguments taken, and not given back."""
+    main = dump.main
+    if main is None or one is main:
+        return None
+    shared = looks_at(one, main)
+    if not shared or dict(one.traits.operations).keys() <= _REARRANGES:
+        return None
+    reason = f"it takes {shared} arguments like those of the main program and returns none updated"
+    return Role("evaluation", reason)
+
+
+def _report(one: ModuleSummary, dump: _Dump) -> Role | None:
+    """Recognise what turns a state or scalars into a few scalars, at next to no cost."""
+    given, main = one.traits.given, dump.main
+    if main is None or one is main or not given.arguments or len(given.results) < 2:
+        return None
+    heavy = dict(one.traits.operations).keys() & MATRICES
+    small = 10 * (one.final.flops or 0) < (main.final.flops or 0)
+    if heavy or not small or not all("[]" in each.shape for each in given.results):
+        return None
+    return Role("report or summary", "it returns a few scalars and computes next to nothing")
+
+
+_NAMES = (
+    (re.compile(r"threefry|random|_normal|_uniform|randint|noise|shuffle"), "random numbers"),
+    (re.compile(r"(?:\A|_)init(?:\Z|_(?!ial_state)|ial)"), "initialisation"),
+    (re.compile(r"eval|predict|valid|infer(?!ence_)|generate|sample"), "evaluation"),
+    (re.compile(r"convert_element_type|device_put|transfer|astype"), "cast or transfer"),
+    (re.compile(r"report|summar|metric"), "report or summary"),
+)
+
+
+def _by_name(one: ModuleSummary, dump: _Dump) -> Role | None:
+    if one is dump.main or one.traits.operation_count == 0:
+        return None
+    for pattern, found in _NAMES:
+        said = pattern.search(one.display_name)
+        if said:
+            return Role(found, f"its name says so ({said[0]}), and its contents do not object")
+    return None
+
+
+_JUDGES: tuple[Callable[[ModuleSummary, _Dump], Role | None], ...] = (
+    _piece,
+    _initialisation,
+    _helper,
+    _initialisation_in_part,
+    _report,
+    _evaluation,
+    _by_name,
+)
+"""In the order in which they are asked: the first that recognises a module decides."""

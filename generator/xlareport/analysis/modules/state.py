@@ -1,0 +1,65 @@
+"""Modules that carry a state: they return what they take, updated; others only look at it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from xlareport.analysis.modules.summary import ModuleSummary
+
+_FEW = 4
+
+
+def arguments(one: ModuleSummary) -> Counter[str]:
+    """Count the shapes that a module takes, scalars aside."""
+    return Counter(each.shape for each in one.traits.given.arguments if "[]" not in each.shape)
+
+
+def results(one: ModuleSummary) -> Counter[str]:
+    """Count the shapes that a module returns, scalars aside."""
+    return Counter(each.shape for each in one.traits.given.results if "[]" not in each.shape)
+
+
+def trains(one: ModuleSummary) -> bool:
+    """Say whether a module returns many of its arguments updated, as a training step does."""
+    given = arguments(one)
+    back = (given & results(one)).total()
+    return back >= 2 and 4 * back >= given.total() and one.traits.operation_count > _FEW
+
+
+def looks_at(one: ModuleSummary, other: ModuleSummary) -> int:
+    """Count the arguments that one shares with a module that trains, and does not return itself."""
+    if not trains(other) or trains(one):
+        return 0
+    mine = arguments(one)
+    shared = (mine & arguments(other) & results(other)).total()
+    return shared if shared >= 2 and 2 * shared >= mine.total() else 0
+
+
+def pupils(summaries: Sequence[ModuleSummary]) -> Mapping[str, frozenset[str]]:
+    """Return for each module that trains the keys of those that only look at its state.
+
+    Modules of one signature are compared once: a dump can hold thousands of them.
+    """
+    alike: dict[_Signature, list[ModuleSummary]] = defaultdict(list)
+    for one in summaries:
+        alike[_signature(one)].append(one)
+    firsts = [(members[0], members) for members in alike.values()]
+    steps = [(first, members) for first, members in firsts if trains(first)]
+    others = [(first, members) for first, members in firsts if not trains(first)]
+    found: dict[str, frozenset[str]] = {}
+    for step, same in steps:
+        watching = [members for one, members in others if looks_at(one, step)]
+        keys = frozenset(each.files.key for members in watching for each in members)
+        found |= {one.files.key: keys for one in same}
+    return found
+
+
+_Signature = tuple[tuple[str, ...], tuple[str, ...], bool]
+
+
+def _signature(one: ModuleSummary) -> _Signature:
+    given = one.traits.given
+    shapes = (
+        tuple(each.shape for each in given.arguments),
+        tuple(each.shape for each in given.results),
+    )
+    return (*shapes, one.traits.operation_count > _FEW)

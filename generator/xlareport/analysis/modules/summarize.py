@@ -1,0 +1,180 @@
+"""A module that was read becomes its summary: the figures that travel between processes."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
+from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.roofline import Heavy, heaviest
+from xlareport.analysis.cost.shares import weight
+from xlareport.analysis.cost.work import ModuleCost, module_cost
+from xlareport.analysis.modules.features import NO_FILES, traits
+from xlareport.analysis.modules.origin import origin
+from xlareport.analysis.modules.settings import choice
+from xlareport.analysis.modules.signature import signature
+from xlareport.analysis.modules.summary import (
+    Figures,
+    HeavyInstruction,
+    ModuleSummary,
+    StageSummary,
+    StepSummary,
+)
+from xlareport.analysis.source.locations import is_framework, place_of
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.devices import Device
+from xlareport.program import Module
+
+_HEAVIEST = 15
+
+_MATRIX = frozenset({"dot", "ragged-dot", "scaled-dot", "convolution", "custom-call"})
+_BITS = frozenset(
+    {"xor", "or", "and", "not", "shift-left", "shift-right-logical", "shift-right-arithmetic"}
+)
+_COLLECTIVES = (
+    "all-reduce",
+    "all-gather",
+    "all-to-all",
+    "reduce-scatter",
+    "collective-permute",
+    "collective-broadcast",
+    "ragged-all-to-all",
+)
+
+
+def final_cost(module: Module) -> ModuleCost | None:
+    """Count the optimised module; None where it could not be read."""
+    return module_cost(module.final.hlo) if module.final else None
+
+
+def summarise(
+    module: Module,
+    steps: Sequence[StepSummary | None],
+    cost: ModuleCost | None,
+    reckoning: Reckoning | None = None,
+) -> ModuleSummary:
+    """Make the summary; `steps` has an entry for each snapshot read, None first."""
+    texts = [one.hlo for one in module.snapshots]
+    final = module.final
+    found = origin(module.files, texts, module.device_words)
+    device, _ = device_of(module.device_words, found.backend, reckoning or Reckoning())
+    files = module.memory
+    memory = memory_figures(files.assignment, files.live, files.usage)
+    counts = Counter(one.opcode for one in final.hlo.instructions) if final else Counter()
+    return ModuleSummary(
+        files=module.files,
+        display_name=_display_name(module),
+        origin=found,
+        stages=_stages(module, steps),
+        signature=signature(final.hlo if final else HloModule("", "", ())),
+        final_stage=final.stage if final else None,
+        final=_figures(final.hlo if final else None, cost, memory),
+        heaviest=_heaviest(final.hlo, cost, device) if final and cost else (),
+        opcodes=tuple(counts.most_common()),
+        matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
+        bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
+        collectives=sum(count for name, count in counts.items() if name.startswith(_COLLECTIVES)),
+        user_lines=_user_lines(texts[0]) if texts else 0,
+        settings=tuple(choice(one, found.backend) for one in module.settings),
+        problems=module.problems,
+        open_work=_open_work(cost) if cost else 0.0,
+        traits=traits(texts, final.hlo if final else None),
+    )
+
+
+def _display_name(module: Module) -> str:
+    """Return the name in the HloModule line, which file names may have lost; dot files lack it."""
+    stated = [one.hlo.name for one in module.snapshots if one.read_from.name.kind != "hlo-dot"]
+    return next(filter(None, stated), module.files.name)
+
+
+def _heaviest(module: HloModule, cost: ModuleCost, device: Device) -> tuple[HeavyInstruction, ...]:
+    """Return the instructions that need most by the estimate, the heaviest first."""
+    return tuple(
+        _heavy(one, module.by_name[one.computation].by_name[one.instruction], module)
+        for one in heaviest(cost, device, _HEAVIEST)
+    )
+
+
+def _flops_of(opcodes: frozenset[str], module: HloModule, cost: ModuleCost) -> int:
+    """Return the flops of some opcodes over all runs, inside of fusions as well."""
+    return sum(
+        (one.flops or 0) * one.counted
+        for (computation, name), one in cost.instructions.items()
+        if module.by_name[computation].by_name[name].opcode in opcodes
+    )
+
+
+def _open_work(cost: ModuleCost) -> float:
+    """Sum what runs in loops whose rounds are not known; fusions count as a whole."""
+    each = (one for one in cost.instructions.values() if one.executions is None and not one.fused)
+    return sum(weight(one) for one in each)
+
+
+def _heavy(ranked: Heavy, one: Instruction, module: HloModule) -> HeavyInstruction:
+    cost = ranked.cost
+    return HeavyInstruction(
+        computation=ranked.computation,
+        name=one.name,
+        opcode=one.opcode,
+        shape=one.shape.text,
+        flops=cost.of_all_runs(cost.flops),
+        bytes=cost.of_all_runs(cost.bytes_accessed),
+        executions=cost.executions,
+        share=ranked.share,
+        scope=one.metadata.op_name,
+        source=source_of(one, module),
+    )
+
+
+def source_of(one: Instruction, module: HloModule) -> str:
+    """Return `file.py:12`: the innermost frame that is the user's, else the innermost."""
+    place = place_of(one, module)
+    return place.short if place else ""
+
+
+def _user_lines(module: HloModule) -> int:
+    lines = {
+        (frame.file, frame.line)
+        for frame in module.stack_frames.values()
+        if not is_framework(frame.file)
+    }
+    if not module.stack_frames:
+        places = (one.metadata for one in module.instructions)
+        lines = {(one.source_file, one.source_line or 0) for one in places if one.source_file}
+        lines = {place for place in lines if not is_framework(place[0])}
+    return sum(file not in NO_FILES for file, _ in lines)
+
+
+def _figures(module: HloModule | None, cost: ModuleCost | None, memory: MemoryFigures) -> Figures:
+    return Figures(
+        instructions=module.instruction_count if module else None,
+        computations=len(module.computations) if module else None,
+        flops=cost.flops if cost else None,
+        bytes_accessed=cost.bytes_accessed if cost else None,
+        unknown_ops=cost.unknown_ops if cost else None,
+        xla_flops=cost.xla_flops if cost else None,
+        xla_bytes_accessed=cost.xla_bytes_accessed if cost else None,
+        allocated_bytes=memory.allocated_bytes,
+        live_peak_bytes=memory.live_peak_bytes,
+        temp_bytes=memory.temp_bytes,
+    )
+
+
+def _stages(module: Module, steps: Sequence[StepSummary | None]) -> tuple[StageSummary, ...]:
+    read = {one.stage: (one.hlo, step) for one, step in zip(module.snapshots, steps, strict=True)}
+    keys: Counter[str] = Counter()
+    stages = []
+    for stage in module.files.stages:
+        keys[stage.key] += 1
+        key = stage.key if keys[stage.key] == 1 else f"{stage.key}~{keys[stage.key]}"
+        hlo, step = read.get(stage, (None, None))
+        stages.append(
+            StageSummary(
+                key=key,
+                stage=stage,
+                instructions=hlo.instruction_count if hlo else None,
+                computations=len(hlo.computations) if hlo else None,
+                step=step,
+            )
+        )
+    return tuple(stages)

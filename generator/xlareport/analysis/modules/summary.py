@@ -1,0 +1,115 @@
+"""A module in figures: small values that travel between processes and that pages are made of."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.features import NO_TRAITS, Traits
+from xlareport.analysis.modules.origin import Origin
+from xlareport.analysis.modules.settings import Choice
+from xlareport.analysis.modules.signature import Signature
+from xlareport.analysis.profile.runs import ModuleRuns
+from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.runtime.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class StepSummary:
+    """What the step that led to a snapshot did."""
+
+    changed: bool
+    added: int
+    removed: int
+    modified: int
+    headline: str
+    """One sentence; empty where nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageSummary:
+    """One snapshot in figures; None where it could not be read."""
+
+    key: str
+    """Names it in addresses: `0017`, `after_optimizations`; unique in the module."""
+    stage: Stage
+    instructions: int | None
+    computations: int | None
+    step: StepSummary | None
+    """None for the first snapshot that could be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyInstruction:
+    """One of the instructions of the optimised module that cost most."""
+
+    computation: str
+    name: str
+    opcode: str
+    shape: str
+    flops: int | None
+    bytes: int | None
+    executions: int | None
+    share: float | None
+    """Of the estimated least time of the module, 0 to 1."""
+    scope: str
+    source: str
+    """`file.py:12`, as far as the dump tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of the optimised module, as report.json gives them."""
+
+    instructions: int | None = None
+    computations: int | None = None
+    flops: int | None = None
+    bytes_accessed: int | None = None
+    unknown_ops: int | None = None
+    xla_flops: int | None = None
+    xla_bytes_accessed: int | None = None
+    allocated_bytes: int | None = None
+    live_peak_bytes: int | None = None
+    temp_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSummary:
+    """Everything that the report says of a module outside its steps."""
+
+    files: ModuleFiles
+    display_name: str
+    """The name in the HloModule line, which file names may have lost."""
+    origin: Origin
+    stages: tuple[StageSummary, ...]
+    signature: Signature
+    final_stage: Stage | None
+    final: Figures
+    heaviest: tuple[HeavyInstruction, ...]
+    opcodes: tuple[tuple[str, int], ...]
+    """Opcodes of the optimised module with their counts, most frequent first."""
+    matrix_flops: int
+    """Of the flops, those of matrix products and convolutions."""
+    bit_flops: int
+    """Of the flops, those of shifts and bitwise operations, of which random numbers are made."""
+    collectives: int
+    user_lines: int
+    """Distinct source lines that are not the framework's own."""
+    settings: tuple[Choice, ...]
+    """Options that are not at XLA's default, as the dump states them, and who likely set them."""
+    problems: tuple[Problem, ...]
+    open_work: float = 0.0
+    """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
+    traits: Traits = NO_TRAITS
+    """What its contents tell of the part it plays."""
+    runs: ModuleRuns | None = None
+    """How often it ran while a profiler watched; None where no trace tells."""
+
+    @property
+    def changed_steps(self) -> int:
+        """Steps that changed something."""
+        return sum(stage.step is not None and stage.step.changed for stage in self.stages)
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the final snapshot's file; the rule of thumb that people use."""
+        if self.final_stage is None:
+            return 0
+        return max(one.entry.size for one in self.final_stage.artifacts)

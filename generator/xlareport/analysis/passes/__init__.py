@@ -1,0 +1,1 @@
+"""What the passes of a compilation did, taken together: times, growth, pipelines."""

@@ -1,0 +1,72 @@
+"""How a module grows and shrinks from snapshot to snapshot, in counts and in work."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from xlareport.analysis.cost.total import Total
+from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned, partition_count
+from xlareport.analysis.steps.step import figures_of
+from xlareport.hlo.model import Computation, HloModule
+
+_BUDGET = 40_000
+"""Instructions whose work is counted; in a larger module some snapshots are left out."""
+_ENDS = 2
+"""The first and the last snapshot are counted however large they are."""
+_SHARED = 4
+"""Of instructions in computations that were counted before, one in so many counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One snapshot in figures."""
+
+    instructions: int
+    computations: int
+    fusions: int
+    flops: int | None
+    """None where they are not known, or where this snapshot was left out."""
+    bytes_accessed: int | None
+    partitions: int = 1
+    """Partitions of which work and bytes are those of one; 1 before partitioning, too."""
+
+
+def growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
+    """Return the figures of each snapshot; what `costs` has counted is not counted again."""
+    counted = {one: costs.total(one) for one in _chosen(modules)}
+    return tuple(_growth(one, counted.get(one)) for one in modules)
+
+
+def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
+    figures = figures_of(module)
+    return Growth(
+        instructions=figures.instructions,
+        computations=figures.computations,
+        fusions=figures.fusions,
+        flops=cost.flops if cost else None,
+        bytes_accessed=cost.bytes_accessed if cost else None,
+        partitions=partition_count(module) if is_partitioned(module) else 1,
+    )
+
+
+def _chosen(modules: Sequence[HloModule]) -> list[HloModule]:
+    """Return the distinct snapshots to count: the ends, then both sides of the largest changes."""
+    distinct = list(dict.fromkeys(modules))
+    steps = sorted(pairwise(distinct), key=_jump, reverse=True)
+    both_sides = (one for pair in steps for one in pair)
+    chosen: list[HloModule] = []
+    seen: set[Computation] = set()
+    spent = 0
+    for one in dict.fromkeys([*distinct[-1:], *distinct[:1], *both_sides]):
+        fresh = [computation for computation in one.computations if computation not in seen]
+        if one is not distinct[-1]:
+            spent += sum(len(computation.instructions) for computation in fresh)
+        spent += one.instruction_count // _SHARED
+        if spent <= _BUDGET or len(chosen) < _ENDS:
+            chosen.append(one)
+            seen.update(fresh)
+    return chosen
+
+
+def _jump(step: tuple[HloModule, HloModule]) -> int:
+    return abs(step[1].instruction_count - step[0].instruction_count)

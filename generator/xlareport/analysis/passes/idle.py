@@ -1,0 +1,55 @@
+"""Passes of which it is proven that they did nothing, and how: by metadata, or by every boundary.
+
+Under the literal `.*` XLA does not write what reported no change, so that nothing is proven there.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.passes.times import pass_times, pipelines_of
+from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
+from xlareport.dump.modules import Stage
+from xlareport.readers.pass_metadata import ModuleMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """The passes that changed nothing, as far as that can be proven."""
+
+    passes: tuple[tuple[str, int], ...]
+    """Names and runs, most runs first."""
+    proof: str
+    """How it is known; why nothing is, where there are no passes."""
+
+
+def idle(
+    stages: Sequence[Stage], between: Sequence[Boundary], metadata: ModuleMetadata | None
+) -> Idle:
+    """Return the passes that did nothing in all of their runs."""
+    if metadata is not None:
+        inner = pipelines_of(metadata) | {START} | _suspects(between)
+        quiet = [one for one in pass_times(metadata) if not one.changed and one.name not in inner]
+        proof = "the compiler's own metadata lists every run and what it reported"
+        return Idle(_sorted((one.name, one.runs) for one in quiet), proof)
+    if dump_mode(stages).mode is not DumpMode.EVERY:
+        return Idle((), "the dump has no record of passes that reported no change")
+    changed = {one.ran for one in between if not one.identical or not one.certain}
+    runs: dict[str, int] = {}
+    for one in between:
+        if one.ran is not None and one.ran not in changed:
+            runs[one.ran] = runs.get(one.ran, 0) + 1
+    return Idle(_sorted(runs.items()), "a file was written after every pass, and they are the same")
+
+
+def _suspects(between: Sequence[Boundary]) -> set[str]:
+    """Return the passes of steps in which something changed and nothing was reported."""
+    return {
+        name
+        for one in between
+        if not one.identical and one.ran is None and not any(changed for _, changed in one.inside)
+        for name, _ in one.inside
+    }
+
+
+def _sorted(found: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))

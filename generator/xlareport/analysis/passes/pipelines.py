@@ -1,0 +1,160 @@
+"""The passes as a tree: pipelines with their rounds and what is nested; unchanged files folded.
+
+File names tell the pipeline of every snapshot. A pipeline that begins while another has passes left
+to run is nested in it; one that begins anew right after its end is a further round.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xlareport.analysis.steps.boundaries import START
+from xlareport.dump.modules import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class StageEntry:
+    """One snapshot, or several that follow one another and hold the same."""
+
+    first: int
+    """Index of the snapshot."""
+    last: int
+    unchanged: bool
+    """All of them equal the snapshot before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One run of a pipeline: its snapshots and the pipelines inside, in order."""
+
+    parts: tuple["Pipeline | StageEntry", ...]
+
+    @property
+    def first(self) -> int:
+        """The index of the first snapshot within."""
+        return self.parts[0].first
+
+    @property
+    def last(self) -> int:
+        """The index of the last snapshot within."""
+        return self.parts[-1].last
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether nothing within changed anything."""
+        return all(part.unchanged for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline with its rounds: more than one where it ran several times in a row."""
+
+    name: str
+    rounds: tuple[Round, ...]
+
+    @property
+    def first(self) -> int:
+        """The index of the first snapshot within."""
+        return self.rounds[0].first
+
+    @property
+    def last(self) -> int:
+        """The index of the last snapshot within."""
+        return self.rounds[-1].last
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether nothing within changed anything."""
+        return all(one.unchanged for one in self.rounds)
+
+
+Part = Pipeline | StageEntry
+
+
+def pipeline_tree(stages: Sequence[Stage], identical: Sequence[bool]) -> tuple[Part, ...]:
+    """Return the tree; `identical[i]` says that stage i+1 equals stage i."""
+    builder = _Builder(stages)
+    for number, stage in enumerate(stages):
+        builder.add(number, stage)
+    return tuple(_finished(builder.top, (False, *identical)))
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run of a pipeline that is being built."""
+
+    pipeline: str
+    parts: list["_Run | int"] = field(default_factory=list)
+
+
+class _Builder:
+    """Adds stages one after another; keeps the runs that are not over, the innermost last."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self.top: list[_Run | int] = []
+        self._open: list[_Run] = []
+        self._stages = stages
+        self._places: dict[str, list[int]] = {}
+        for number, stage in enumerate(stages):
+            if stage.pipeline is not None:
+                self._places.setdefault(stage.pipeline, []).append(number)
+
+    def add(self, number: int, stage: Stage) -> None:
+        """Add the next stage."""
+        self._close(number, stage)
+        if stage.pipeline is None:
+            self._inside().append(number)
+            return
+        if not self._open or self._open[-1].pipeline != stage.pipeline:
+            run = _Run(stage.pipeline)
+            self._inside().append(run)
+            self._open.append(run)
+        self._inside().append(number)
+
+    def _inside(self) -> list[_Run | int]:
+        return self._open[-1].parts if self._open else self.top
+
+    def _close(self, number: int, stage: Stage) -> None:
+        """End the runs that this stage does not belong to."""
+        names = [run.pipeline for run in self._open]
+        if stage.pipeline in names and stage.after != START:
+            del self._open[names.index(stage.pipeline) + 1 :]
+            return
+        self._open = [
+            run
+            for run in self._open
+            if run.pipeline != stage.pipeline and self._goes_on(run.pipeline, number)
+        ]
+
+    def _goes_on(self, pipeline: str, number: int) -> bool:
+        """Whether a pipeline has a later stage that is not its next start."""
+        places = self._places[pipeline]
+        place = bisect_right(places, number)
+        return place < len(places) and self._stages[places[place]].after != START
+
+
+def _finished(parts: Sequence[_Run | int], identical: Sequence[bool]) -> Iterator[Part]:
+    """Fold unchanged stages that follow one another, and runs of one pipeline into rounds."""
+    place = 0
+    while place < len(parts):
+        end = place + 1
+        first = parts[place]
+        if isinstance(first, _Run):
+            while end < len(parts) and _same_pipeline(first, parts[end]):
+                end += 1
+            runs = [one for one in parts[place:end] if isinstance(one, _Run)]
+            rounds = (Round(tuple(_finished(one.parts, identical))) for one in runs)
+            yield Pipeline(first.pipeline, tuple(rounds))
+        else:
+            while end < len(parts) and identical[first] and _is_unchanged(parts[end], identical):
+                end += 1
+            yield StageEntry(first, first + end - place - 1, identical[first])
+        place = end
+
+
+def _same_pipeline(run: _Run, other: _Run | int) -> bool:
+    return isinstance(other, _Run) and other.pipeline == run.pipeline
+
+
+def _is_unchanged(part: _Run | int, identical: Sequence[bool]) -> bool:
+    return isinstance(part, int) and identical[part]

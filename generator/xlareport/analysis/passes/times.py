@@ -1,0 +1,210 @@
+"""Time for each pass, and what ran inside each step, where the compiler wrote that down.
+
+`module_NNNN.metadata.textproto` has every run with its start and end. Without it the times of the
+files are a fallback: right only where the dump was copied with them, and often whole seconds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from xlareport.analysis.steps.boundaries import START, Boundary, actor
+from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.readers.pass_metadata import ModuleMetadata, PassRun
+from xlareport.runtime import units
+
+_SHOWN = 8
+_MICROSECONDS = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class PassTime:
+    """All runs of one pass."""
+
+    name: str
+    runs: int
+    changed: int
+    """Runs that reported a change."""
+    microseconds: int | None
+    """Spent in itself, without what ran inside; None where no run tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileTimes:
+    """Seconds between the times of files."""
+
+    passes: float
+    """From the first file to the last snapshot between passes."""
+    whole: float
+    """From the first file to the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """What a step took."""
+
+    seconds: float
+    measured: bool
+    """By the compiler itself, of the passes alone; else the times of the files tell it."""
+
+
+def pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
+    """Return the passes, the longest first; self times sum to at most the span."""
+    found: dict[str, PassTime] = {}
+    for timed in metadata.timed():
+        run, own = timed.run, timed.self_time
+        known = found.get(run.name, PassTime(run.name, 0, 0, None))
+        found[run.name] = PassTime(
+            name=run.name,
+            runs=known.runs + 1,
+            changed=known.changed + run.changed,
+            microseconds=own if known.microseconds is None else known.microseconds + (own or 0),
+        )
+    return tuple(sorted(found.values(), key=lambda one: (-(one.microseconds or 0), one.name)))
+
+
+def file_times(files: ModuleFiles) -> FileTimes | None:
+    """Return how long compilation took by the times of its files; None where they do not tell."""
+    times = [one.entry.modified for one in files.artifacts]
+    between = [
+        one.entry.modified
+        for stage in files.stages
+        if stage.sequence is not None
+        for one in stage.artifacts
+    ]
+    known = [time for time in times if time is not None]
+    last = [time for time in between if time is not None]
+    if not last or max(known) - min(known) < 1:
+        return None
+    return FileTimes(max(last) - min(known), max(known) - min(known))
+
+
+def step_times(
+    stages: Sequence[Stage], metadata: ModuleMetadata | None
+) -> tuple[StepTime | None, ...]:
+    """Return for each snapshot the time since the one before; None where it is not known."""
+    if metadata is None:
+        return (None, *(_by_files(*pair) for pair in pairwise(stages)))[: len(stages)]
+    own = {timed.run: timed.self_time for timed in metadata.timed()}
+    inside = runs_inside(stages, metadata)
+    return tuple(_by_runs(inside[n], own) if n in inside else None for n in range(len(stages)))
+
+
+def _by_runs(runs: Sequence[PassRun], own: Mapping[PassRun, int | None]) -> StepTime | None:
+    """Sum the self times; starts of pipelines are left out, for they only write files."""
+    times = [own[run] for run in runs if run.name != START]
+    known = [time for time in times if time is not None]
+    return StepTime(sum(known) / _MICROSECONDS, measured=True) if known else None
+
+
+def _by_files(before: Stage, after: Stage) -> StepTime | None:
+    old, new = (max(_modified(one), default=None) for one in (before, after))
+    if old is None or new is None or new <= old:
+        return None
+    return StepTime(new - old, measured=False)
+
+
+def _modified(stage: Stage) -> Iterator[float]:
+    every = (one.entry.modified for one in stage.artifacts)
+    return (time for time in every if time is not None)
+
+
+def runs_inside(stages: Sequence[Stage], metadata: ModuleMetadata) -> Mapping[int, list[PassRun]]:
+    """Return what ran between each snapshot and the one before, in order, by its index."""
+    writers = {file: run for run in metadata.runs for file in run.files}
+    ended = sorted((run for run in metadata.runs if run.end is not None), key=_end)
+    found: dict[int, list[PassRun]] = {}
+    for number in range(1, len(stages)):
+        first, last = _writer(stages[number - 1], writers), _writer(stages[number], writers)
+        if first is not None and last is not None and _end(first) <= _end(last):
+            inside = [run for run in ended if _end(first) < _end(run) <= _end(last)]
+            found[number] = [run for run in inside if run is not first]
+    return found
+
+
+def sharpened(
+    between: Sequence[Boundary], stages: Sequence[Stage], metadata: ModuleMetadata
+) -> tuple[Boundary, ...]:
+    """Return boundaries with what the metadata makes certain: which passes ran, which changed."""
+    inside, pipelines = runs_inside(stages, metadata), pipelines_of(metadata)
+    return tuple(
+        _exact(one, inside[one.number], pipelines, metadata) if one.number in inside else one
+        for one in between
+    )
+
+
+def _exact(
+    between: Boundary,
+    inside: Sequence[PassRun],
+    pipelines: frozenset[str],
+    metadata: ModuleMetadata,
+) -> Boundary:
+    passes = [run for run in inside if run.name != START and run.name not in pipelines]
+    changed = [run.name for run in passes if run.changed]
+    around = _at_work(inside[-1], pipelines, metadata) if inside else None
+    suspects = changed or ([around] if around else [])
+    alone = len(suspects) == 1
+    ran = suspects[0] if alone else between.ran
+    certain = alone or between.certain
+    return replace(
+        between,
+        ran=ran,
+        certain=certain,
+        actor=actor(ran, certain=certain) if ran else between.actor,
+        note=_note([run.name for run in passes], changed, around),
+        inside=tuple((run.name, run.changed) for run in passes),
+    )
+
+
+def _at_work(last: PassRun, pipelines: frozenset[str], metadata: ModuleMetadata) -> str | None:
+    """Return the pass that had begun and not ended when a file was written, the innermost one."""
+    around = [
+        run
+        for run in metadata.runs
+        if run is not last and run.name not in pipelines and _holds(run, last)
+    ]
+    return max(around, key=lambda run: run.start or 0).name if around else None
+
+
+def _holds(run: PassRun, other: PassRun) -> bool:
+    if run.start is None or run.end is None or other.start is None or other.end is None:
+        return False
+    return run.start < other.start and other.end < run.end
+
+
+def pipelines_of(metadata: ModuleMetadata) -> frozenset[str]:
+    """Return the names of runs that hold others."""
+    return frozenset(run.pipeline for run in metadata.runs) & {run.name for run in metadata.runs}
+
+
+def _note(ran: Sequence[str], changed: Sequence[str], around: str | None) -> str:
+    working = f" `{around}` was still at work when the file was written." if around else ""
+    if not ran:
+        return f"By the compiler's own metadata, no pass ran here from start to end.{working}"
+    which = f"{_listed(changed)} reported a change" if changed else "none reported a change"
+    return (
+        f"By the compiler's own metadata, exactly {units.plural(len(ran), 'pass', 'passes')} ran "
+        f"here: {_listed(ran)}; {which}.{working}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(_counted(names))
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return ", ".join(shown[:_SHOWN]) + more
+
+
+def _counted(names: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        times = names.count(name)
+        yield f"`{name}`" if times == 1 else f"`{name}` ({times} times)"
+
+
+def _writer(stage: Stage, writers: Mapping[str, PassRun]) -> PassRun | None:
+    files = (one.path.rpartition("/")[2] for one in stage.artifacts)
+    found = (writers[file] for file in files if file in writers)
+    return next((run for run in found if run.end is not None), None)
+
+
+def _end(run: PassRun) -> int:
+    return run.end or 0

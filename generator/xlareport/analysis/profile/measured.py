@@ -1,0 +1,143 @@
+"""What a profiler saw of one module: its times at the instructions of the final snapshot."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlareport.analysis.profile.runs import entered
+from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime
+from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.scopes import scope_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+MOST_ROWS = 5_000
+"""Instructions that are told one by one."""
+_NO_SCOPE = "no scope"
+_NO_LINE = "no line is said"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRow:
+    """An instruction with what the profiler saw of it."""
+
+    computation: str
+    instruction: Instruction
+    time: OpTime
+    op_name: str
+    line: str
+    """Of the user's program; empty where the dump does not say."""
+    least: float | None
+    """Seconds that all its runs in one run of the module take at least, by estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The own time of all instructions of one scope or line."""
+
+    name: str
+    own: int
+    """Picoseconds."""
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a profiler saw of one module."""
+
+    runs: tuple[RunTime, ...]
+    length: int
+    """Picoseconds from the first event to the last of each run, summed."""
+    busy: int | None
+    """Picoseconds in which at least one instruction ran; None where that is not known."""
+    events: int
+    joined: int
+    """Events of instructions that the module has."""
+    rows: tuple[MeasuredRow, ...]
+    """Most own time first."""
+    left_out: int
+    """Instructions beyond those in `rows`."""
+    unknown: tuple[OpTime, ...]
+    """Those that the module has not."""
+    scopes: tuple[Sum, ...]
+    lines: tuple[Sum, ...]
+    entered: int | None = None
+    """How often most instructions of the entry ran; None where none of them was seen."""
+    twins: tuple[str, ...] = ()
+    """Keys of other modules of the name that it may have been as well."""
+    made: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+    """Of the slowest instructions the key of the step that made them, and who did it, in words."""
+    work: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    """Flops and bytes of an instruction in one run of the module, by its name, where counted."""
+    others: tuple[str, ...] = ()
+    """Keys of others of the name that have some of the instructions: they may have run too."""
+
+    @property
+    def told_apart(self) -> int | None:
+        """Return the number of runs; None where the profiler does not tell one from another."""
+        return len(self.runs) if all(one.name for one in self.runs) else None
+
+
+def least_times(
+    shares: Mapping[tuple[str, str], float], seconds: float | None
+) -> Mapping[tuple[str, str], float]:
+    """Return the least seconds of each instruction in a run of which the module takes `seconds`."""
+    return {key: share * seconds for key, share in shares.items() if share} if seconds else {}
+
+
+def measured(
+    times: ModuleTimes, module: HloModule, least: Mapping[tuple[str, str], float]
+) -> Measured:
+    """Join the times to the module by the names of instructions.
+
+    `least` has the least seconds of an instruction in one run of the module, where they are known.
+    """
+    where = instructions_by_name(module)
+    ordered = sorted(times.instructions.values(), key=lambda one: (-one.own, one.name))
+    rows = list(_rows((one for one in ordered if one.name in where), where, module, least))
+    return Measured(
+        runs=times.runs,
+        length=times.length,
+        busy=times.busy,
+        events=times.events,
+        joined=sum(one.time.count for one in rows),
+        rows=tuple(rows[:MOST_ROWS]),
+        left_out=max(0, len(rows) - MOST_ROWS),
+        unknown=tuple(one for one in ordered if one.name not in where),
+        scopes=_sums(rows, [scope_of(one.op_name) or _NO_SCOPE for one in rows]),
+        lines=_sums(rows, [one.line or _NO_LINE for one in rows]),
+        entered=entered(times, module),
+    )
+
+
+def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
+    """Return the instructions by name; of several of one name that of the entry."""
+    ordered = sorted(module.computations, key=lambda one: one.is_entry)
+    return {one.name: (place, one) for place in ordered for one in place.instructions}
+
+
+def _rows(
+    found: Iterable[OpTime],
+    where: Mapping[str, tuple[Computation, Instruction]],
+    module: HloModule,
+    least: Mapping[tuple[str, str], float],
+) -> Iterator[MeasuredRow]:
+    line_of = places_of(module)
+    for time in found:
+        computation, one = where[time.name]
+        line = line_of(one)
+        yield MeasuredRow(
+            computation=computation.name,
+            instruction=one,
+            time=time,
+            op_name=op_name_of(one, module),
+            line=line.short if line else "",
+            least=least.get((computation.name, one.name)),
+        )
+
+
+def _sums(rows: Sequence[MeasuredRow], names: Sequence[str]) -> tuple[Sum, ...]:
+    own, counted = Counter[str](), Counter(names)
+    for row, name in zip(rows, names, strict=True):
+        own[name] += row.time.own
+    made = (Sum(name, own[name], counted[name]) for name in counted)
+    return tuple(sorted(made, key=lambda one: (-one.own, one.name)))

@@ -1,0 +1,38 @@
+"""How often a module ran while a profiler watched, and how long."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.hlo.model import HloModule
+
+_MICROSECOND = 1_000_000
+"""Picoseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRuns:
+    """How often a module ran while a profiler watched."""
+
+    count: int | None
+    """None where the profiler does not tell one run from another."""
+    microseconds: float
+    """From the first to the last operation of each run, summed."""
+    shared: bool = False
+    """Whether some of the runs may be those of another module of the name."""
+
+
+def module_runs(times: ModuleTimes) -> ModuleRuns:
+    """Count the runs; where they are not named, their time is that of the instructions."""
+    if all(one.name for one in times.runs):
+        return ModuleRuns(len(times.runs), times.length / _MICROSECOND)
+    own = sum(one.own for one in times.instructions.values())
+    return ModuleRuns(None, own / _MICROSECOND)
+
+
+def entered(times: ModuleTimes, module: HloModule) -> int | None:
+    """Return how often most instructions of the entry ran; None where none of them was seen."""
+    names = [one.name for one in module.entry.instructions] if module.entry else []
+    seen = (times.instructions.get(name) for name in names)
+    counts = Counter(one.count for one in seen if one)
+    return counts.most_common(1)[0][0] if counts else None

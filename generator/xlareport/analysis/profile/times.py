@@ -1,0 +1,272 @@
+"""How long each instruction took: events summed up as they come, in the memory of their sums.
+
+Events of one thread nest (a loop holds its body) and those of several overlap. So an instruction
+has its own time, without what ran inside of it, and a run of a module is busy for the union of the
+times. All times are picoseconds.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from heapq import merge
+from math import sqrt
+from operator import le
+from types import MappingProxyType
+
+from xlareport.analysis.profile.timeline import RunEvents, Timeline, chosen, timeline
+from xlareport.readers.op_events import OpEvent
+
+PICOSECOND = 1e-12
+"""Seconds."""
+MOST_INTERVALS = 4_000_000
+"""Of events that are kept for the unions; runs that come later have none."""
+MOST_DRAWN = 2_000_000
+"""Events that are kept for timelines; runs that come later have none."""
+MOST_NAMES = 300_000
+"""Events that may name an instruction, a run or a thread first; others are counted and no more."""
+
+
+@dataclass(slots=True)
+class OpTime:
+    """All times of one instruction, by its name."""
+
+    name: str
+    count: int = 0
+    total: int = 0
+    """What ran inside of it included."""
+    own: int = 0
+    """Without what ran inside of it in the same thread."""
+    squares: float = 0.0
+    least: int = 0
+    most: int = 0
+    first: int = 0
+    """When it began first."""
+
+    @property
+    def mean(self) -> float:
+        """Return the mean of its times."""
+        return self.total / self.count
+
+    @property
+    def spread(self) -> float:
+        """Return the standard deviation of its times."""
+        return sqrt(max(0.0, self.squares / self.count - self.mean**2))
+
+    def add(self, event: OpEvent) -> None:
+        """Count an event, and all of it as its own until something inside of it is seen."""
+        length = event.duration
+        self.least = min(self.least, length) if self.count else length
+        self.first = min(self.first, event.start) if self.count else event.start
+        self.most = max(self.most, length)
+        self.count += 1
+        self.total += length
+        self.own += length
+        self.squares += float(length) ** 2
+
+
+NO_TIMES: Mapping[str, OpTime] = MappingProxyType({})
+"""What is measured of a module that nobody watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """One run of a module: a step, if the module is one."""
+
+    name: str
+    """As the profiler calls it; empty where it does not tell runs apart."""
+    start: int
+    length: int
+    """From the beginning of its first event to the end of its last."""
+    busy: int | None
+    """How long at least one instruction ran; None where there were too many events to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleTimes:
+    """What a profiler saw of the modules of one name."""
+
+    module: str
+    instructions: Mapping[str, OpTime]
+    runs: tuple[RunTime, ...]
+    """By their beginning."""
+    events: int
+    steps: tuple[Timeline, ...] = ()
+    """The median run and, where it is another one, the slowest."""
+
+    @property
+    def length(self) -> int:
+        """Return the time of all runs."""
+        return sum(one.length for one in self.runs)
+
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """Return the part of the time of all runs in which each instruction ran, by its name.
+
+        What ran inside of it counts; it may be more than 1 where threads overlap.
+        """
+        whole = self.length
+        return {one.name: one.total / whole for one in self.instructions.values()} if whole else {}
+
+    @property
+    def busy(self) -> int | None:
+        """Return how long instructions ran in all runs; None where it is not known of one."""
+        known = [one.busy for one in self.runs]
+        return None if None in known else sum(one for one in known if one is not None)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An event of a thread that may hold others."""
+
+    start: int
+    end: int
+    time: OpTime
+
+
+@dataclass(slots=True)
+class _Run:
+    start: int
+    end: int
+    intervals: "dict[tuple[int, ...], array[int]]" = field(default_factory=dict)
+    """By thread: start, end, start, end, ..."""
+    is_whole: bool = True
+    """Whether every event is among the intervals."""
+    events: RunEvents | None = field(default_factory=lambda: RunEvents(array("q"), array("I")))
+    """None where not all of them could be kept."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    instructions: dict[str, OpTime] = field(default_factory=dict)
+    runs: dict[str, _Run] = field(default_factory=dict)
+    events: int = 0
+    names: dict[str, int] = field(default_factory=dict)
+    """The numbers of instructions, in the order in which they came."""
+    threads: dict[tuple[int, ...], int] = field(default_factory=dict)
+
+
+def times_of(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
+    """Sum up events, each thread in the order of time, by the name of the module."""
+    watch = _Watch()
+    for event in events:
+        watch.see(event)
+    return {name: _module(name, one) for name, one in watch.modules.items()}
+
+
+class _Watch:
+    """What was seen so far."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, _Seen] = {}
+        self._threads: dict[tuple[int, ...], list[_Open]] = {}
+        self._kept = 0
+        self._names = 0
+        self._drawn = 0
+
+    def see(self, event: OpEvent) -> None:
+        """Count an event, unless it brings a name too many."""
+        module = self.modules.get(event.module)
+        time = module.instructions.get(event.instruction) if module else None
+        run = module.runs.get(event.run) if module else None
+        around = self._threads.get(event.thread)
+        if module is None or time is None or run is None or around is None:
+            if self._names >= MOST_NAMES:
+                if module is not None:
+                    module.events += 1
+                return
+            module, time, run, around = self._with_new_names(event)
+        time.add(event)
+        _nest(around, event, time)
+        self._kept += _note_run(run, event, keep=self._kept < MOST_INTERVALS)
+        if run.events is not None:
+            self._drawn += _keep(module, run, event, keep=self._drawn < MOST_DRAWN)
+        module.events += 1
+
+    def _with_new_names(self, event: OpEvent) -> tuple[_Seen, OpTime, _Run, list[_Open]]:
+        """Note what an event names first."""
+        self._names += 1
+        module = self.modules.setdefault(event.module, _Seen())
+        time = module.instructions.setdefault(event.instruction, OpTime(event.instruction))
+        run = module.runs.setdefault(event.run, _Run(event.start, event.end))
+        return module, time, run, self._threads.setdefault(event.thread, [])
+
+
+def _nest(around: list[_Open], event: OpEvent, time: OpTime) -> None:
+    """Take an event's time from that of the innermost one that holds it whole."""
+    start, end = event.start, event.start + event.duration
+    while around and (around[-1].end < end or start < around[-1].start):
+        around.pop()
+    if around and around[-1].time is not time:
+        around[-1].time.own -= event.duration
+    around.append(_Open(start, end, time))
+
+
+def _note_run(run: _Run, event: OpEvent, *, keep: bool) -> int:
+    """Add an event to its run; return how many intervals more are kept."""
+    start, end = event.start, event.start + event.duration
+    run.start, run.end = min(run.start, start), max(run.end, end)
+    run.is_whole = run.is_whole and keep
+    if not run.is_whole:
+        run.intervals.clear()
+        return 0
+    kept = run.intervals.get(event.thread)
+    if kept is None:
+        run.intervals[event.thread] = array("q", (start, end))
+    elif kept[-2] <= start <= kept[-1]:
+        kept[-1] = max(kept[-1], end)
+        return 0
+    else:
+        kept.extend((start, end))
+    return 1
+
+
+def _keep(module: _Seen, run: _Run, event: OpEvent, *, keep: bool) -> int:
+    """Keep an event of a run for its timeline; return how many more are kept, of all of it."""
+    if run.events is None or not keep:
+        run.events = None
+        return 0
+    name = module.names.setdefault(event.instruction, len(module.names))
+    thread = module.threads.setdefault(event.thread, len(module.threads))
+    run.events.ends.extend((event.start, event.start + event.duration))
+    run.events.marks.extend((name, thread))
+    return 1
+
+
+def _module(name: str, seen: _Seen) -> ModuleTimes:
+    runs = [_run(key, one) for key, one in seen.runs.items()]
+    ordered = tuple(sorted(runs, key=lambda one: one.start))
+    return ModuleTimes(name, seen.instructions, ordered, seen.events, tuple(_steps(seen)))
+
+
+def _steps(seen: _Seen) -> Iterator[Timeline]:
+    """Yield the median run and the slowest, of those of which every event is known."""
+    runs = sorted(seen.runs.items(), key=lambda item: item[1].start)
+    known = [
+        (place, name, run, run.events)
+        for place, (name, run) in enumerate(runs, 1)
+        if run.events is not None
+    ]
+    names = list(seen.names)
+    for at in chosen([run.end - run.start for _, _, run, _ in known]):
+        number, name, run, events = known[at]
+        yield timeline(name, events, run.start, names, number=number, among=len(known))
+
+
+def _run(name: str, run: _Run) -> RunTime:
+    busy = union(run.intervals.values()) if run.is_whole else None
+    return RunTime(name, run.start, run.end - run.start, busy)
+
+
+def union(threads: "Iterable[array[int]]") -> int:
+    """Return how long at least one interval lasts; of each thread start, end, start, end, ..."""
+    covered, until = 0, 0
+    for start, end in merge(*map(_ordered, threads)):
+        covered += max(0, end - max(start, until))
+        until = max(until, end)
+    return covered
+
+
+def _ordered(intervals: "array[int]") -> Iterable[tuple[int, int]]:
+    starts = intervals[::2]
+    pairs = zip(starts, intervals[1::2], strict=True)
+    return pairs if all(map(le, starts, starts[1:])) else sorted(pairs)

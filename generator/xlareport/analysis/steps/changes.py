@@ -1,0 +1,284 @@
+"""The single changes of a step: pairings, classified by comparing the lines."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.gone import UNCALLED, UNREAD
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.source.scopes import scope
+from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.sequence import alignments
+from xlareport.hlo.model import HloModule, Instruction
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one instruction."""
+
+    kind: Kind
+    """The weightiest of what happened."""
+    before: Place | None
+    after: Place | None
+    grade: Grade
+    reason: str
+    scope: str
+    """Named scopes of the framework op: `layer_3/mlp`; else the computation."""
+    opcodes: tuple[str, str]
+    """Before and after; '' where there is none."""
+    kinds: tuple[Kind, ...]
+    """Everything that happened, the weightiest first."""
+    details: tuple[str, ...] = ()
+    """What was and is, for each of the kinds; empty where the pairing says it all."""
+    numbering: bool = False
+    """Nothing changed but numbers at the end of names."""
+    members: tuple[Place, ...] = ()
+    """What a fusion or call took in, or set free, on the other side; what computes comes first."""
+
+    @property
+    def scoped(self) -> bool:
+        """Whether the scope is one of the framework, and not a computation for want of one."""
+        places = (self.before, self.after)
+        return self.scope not in {one.computation for one in places if one is not None}
+
+
+_SIMPLE = {
+    Relation.REPLACED: Kind.REPLACED,
+    Relation.MERGED: Kind.MERGED,
+    Relation.CLONED: Kind.CLONED,
+    Relation.FUSED: Kind.FUSED,
+    Relation.INLINED: Kind.INLINED,
+    Relation.OUTLINED: Kind.OUTLINED,
+    Relation.REMOVED: Kind.REMOVED,
+    Relation.ADDED: Kind.ADDED,
+}
+_TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
+_BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
+_OPERANDS_NAMED = 4
+_OTHER_VALUES = frozenset({Kind.TYPE, Kind.PRECISION, Kind.SHAPE})
+_WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
+
+
+def changes(matching: Matching) -> Iterator[Change]:
+    """Yield every change between the two modules of a matching, in the order of its pairings."""
+    reader = _Reader(matching)
+    for pairing in matching.pairings:
+        yield from reader.read(pairing)
+    yield from _reordered(matching)
+
+
+class _Reader:
+    def __init__(self, matching: Matching) -> None:
+        self._matching = matching
+
+    def read(self, pairing: Pairing) -> Iterator[Change]:
+        if pairing.relation in _PAIRS:
+            yield from self._compared(pairing)
+        for before, after in _further(pairing):
+            change = self._change((_kind(pairing),), before, after, pairing, ())
+            again = change.kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]
+            yield replace(change, kind=Kind.REBUILT, kinds=(Kind.REBUILT,)) if again else change
+
+    def _compared(self, pairing: Pairing) -> Iterator[Change]:
+        before, after = pairing.before[0], pairing.after[0]
+        old, new = self._matching.before.find(*before), self._matching.after.find(*after)
+        if old is None or new is None or (old is new and before.computation == after.computation):
+            return
+        if old.opcode != new.opcode:
+            said = f"{old.opcode} → {new.opcode}"
+            yield self._change((Kind.REPLACED,), before, after, pairing, (said,))
+            return
+        found = compare(old, new, self._matching.computations)
+        home = self._matching.computations.get(before.computation, before.computation)
+        if home != after.computation:
+            found[Kind.MOVED] = self._destination(after)
+        else:
+            found |= self._operands(before, old, after, new)
+        if pairing.relation is Relation.REPLACED and not found.keys() & _OTHER_VALUES:
+            counts = _what_counts(found)
+            found = {Kind.REBUILT: counts} if counts else found
+        if found:
+            kinds = tuple(sorted(found, key=lambda kind: _WEIGHT[kind]))
+            details = tuple(found[kind] for kind in kinds)
+            yield self._change(kinds, before, after, pairing, details)
+
+    def _operands(
+        self, before: Place, old: Instruction, after: Place, new: Instruction
+    ) -> dict[Kind, str]:
+        if old.operands == new.operands:
+            return {}
+        here, there = before.computation, after.computation
+        read = [self._continued(here, operand, there) for operand in old.operands]
+        told = [
+            (was, now)
+            for was, goes_on, now in zip(old.operands, read, new.operands, strict=False)
+            if goes_on != now
+        ]
+        fewer = len(old.operands) != len(new.operands)
+        if not told and not fewer:
+            return {}
+        said = [_instead(was, now) for was, now in told[:_OPERANDS_NAMED]]
+        if not fewer and all(self._same_value(here, was, after, now) for was, now in told):
+            return {Kind.REWIRED: f"reads {', '.join(said)}"}
+        if fewer:
+            said.append(f"{len(new.operands)} operands instead of {len(old.operands)}")
+        return {Kind.OPERANDS: f"reads {', '.join(said)}"}
+
+    def _same_value(self, here: str, was: str, after: Place, now: str) -> bool:
+        """Say whether a new fusion or call gives what was read, or a former call did."""
+        holder = self._root_of(self._matching.after, Place(after.computation, now))
+        if holder is not None and self._matching.partner_after(Place(here, was)) == holder:
+            return True
+        inner = self._root_of(self._matching.before, Place(here, was))
+        there = Place(after.computation, now)
+        return inner is not None and self._matching.partner_after(inner) == there
+
+    @staticmethod
+    def _root_of(module: HloModule, place: Place) -> Place | None:
+        """Return the result of what an instruction calls; None where it is no fusion or call."""
+        line = module.find(*place)
+        if line is None or line.opcode not in ("fusion", "call") or not line.called:
+            return None
+        computation = module.by_name.get(line.called[0][1])
+        root = None if computation is None else computation.root
+        return None if computation is None or root is None else Place(computation.name, root.name)
+
+    def _continued(self, here: str, operand: str, there: str) -> str | None:
+        """Return an operand as the module after writes it, None where it is not in reach."""
+        name, mark, element = operand.partition("#")
+        partner = self._matching.partner_after(Place(here, name))
+        if partner is None or partner.computation != there:
+            return None
+        return f"{partner.instruction}{mark}{element}"
+
+    def _destination(self, after: Place) -> str:
+        holder = holders_of(self._matching.after).get(after.computation)
+        return f"into %{holder.name if holder else after.computation}"
+
+    def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
+        if kind in _TAKES_IN:
+            module, members = self._matching.before, pairing.before
+        elif kind is Kind.INLINED:
+            module, members = self._matching.after, pairing.after
+        else:
+            return ()
+        return tuple(sorted(members, key=lambda place: _is_plain(module, place)))
+
+    def _change(
+        self,
+        kinds: tuple[Kind, ...],
+        before: Place | None,
+        after: Place | None,
+        pairing: Pairing,
+        details: tuple[str, ...],
+    ) -> Change:
+        old = None if before is None else self._matching.before.find(*before)
+        new = None if after is None else self._matching.after.find(*after)
+        place = before or after
+        line = old or new
+        said = "" if line is None else scope(line)
+        old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
+        return Change(
+            kind=kinds[0],
+            before=before,
+            after=after,
+            grade=pairing.grade,
+            reason=pairing.reason,
+            kinds=kinds,
+            scope=said or (place.computation if place else ""),
+            opcodes=(
+                "" if kinds[0] in _TAKES_IN else old_opcode,
+                "" if kinds[0] is Kind.INLINED else new_opcode,
+            ),
+            details=details,
+            numbering=kinds[0] is Kind.RENAMED and _same_but_number(before, after),
+            members=self._members(kinds[0], pairing),
+        )
+
+
+def _instead(was: str, now: str) -> str:
+    return f"another %{now}" if was == now else f"%{now} instead of %{was}"
+
+
+def _what_counts(found: Mapping[Kind, str]) -> str:
+    """Put details together; names and metadata are left out, for they are no reason."""
+    return "; ".join(said for kind, said in found.items() if kind not in _BESIDES)
+
+
+def _is_plain(module: HloModule, place: Place) -> bool:
+    """Say whether an instruction makes or passes on values without computing any."""
+    line = module.find(*place)
+    return line is None or line.opcode in _PLAIN
+
+
+_PLAIN = frozenset(
+    {
+        "bitcast",
+        "broadcast",
+        "constant",
+        "copy",
+        "get-tuple-element",
+        "iota",
+        "parameter",
+        "reshape",
+        "transpose",
+        "tuple",
+    }
+)
+
+_PAIRS = frozenset({Relation.SAME, Relation.REPLACED, Relation.MERGED, Relation.CLONED})
+
+
+def _kind(pairing: Pairing) -> Kind:
+    kind = _SIMPLE.get(pairing.relation, Kind.CLONED)
+    if kind is Kind.REMOVED and pairing.reason in (UNREAD, UNCALLED):
+        return Kind.DEAD
+    if kind is Kind.ADDED and pairing.reason.startswith("parameter "):
+        return Kind.PARAMETER
+    return kind
+
+
+def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:
+    """Yield the places beyond the first pair: copies, duplicates, what has no partner."""
+    before, after = pairing.before, pairing.after
+    if pairing.relation in _PAIRS:
+        yield from ((place, after[0]) for place in before[1:])
+        yield from ((before[0], place) for place in after[1:])
+    else:
+        yield (before[0] if before else None, after[0] if after else None)
+
+
+def _same_but_number(before: Place | None, after: Place | None) -> bool:
+    if before is None or after is None:
+        return False
+    return without_number(before.instruction) == without_number(after.instruction)
+
+
+def without_number(name: str) -> str:
+    """Return a name without the numbers at its end: `add.14.0` gives `add`."""
+    head, dot, tail = name.rpartition(".")
+    while dot and tail.isdigit():
+        name = head
+        head, dot, tail = name.rpartition(".")
+    return name
+
+
+def _reordered(matching: Matching) -> Iterator[Change]:
+    """Yield what stands earlier or later, in modules whose order is the order of execution."""
+    if matching.after.attributes.get("is_scheduled") != "true":
+        return
+    for alignment in alignments(matching):
+        for here, there in alignment.moved:
+            line = alignment.before.instructions[here]
+            yield Change(
+                kind=Kind.REORDERED,
+                before=Place(alignment.before.name, line.name),
+                after=Place(alignment.after.name, alignment.after.instructions[there].name),
+                grade=Grade.EXACT,
+                reason="stands at another place in the schedule",
+                details=(f"from place {here + 1:,} to {there + 1:,}",),
+                scope=scope(line) or alignment.before.name,
+                opcodes=(line.opcode, line.opcode),
+                kinds=(Kind.REORDERED,),
+            )

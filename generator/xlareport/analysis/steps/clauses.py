@@ -1,0 +1,128 @@
+"""One change as a clause that names an instruction: what it was, what it is, where, and why.
+
+Names stand in backticks. An opcode stands before a name that does not tell it.
+"""
+
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.steps import wording
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.groups import ChangeGroup
+
+_DOUBT = {Grade.EXACT: "", Grade.MATCHED: "", Grade.GUESSED: "it seems that "}
+
+
+def example_of(group: ChangeGroup) -> str:
+    """Return a group's first example, with how often it happened."""
+    repeated = f" ({group.repetition})" if group.repetition else ""
+    return f"{clause(group.examples[0])}{repeated}"
+
+
+def clause(change: Change) -> str:
+    """Return a clause that names one instruction; a guess is told as one."""
+    return _DOUBT[change.grade] + _clause(change)
+
+
+def _clause(change: Change) -> str:
+    scope = wording.code(wording.short(change.scope))
+    old, new = _named(change, 0), _named(change, 1)
+    template = _TEMPLATES.get(change.kind, _CHANGED)
+    if _is_same_name(change):
+        template = _OF_ONE_NAME.get(change.kind, template)
+    elif change.kind in _LIVING:
+        template += f", and its name is {_bare(change.after)} now"
+    return template.format(
+        old=old,
+        new=new,
+        old_name=_bare(change.before),
+        new_name=_bare(change.after),
+        opcode=wording.one(wording.noun(change.opcodes[1])) if change.opcodes[1] else "",
+        where=f" in {scope}" if change.scope else "",
+        reason=wording.coded(change.reason),
+        detail=_detail(change),
+        members=_members(change),
+    )
+
+
+_CHANGED = "{old}{where} changed: {detail}"
+_TEMPLATES = {
+    Kind.FUSED: "{new}{where} took in {members}",
+    Kind.OUTLINED: "{new}{where} took in {members}",
+    Kind.INLINED: "{old}{where} gave way to {members}",
+    Kind.REPLACED: "{old}{where} became {new}",
+    Kind.REBUILT: "{old}{where} was made anew as {new_name}: {detail}",
+    Kind.MERGED: "{old}{where} became one with {new_name}",
+    Kind.CLONED: "{old}{where} has a further copy {new_name}",
+    Kind.REMOVED: "{old}{where} is gone: {reason}",
+    Kind.DEAD: "{old}{where} is gone: {reason}",
+    Kind.ADDED: "{new}{where} is new: {reason}",
+    Kind.PARAMETER: "{new}{where} is new: {reason}",
+    Kind.TYPE: "{old}{where} has another element type: {detail}",
+    Kind.SHAPE: "{old}{where} has another shape: {detail}",
+    Kind.LAYOUT: "{old}{where} has another layout: {detail}",
+    Kind.OPERANDS: "{old}{where} {detail}",
+    Kind.REWIRED: "{old}{where} {detail}",
+    Kind.MOVED: "{old}{where} went {detail}",
+    Kind.REORDERED: "{old}{where} moved in the schedule {detail}",
+    Kind.RENAMED: "{old}{where} is called {new_name} now",
+}
+_OF_ONE_NAME = {
+    Kind.REPLACED: "{old}{where} became {opcode} and kept its name",
+    Kind.REBUILT: "{old}{where} changed: {detail}",
+    Kind.MERGED: "{old}{where} became one with others",
+}
+_LIVING = frozenset(
+    {
+        Kind.TYPE,
+        Kind.SHAPE,
+        Kind.LAYOUT,
+        Kind.OPERANDS,
+        Kind.ATTRIBUTES,
+        Kind.PRECISION,
+        Kind.SHARDING,
+        Kind.CONFIG,
+        Kind.METADATA,
+    }
+)
+"""Kinds that leave an instruction what it is; its name may change on the way."""
+
+
+_CODE = frozenset({Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
+
+
+def _detail(change: Change) -> str:
+    """Return what was and is; where the change says nothing, the reason of the pairing."""
+    said = change.details[0] if change.details and change.details[0] else change.reason
+    if change.kind in _CODE:
+        return " → ".join(wording.code(part) for part in said.split(" → "))
+    return wording.coded(said)
+
+
+def _is_same_name(change: Change) -> bool:
+    both = change.before is not None and change.after is not None
+    return both and _bare(change.before) == _bare(change.after)
+
+
+def _bare(place: Place | None) -> str:
+    return "" if place is None else wording.name(place.instruction)
+
+
+def _named(change: Change, side: int) -> str:
+    """Return a name, with the opcode before it where the name does not say it."""
+    place = change.after if side else change.before
+    if place is None:
+        return ""
+    opcode = change.opcodes[side]
+    told = opcode.replace("-", "_") in place.instruction.replace("-", "_")
+    return _bare(place) if told or not opcode else f"the {wording.noun(opcode)} {_bare(place)}"
+
+
+def _members(change: Change) -> str:
+    """Say what a fusion or call took in, or set free, naming one that computes something."""
+    if not change.members:
+        return "what stood elsewhere"
+    shown = wording.name(change.members[0].instruction)
+    if len(change.members) == 1:
+        return shown
+    count = wording.plural("instruction", len(change.members))
+    return f"{count}, {shown} among them"

@@ -1,0 +1,97 @@
+"""Changes of one kind told together: repeated ones counted once, with examples."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xlareport.analysis.source.scopes import numbers, pattern
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import Kind
+
+_EXAMPLES = 3
+_NAME = re.compile(r"%[\w.\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGroup:
+    """Changes that read the same but for names and layer numbers."""
+
+    kind: Kind
+    opcodes: tuple[str, str]
+    """Before and after; '' where there is none."""
+    scope: str
+    """Numbers left open where they differ: `layer_*/mlp`."""
+    count: int
+    per_layer: int | None
+    """Changes in each layer, where the changes are spread evenly over several; else None."""
+    layers: int
+    examples: tuple[Change, ...]
+    """The first few, the surest first."""
+    alike: bool = True
+    """Whether all happened for the same reason and in the same way, but for names."""
+
+    @property
+    def repetition(self) -> str:
+        """In words: `12 times, one per layer`; `one of 12` of unlike ones; '' of a single one."""
+        if self.count == 1:
+            return ""
+        times = f"{self.count:,} times" if self.alike else f"one of {self.count:,}"
+        if self.per_layer is None:
+            return times
+        each = "one" if self.per_layer == 1 else str(self.per_layer)
+        return f"{times}, {each} per layer"
+
+
+def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
+    """Group changes by kind, opcodes and scope: weighty kinds first, large groups first."""
+    found: dict[tuple[Kind, tuple[str, str], str], list[Change]] = {}
+    for change in changes:
+        if not change.numbering:
+            key = (change.kind, change.opcodes, pattern(change.scope))
+            found.setdefault(key, []).append(change)
+    order = {kind: number for number, kind in enumerate(Kind)}
+    groups = [_group(*key, members) for key, members in found.items()]
+    groups.sort(key=lambda one: (order[one.kind], -one.count))
+    return tuple(groups)
+
+
+def renumbered(changes: Iterable[Change]) -> ChangeGroup | None:
+    """Return the changes of numbers in names as one group; None where there are none."""
+    members = [change for change in changes if change.numbering]
+    return _group(Kind.RENAMED, ("", ""), "", members) if members else None
+
+
+def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Change]) -> ChangeGroup:
+    scopes = {one.scope for one in members}
+    layers = _layers(members)
+    even = len(layers) > 1 and len(set(layers.values())) == 1
+    surest = sorted(members, key=lambda one: (_SURENESS[one.grade], not one.scoped))
+    return ChangeGroup(
+        kind=kind,
+        opcodes=opcodes,
+        scope=scope if len(scopes) > 1 else members[0].scope,
+        count=len(members),
+        per_layer=next(iter(layers.values())) if even else None,
+        layers=len(layers),
+        examples=tuple(surest[:_EXAMPLES]),
+        alike=len({_manner(one) for one in members}) == 1,
+    )
+
+
+def _manner(change: Change) -> tuple[str, ...]:
+    """Return how a change is explained, without names."""
+    said = (change.reason, *change.details)
+    return tuple(_NAME.sub("%", one) if "%" in one else one for one in said)
+
+
+_SURENESS = {"exact": 0, "matched": 1, "guessed": 2}
+
+
+def _layers(members: list[Change]) -> dict[str, int]:
+    """Return how many changes each layer has, a layer being what a scope's first number says."""
+    found: dict[str, int] = {}
+    for one in members:
+        said = numbers(one.scope) if one.scoped else ()
+        if said:
+            found[said[0]] = found.get(said[0], 0) + 1
+    return found

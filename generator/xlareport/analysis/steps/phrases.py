@@ -1,0 +1,83 @@
+"""What a step did to instructions of one kind, as a phrase: `removed 3 copies and 1 tuple`."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from xlareport.analysis.steps import wording
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.groups import ChangeGroup
+
+_PAIRS_NAMED = 2
+_BEFORE, _AFTER = 0, 1
+
+
+def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
+    """Return what happened to all instructions of one kind; `every` has the groups of each kind."""
+    groups = every[kind]
+    if kind is Kind.REPLACED:
+        return f"replaced {_replacements(groups)}"
+    verb, side = _VERBS[kind]
+    adjective = "unread" if kind is Kind.DEAD else ""
+    said = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
+    if kind in _TOGETHER:
+        return said + _taken(kind, every)
+    return said
+
+
+_VERBS: Mapping[Kind, tuple[str, int]] = {
+    Kind.FUSED: ("made", _AFTER),
+    Kind.OUTLINED: ("outlined", _AFTER),
+    Kind.INLINED: ("inlined", _BEFORE),
+    Kind.REBUILT: ("rewrote", _BEFORE),
+    Kind.MERGED: ("merged duplicates of", _BEFORE),
+    Kind.CLONED: ("duplicated", _BEFORE),
+    Kind.REMOVED: ("removed", _BEFORE),
+    Kind.DEAD: ("removed", _BEFORE),
+    Kind.ADDED: ("added", _AFTER),
+    Kind.PARAMETER: ("added", _AFTER),
+    Kind.TYPE: ("changed the element type of", _BEFORE),
+    Kind.SHAPE: ("changed the shape of", _BEFORE),
+    Kind.PRECISION: ("changed the precision of", _BEFORE),
+    Kind.LAYOUT: ("changed the layout of", _BEFORE),
+    Kind.OPERANDS: ("gave other operands to", _BEFORE),
+    Kind.REWIRED: ("gave the same value from another place to", _BEFORE),
+    Kind.ATTRIBUTES: ("changed attributes of", _BEFORE),
+    Kind.MOVED: ("moved", _BEFORE),
+    Kind.SHARDING: ("changed the sharding of", _BEFORE),
+    Kind.CONFIG: ("changed the backend configuration of", _BEFORE),
+    Kind.METADATA: ("changed the metadata of", _BEFORE),
+    Kind.REORDERED: ("reordered", _BEFORE),
+    Kind.RENAMED: ("renamed", _BEFORE),
+}
+_TOGETHER = {
+    Kind.FUSED: "that took in",
+    Kind.OUTLINED: "that took in",
+    Kind.INLINED: "that set free",
+}
+
+
+def _taken(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
+    """Say how many instructions went into the new fusions, or came out of the former calls."""
+    moved = sum(group.count for group in every.get(Kind.MOVED, ()))
+    if not moved or len(every.keys() & _TOGETHER.keys()) > 1:
+        return ""
+    return f" {_TOGETHER[kind]} {wording.plural('instruction', moved)}"
+
+
+def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
+    counts: Counter[str] = Counter()
+    for group in groups:
+        counts[wording.noun(group.opcodes[side] or group.opcodes[1 - side])] += group.count
+    return list(counts.items())
+
+
+def _replacements(groups: Sequence[ChangeGroup]) -> str:
+    counts: Counter[tuple[str, str]] = Counter()
+    for group in groups:
+        counts[wording.noun(group.opcodes[0]), wording.noun(group.opcodes[1])] += group.count
+    said = [
+        f"{wording.plural(old, count)} by {wording.many(new) if count > 1 else wording.one(new)}"
+        for (old, new), count in counts.most_common(_PAIRS_NAMED)
+    ]
+    rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])
+    return wording.listing([*said, *([wording.plural("other", rest)] if rest else [])])

@@ -1,0 +1,135 @@
+"""The account of a step in sentences: what was done, how often, and one instruction by name."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from xlareport.analysis.steps import wording
+from xlareport.analysis.steps.clauses import example_of
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.phrases import phrase
+
+_PHRASES_IN_HEADLINE = 3
+_FURTHER = 3
+_KINDS = 9
+_REWRITES = 0.5
+"""The share of a module's instructions beyond which a step is said to rewrite it."""
+_FEW = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What there is to tell of a step."""
+
+    groups: tuple[ChangeGroup, ...]
+    actor: str
+    """Who did it: `algsimp`, `Before dce, the compiler`."""
+    renumbered: ChangeGroup | None = None
+    """Instructions of which only the number in the name changed."""
+    computations: int = 0
+    """Computations that got another name."""
+    instructions: int = 0
+    """Of the module before."""
+    touched: int = 0
+    """Those of them that changed."""
+
+
+def tell(step: Telling) -> tuple[str, ...]:
+    """Return the headline and further sentences, one for each kind of change."""
+    kinds = _by_kind(step.groups)
+    if not kinds:
+        return (_nothing(step),)
+    every = dict(kinds)
+    phrases = [phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
+    said = wording.listing(phrases[:_PHRASES_IN_HEADLINE])
+    headline = f"{step.actor} {said}; {example_of(kinds[0][1][0])}."
+    return (headline, *_sentences(kinds), *_in_all(step))
+
+
+def _nothing(step: Telling) -> str:
+    if step.renumbered is not None:
+        count = wording.plural("instruction", step.renumbered.count)
+        example = example_of(step.renumbered)
+        return f"{step.actor} only gave other numbers to {count}; {example}."
+    if step.computations:
+        count = wording.plural("computation", step.computations)
+        return f"{step.actor} only gave other names to {count}."
+    return f"{step.actor} changed nothing."
+
+
+def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup]]]:
+    """Sort the groups by kind, the kinds that tell most first."""
+    found: dict[Kind, list[ChangeGroup]] = {}
+    for group in groups:
+        found.setdefault(group.kind, []).append(group)
+    return sorted(found.items(), key=lambda one: _weight(*one), reverse=True)
+
+
+_IMPORTANCE = {
+    Kind.FUSED: 1000.0,
+    Kind.INLINED: 200.0,
+    Kind.OUTLINED: 200.0,
+    Kind.REPLACED: 20.0,
+    Kind.TYPE: 20.0,
+    Kind.PRECISION: 20.0,
+    Kind.MERGED: 10.0,
+    Kind.DEAD: 6.0,
+    Kind.REMOVED: 5.0,
+    Kind.LAYOUT: 5.0,
+    Kind.SHAPE: 5.0,
+    Kind.CLONED: 4.0,
+    Kind.REBUILT: 3.0,
+    Kind.ADDED: 3.0,
+    Kind.SHARDING: 2.0,
+    Kind.ATTRIBUTES: 2.0,
+    Kind.OPERANDS: 0.5,
+    Kind.REORDERED: 0.5,
+    Kind.MOVED: 0.3,
+    Kind.CONFIG: 0.3,
+    Kind.RENAMED: 0.2,
+    Kind.METADATA: 0.1,
+    Kind.REWIRED: 0.0,
+    Kind.PARAMETER: 0.0,
+}
+
+
+def _weight(kind: Kind, groups: list[ChangeGroup]) -> float:
+    return _IMPORTANCE[kind] * sum(group.count for group in groups)
+
+
+_CONSEQUENCES = frozenset({Kind.MOVED, Kind.PARAMETER, Kind.REWIRED})
+_CAUSES = frozenset({Kind.FUSED, Kind.OUTLINED, Kind.INLINED})
+
+
+def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
+    """Say whether a kind is more than what follows from fusing or inlining."""
+    return kind not in _CONSEQUENCES or not every.keys() & _CAUSES
+
+
+def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
+    """Yield what the headline leaves out: more of the first kind, then the other kinds."""
+    (_, first), *others = kinds
+    for group in first[1 : 1 + _FURTHER]:
+        yield _sentence(example_of(group))
+    every = dict(kinds)
+    news = [(kind, groups) for kind, groups in others if _is_news(kind, every)]
+    for kind, groups in news[:_KINDS]:
+        yield _sentence(f"{phrase(kind, every)}: {example_of(groups[0])}")
+    if len(news) > _KINDS:
+        yield f"{wording.plural('further kind', len(news) - _KINDS)} of changes."
+
+
+def _in_all(step: Telling) -> Iterator[str]:
+    """Yield what concerns the module as a whole."""
+    if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
+        yield (
+            f"This step rewrites the module: it changes {step.touched:,} of its "
+            f"{wording.plural('instruction', step.instructions)}."
+        )
+    if step.renumbered is not None:
+        count = wording.plural("instruction", step.renumbered.count)
+        yield f"Of {count}, only the number in the name changed."
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."

@@ -1,0 +1,169 @@
+"""The text difference of two snapshots, aligned by instruction instead of by line.
+
+Only computations that differ are looked at. A line of which only numbers in names changed, its own
+or those of what it reads, is shown as unchanged and counted.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.sequence import Alignment, alignments
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+CONTEXT = 2
+"""Unchanged lines shown around a change."""
+
+_NAME = re.compile(r"[\w.\-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """One line of a difference."""
+
+    sign: str
+    """`+` only after, `-` only before, `~` changed, space unchanged."""
+    text: str
+    """As it was before; of a line that is only after, as it is."""
+    other: str = ""
+    """Of a changed line, as it is after; of one that left or came, where it stands or stood."""
+    renumbered: bool = False
+    """Only numbers in names changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines that follow one another."""
+
+    start: int
+    """The number of the first line in its computation, from 0, before (after if it is new)."""
+    lines: tuple[DiffLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComputationDiff:
+    """One computation that differs."""
+
+    before: str | None
+    after: str | None
+    hunks: tuple[Hunk, ...]
+    renumbered: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextDiff:
+    """What differs between two snapshots, computation by computation."""
+
+    computations: tuple[ComputationDiff, ...]
+
+    @property
+    def renumbered(self) -> int:
+        """Lines of which only numbers in names changed."""
+        return sum(one.renumbered for one in self.computations)
+
+
+def text_diff(matching: Matching) -> TextDiff:
+    """Return the text difference of two matched snapshots."""
+    found = [_compared(matching, alignment) for alignment in alignments(matching)]
+    paired = matching.computations
+    before, after = matching.before, matching.after
+    found += [
+        _alone(one, "+", matching)
+        for one in _different(after, before)
+        if one.name not in paired.values()
+    ]
+    found += [
+        _alone(one, "-", matching) for one in _different(before, after) if one.name not in paired
+    ]
+    return TextDiff(tuple(one for one in found if one.hunks or one.renumbered))
+
+
+def _different(module: HloModule, other: HloModule) -> list[Computation]:
+    return [one for one in module.computations if other.by_name.get(one.name) is not one]
+
+
+def _alone(computation: Computation, sign: str, matching: Matching) -> ComputationDiff:
+    """Return a computation that is only on one side as one hunk."""
+    lines = [DiffLine(sign, computation.header)]
+    lines += [_lone(matching, computation, line, sign) for line in computation.instructions]
+    return ComputationDiff(
+        before=computation.name if sign == "-" else None,
+        after=computation.name if sign == "+" else None,
+        hunks=(Hunk(0, tuple(lines)),),
+        renumbered=0,
+    )
+
+
+def _lone(matching: Matching, computation: Computation, line: Instruction, sign: str) -> DiffLine:
+    place = Place(computation.name, line.name)
+    partner = matching.partner_before(place) if sign == "+" else matching.partner_after(place)
+    return DiffLine(sign, line.text, str(partner) if partner else "")
+
+
+def _compared(matching: Matching, alignment: Alignment) -> ComputationDiff:
+    lines = list(_lines(matching, alignment))
+    before, after = alignment.before, alignment.after
+    renumbered = sum(line.renumbered for line in lines)
+    return ComputationDiff(before.name, after.name, tuple(_hunks(lines)), renumbered)
+
+
+def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
+    """Yield all lines of two computations in one order."""
+    old, new = alignment.before, alignment.after
+    ends = ((len(old.instructions), len(new.instructions)),)
+    here = there = 0
+    for next_here, next_there in (*alignment.steady, *ends):
+        for line in old.instructions[here:next_here]:
+            yield _lone(matching, old, line, "-")
+        for line in new.instructions[there:next_there]:
+            yield _lone(matching, new, line, "+")
+        if next_here < len(old.instructions):
+            first, second = old.instructions[next_here], new.instructions[next_there]
+            yield _pair(matching, (old.name, first), (new.name, second))
+        here, there = next_here + 1, next_there + 1
+
+
+def _pair(
+    matching: Matching, before: tuple[str, Instruction], after: tuple[str, Instruction]
+) -> DiffLine:
+    old, new = before[1], after[1]
+    if old.text == new.text:
+        return DiffLine(" ", old.text)
+    names = _continued(matching, before[0], old, after[0])
+    if _renamed(old.text, names) == new.text:
+        return DiffLine(" ", old.text, new.text, renumbered=True)
+    return DiffLine("~", old.text, new.text)
+
+
+def _continued(matching: Matching, here: str, line: Instruction, there: str) -> Mapping[str, str]:
+    """Return what the names in a line are called after: its own, its operands', its callees'."""
+    found = {}
+    for name in (line.name, *line.operand_names):
+        partner = matching.partner_after(Place(here, name))
+        if partner is not None and partner.computation == there:
+            found[name] = partner.instruction
+    for _, callee in line.called:
+        found[callee] = matching.computations.get(callee, callee)
+    return found
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda found: names.get(found[0], found[0]), text)
+
+
+def _hunks(lines: Sequence[DiffLine]) -> Iterator[Hunk]:
+    """Yield the changed lines with their context; hunks that meet are one."""
+    start = end = 0
+    for number, line in enumerate(lines):
+        if line.sign != " ":
+            first = max(number - CONTEXT, 0)
+            if end and first > end:
+                yield Hunk(start, tuple(lines[start:end]))
+                start = first
+            elif not end:
+                start = first
+            end = number + 1 + CONTEXT
+    if end:
+        yield Hunk(start, tuple(lines[start:end]))

@@ -1,0 +1,223 @@
+"""The library: a dump as typed objects, for notebooks and tests.
+
+Nothing is read before it is asked for, and all of it in this process. Close the report, or use it
+in a `with`, when the dump is an archive: it is unpacked as long as the report is open.
+"""
+
+import re
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from xlareport import program
+from xlareport.analysis.compare.forms import Forms
+from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost, module_cost
+from xlareport.analysis.extract import cut_computation, cut_instruction
+from xlareport.analysis.history.instruction import HistoryEvent, Snapshots
+from xlareport.analysis.history.subjects import find_subjects, near_names
+from xlareport.analysis.history.trace import trace
+from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.signature import Signature, signature
+from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.passes.step_boundaries import between
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.dump.modules import ModuleFiles, group
+from xlareport.dump.source import local_path, open_source
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.report import name_files
+from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputError
+from xlareport.runtime.limits import LIMITS, Limits
+
+
+def read(dump: str | Path, limits: Limits = LIMITS) -> "Report":
+    """Open a dump: a directory, an archive, a file, a captured log, a report or its zip, a URL.
+
+    Raises XlareportError where it cannot be read.
+    """
+    return Report(dump, limits)
+
+
+class Report:
+    """A dump and its modules."""
+
+    def __init__(self, dump: str | Path, limits: Limits = LIMITS) -> None:
+        """Open the dump; only the names of its files are read."""
+        self._stack = ExitStack()
+        source = self._stack.enter_context(open_source(dump, limits))
+        self.path = local_path(dump) or source.name
+        self.modules = tuple(Module(one) for one in group(name_files(source)).modules)
+        """In the order of the compilation."""
+
+    def __enter__(self) -> Self:
+        """Return the report; leaving the `with` closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the report."""
+        self.close()
+
+    def close(self) -> None:
+        """Remove what was unpacked; what was read stays usable."""
+        self._stack.close()
+
+    def __getitem__(self, name: str) -> "Module":
+        """Return the one module of a name or key; raises UnknownNameError."""
+        found = [one for one in self.modules if name == one.key]
+        found = found or [one for one in self.modules if name == one.name]
+        if len(found) != 1:
+            near = [one.key for one in found or self.modules]
+            raise UnknownNameError(f"{self.path} holds {len(found)} modules {name!r}", near)
+        return found[0]
+
+    @cached_property
+    def main(self) -> "Module":
+        """The best guess for the main program; reads every module."""
+        guess = main_guess(rank([one.summary for one in self.modules]))
+        if guess is None:
+            raise UnreadableInputError(f"{self.path} holds no module that could be read.")
+        return self[guess.best.summary.files.key]
+
+
+class Module:
+    """One module: its snapshots, its cost, its memory, and what became of every instruction."""
+
+    def __init__(self, files: ModuleFiles) -> None:
+        """Take the files; none of them is read yet."""
+        self.files = files
+        self.key = files.key
+        """What names it in a report and on the command line."""
+        self.name = files.name
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return f"<Module {self.key}>"
+
+    @cached_property
+    def read(self) -> program.Module:
+        """Everything as it was read, for what is not offered here."""
+        return program.read_module(self.files)
+
+    @cached_property
+    def stages(self) -> tuple["Stage", ...]:
+        """Every snapshot that could be read, in order."""
+        return tuple(Stage(one.stage.key, one.stage.label, one.hlo) for one in self.read.snapshots)
+
+    @property
+    def first(self) -> "Stage":
+        """The module as it was given to the compiler, or the earliest snapshot there is."""
+        return self._at_least_one()[0]
+
+    @property
+    def final(self) -> "Stage":
+        """The optimised module, or the latest snapshot there is."""
+        places = [place for place, one in enumerate(self.read.snapshots) if one is self.read.final]
+        return self._at_least_one()[places[-1] if places else -1]
+
+    def _at_least_one(self) -> tuple["Stage", ...]:
+        if not self.stages:
+            raise UnreadableInputError(f"No snapshot of {self.key} could be read.")
+        return self.stages
+
+    @cached_property
+    def steps(self) -> tuple[StepChange, ...]:
+        """What changed from each snapshot to the next: one fewer than there are snapshots."""
+        texts = [one.hlo for one in self.read.snapshots]
+        return tuple(
+            step(texts[one.number - 1], texts[one.number], one.actor) for one in between(self.read)
+        )
+
+    @cached_property
+    def memory(self) -> MemoryFigures:
+        """What the compiler says of its memory; None in it where the dump does not say."""
+        files = self.read.memory
+        return memory_figures(files.assignment, files.live, files.usage)
+
+    @cached_property
+    def summary(self) -> ModuleSummary:
+        """The figures that the report shows of it."""
+        return summarise(self.read, [None for _ in self.read.snapshots], final_cost(self.read))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read."""
+        return self.read.problems
+
+    def history(self, op: str) -> tuple[HistoryEvent, ...]:
+        """Return what happened to an instruction (`%fusion.3`) or a framework op, in order.
+
+        Raises UnknownNameError. `stage` of an event is a place in `stages`.
+        """
+        snapshots = Snapshots([one.hlo for one in self.stages])
+        found = find_subjects(snapshots, op, None)
+        if not found:
+            raise UnknownNameError(f"{self.key} has no {op!r}", near_names(snapshots, op))
+        return trace(snapshots, found[0]).events
+
+
+class Stage:
+    """One snapshot of a module."""
+
+    def __init__(self, key: str, label: str, hlo: HloModule) -> None:
+        """Take the module as it was read."""
+        self.key = key
+        """`0017`, `after_optimizations`."""
+        self.label = label
+        self.hlo = hlo
+
+    def __repr__(self) -> str:
+        """Name it."""
+        return f"<Stage {self.label}>"
+
+    @property
+    def computations(self) -> tuple[Computation, ...]:
+        """In the order of the text."""
+        return self.hlo.computations
+
+    def instructions(
+        self, opcode: str | None = None, op_name: str | None = None
+    ) -> tuple[Instruction, ...]:
+        """Return the instructions of all computations, those of an opcode and a framework op.
+
+        `op_name` is a regular expression that is searched for in the op's path.
+        """
+        wanted = re.compile(op_name) if op_name is not None else None
+        return tuple(
+            one
+            for one in self.hlo.instructions
+            if opcode in (None, one.opcode)
+            and (wanted is None or wanted.search(one.metadata.op_name))
+        )
+
+    @cached_property
+    def cost(self) -> ModuleCost:
+        """What one run of it costs; figures that are not known are None."""
+        return module_cost(self.hlo)
+
+    @property
+    def costs(self) -> Mapping[tuple[str, str], InstructionCost]:
+        """The cost of each instruction by (computation, instruction)."""
+        return self.cost.instructions
+
+    @cached_property
+    def signature(self) -> Signature:
+        """What goes in and what comes out."""
+        return signature(self.hlo)
+
+    def same_code(self, other: "Stage") -> bool:
+        """Say whether both differ in nothing but names, numbers and source lines."""
+        forms = Forms()
+        return forms.of_module(self.hlo) == forms.of_module(other.hlo)
+
+    def difference(self, after: "Stage") -> StepChange:
+        """Return what changed from here to another snapshot, of this or of another dump."""
+        return step(self.hlo, after.hlo)
+
+    def cut(self, computation: str, instruction: str | None = None, radius: int = 0) -> str:
+        """Return a computation, or an instruction with what feeds it, as a module of its own."""
+        if instruction is None:
+            return cut_computation(self.hlo, computation)
+        return cut_instruction(self.hlo, computation, instruction, radius)

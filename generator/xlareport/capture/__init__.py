@@ -1,0 +1,1 @@
+"""Runs a program so that XLA dumps what is wanted."""

@@ -1,0 +1,248 @@
+"""Runs a program so that XLA dumps what is wanted, and says what stands in the way.
+
+environment -> plan (its own flags kept, ours added) -> the program -> the folder with the dump
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+from xlareport.capture import hook
+from xlareport.knowledge.flags import find
+from xlareport.knowledge.releases import era_of
+from xlareport.knowledge.tables import read_table
+from xlareport.knowledge.wants import BACKENDS, Setting, frontends, settings_for
+from xlareport.runtime.errors import UnwritableFileError, XlareportError
+
+_FOLDER = "XLAREPORT_CAPTURE_FOLDER"
+_OWN = "XLAREPORT_CAPTURE_OWN"
+_UNNAMED = "program"
+"""The folder of a process that is no Python and so does not take its own."""
+_KNOWN_TO_ALL = "2021-01"
+"""The XLA that is taken for granted where the program's is not known: every flag ends the program
+that it does not know."""
+_PACKAGES = ("jaxlib", "tensorflow", "tensorflow-cpu", "torch-xla")
+_ASK = (
+    "import importlib.metadata as m\n"
+    "for name in {packages!r}:\n"
+    "    try: print(name, m.version(name))\n"
+    "    except m.PackageNotFoundError: pass\n"
+)
+_LIMITS_MODULES = ("xla_dump_hlo_module_re", "xla_dump_max_hlo_modules", "xla_dump_hlo_pipeline_re")
+
+
+class ProgramNotStartedError(XlareportError):
+    """The program that was to be captured could not be started."""
+
+    def __init__(self, command: Sequence[str], error: OSError) -> None:
+        super().__init__(f"{command[0]} could not be started: {error.strerror}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How much is asked for."""
+
+    name: str
+    words: str
+    wants: tuple[str, ...]
+    cost: str
+    """What it took on disk where it was measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a program is run."""
+
+    environment: Mapping[str, str]
+    """Everything that it is started with."""
+    folder: Path
+    """Where the dump will lie, in a folder for each process."""
+    notes: tuple[str, ...]
+    """What was kept of the caller's own settings, and what may keep the dump small."""
+
+
+@cache
+def levels() -> Mapping[str, Level]:
+    """Return the levels by name."""
+    return read_table("levels", Level)
+
+
+def plan_capture(
+    level: str, folder: Path, environ: Mapping[str, str], era: str | None = None
+) -> Plan:
+    """Return how to run a program; `environ` is the caller's. Raises UnwritableFileError.
+
+    `era` is the month of XLA; None stands for one that is not known.
+    """
+    folder = _made(folder)
+    own = folder / _UNNAMED
+    found = dict(environ)
+    notes: list[str] = []
+    for one in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(own)):
+        notes += _set(found, one)
+    notes += _limits(found)
+    stated = _stated(found.get("XLA_FLAGS", ""), "xla_dump_to")
+    if stated != str(own):
+        notes.append(_said_of(stated or "."))
+        return Plan(found, Path(stated or "."), tuple(notes))
+    hooks = str(Path(hook.__file__).parent)
+    found["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, found.get("PYTHONPATH", ""))))
+    found |= {_FOLDER: str(folder), _OWN: str(own)}
+    return Plan(found, folder, tuple(notes))
+
+
+def _said_of(folder: str) -> str:
+    """Say what to mind of a folder for the dump that the caller has chosen."""
+    if folder == "-":
+        return "XLA then dumps into the program's output, of which no report is made here."
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(13, "it is not ours to write")
+    except OSError as error:
+        return f"{folder} cannot be written ({error.strerror}): XLA will silently dump nothing."
+    return (
+        "What earlier runs left there will be in the report as well, and all processes of the "
+        "program write into it: those that compile at once overwrite one another's files."
+    )
+
+
+def era_of_program(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
+    """Ask the program's Python which releases it has; None where it is no Python, or has none."""
+    python = shutil.which(command[0], path=environ.get("PATH"))
+    if python is None or "python" not in Path(python).name:
+        return None
+    ask = [python, "-c", _ASK.format(packages=_PACKAGES)]
+    try:
+        said = subprocess.run(  # noqa: S603 - the Python that is to be run anyway
+            ask, capture_output=True, text=True, check=False, timeout=60, env=dict(environ)
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    eras = []
+    for line in said.splitlines():
+        with suppress(ValueError):
+            eras.append(era_of(line.replace("tensorflow-cpu", "tensorflow")))
+    return min(eras, default=None)
+
+
+def run_program(command: Sequence[str], plan: Plan) -> int:
+    """Run the program to its end and return its exit code, 128 and the number after a signal.
+
+    It has our input and output. Ctrl-C is for the program alone; SIGTERM is handed on to it.
+    Raises ProgramNotStartedError.
+    """
+    try:
+        program = subprocess.Popen(command, env=dict(plan.environment))  # noqa: S603 - asked for
+    except OSError as error:
+        raise ProgramNotStartedError(command, error) from error
+    with _signals_for(program):
+        code = program.wait()
+    return code if code >= 0 else 128 - code
+
+
+def dump_in(plan: Plan) -> Path | None:
+    """Return the folder with the dump, of one process if only one wrote; None if none did."""
+    if not plan.folder.is_dir():
+        return None
+    for one in plan.folder.iterdir():
+        if one.is_dir() and one.name.startswith(("process-", _UNNAMED)):
+            with suppress(OSError):
+                one.rmdir()
+    parts = [one for one in plan.folder.iterdir() if one.is_dir()]
+    files = [one for one in plan.folder.iterdir() if not one.is_dir()]
+    if len(parts) == 1 and not files:
+        return parts[0]
+    return plan.folder if parts or files else None
+
+
+def _made(folder: Path) -> Path:
+    """Make the folder, or see that it is empty."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise FileExistsError(17, "it is not empty")
+    except OSError as error:
+        raise UnwritableFileError(folder, error) from error
+    return folder.resolve()
+
+
+def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[Setting]:
+    """Yield what any backend and frontend may need: none of it harms another."""
+    found: dict[str, Setting] = {}
+    for frontend, backend in product(frontends(), BACKENDS):
+        asked = {"backend": backend, "frontend": frontend, "era": era, "folder": folder}
+        for one in settings_for(wants, **asked):
+            found.setdefault(one.flag.name, one)
+    yield from found.values()
+
+
+def _set(found: dict[str, str], one: Setting) -> Iterator[str]:
+    """Add a setting unless the caller has one of that name; say so where it differs."""
+    former = found.get(one.variable, "")
+    if one.flag.set_in is None:
+        if one.variable in found and former != one.value:
+            yield f"{one.variable} stays {former}, as you set it."
+        found.setdefault(one.variable, one.value)
+        return
+    former = _flags_of(former)
+    stated = _stated(former, one.flag.name)
+    if stated is None:
+        found[one.variable] = f"{former} {one.text}".strip()
+    else:
+        found[one.variable] = former
+        if stated != one.value:
+            yield f"--{one.flag.name}={stated} stays, as you set it."
+
+
+def _flags_of(value: str) -> str:
+    """Return flags; a value that does not begin with a dash names a file that holds them."""
+    if not value.strip() or value.lstrip().startswith("-"):
+        return value
+    with suppress(OSError, UnicodeDecodeError):
+        return " ".join(Path(value.strip()).read_text("utf-8").split())
+    return value
+
+
+def _stated(flags: str, name: str) -> str | None:
+    """Return the value that flags give to one; None where they do not."""
+    for one in flags.split():
+        flag, _, value = one.partition("=")
+        if flag.lstrip("-") == name:
+            return value
+    return None
+
+
+def _limits(environ: Mapping[str, str]) -> Iterator[str]:
+    """Name what the caller set that keeps modules out of the dump."""
+    flags = environ.get("XLA_FLAGS", "")
+    for name in _LIMITS_MODULES:
+        value, flag = _stated(flags, name), find(name)
+        if value is not None and flag is not None:
+            yield f"--{name}={value} keeps files out of the dump."
+    if environ.get("JAX_ENABLE_COMPILATION_CACHE", "false").lower() not in {"false", "0", "no"}:
+        yield (
+            "JAX_ENABLE_COMPILATION_CACHE is on: what JAX finds in its cache is not compiled, so "
+            "it is not dumped."
+        )
+
+
+@contextmanager
+def _signals_for(program: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Leave Ctrl-C to the program, which hears it from the terminal, and hand SIGTERM on."""
+    heard = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: program.terminate()),
+    }
+    try:
+        yield
+    finally:
+        for number, former in heard.items():
+            signal.signal(number, former)

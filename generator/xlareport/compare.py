@@ -1,0 +1,272 @@
+"""The pipeline of a comparison: two dumps in, one site that says what differs and why.
+
+base, head -> modules sketched -> pairs -> compared -> what differs laid side by side -> site
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from xlareport.analysis.compare.comparison import Comparison, Sketched, compare_modules
+from xlareport.analysis.compare.divergence import Where
+from xlareport.analysis.compare.pairing import pair_modules
+from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.dump.modules import group
+from xlareport.dump.source import Source, open_source
+from xlareport.pages.compare.bare_report import (
+    ONLY_FIGURES,
+    BareReport,
+    is_bare_report,
+    read_bare_report,
+)
+from xlareport.pages.compare.contrast import (
+    Contrast,
+    ContrastTask,
+    Met,
+    contrast,
+    meet,
+    uncontrasted,
+    unmet,
+)
+from xlareport.pages.compare.files import compare_files
+from xlareport.pages.compare.timing import (
+    Timing,
+    TimingTask,
+    own_timings,
+    timing,
+    untimed,
+    with_timings,
+)
+from xlareport.pages.compare.views import CompareView, compare_view
+from xlareport.pages.facts import Analysed, Dump, report_view
+from xlareport.pictures.layout_pool import LayoutPool
+from xlareport.pictures.studio import Studio
+from xlareport.profiles import watch
+from xlareport.records.report import DumpView, ProblemView
+from xlareport.report import BuildOptions, check_apart, name_files
+from xlareport.runtime.errors import UnwritableOutputError
+from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.worker_pool import work_in_processes
+from xlareport.side_files import profiles_beside
+from xlareport.site.builder import build_site
+from xlareport.site.folder import Folder
+from xlareport.site.writer import write_sources
+
+_DIED = "the process that read it died, perhaps out of memory"
+_OF_BOTH = "Not read: it lies beside both dumps. --profile-base and --profile-head say whose it is."
+Profiles = tuple[Sequence[str], Sequence[str]]
+"""Folders, archives or files with what profilers wrote of base and head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a comparison leaves beside the site."""
+
+    view: CompareView
+    warnings: str
+    """What MkDocs had to say; empty when all is well, or where no site was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of both dumps, read once."""
+
+    sketched: tuple[Sketched, ...]
+    dump: DumpView
+    main: str | None
+    problems: tuple[ProblemView, ...]
+    watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
+    """What profilers saw, by the name of the module."""
+
+
+def compare(
+    base: str | Path,
+    head: str | Path,
+    options: BuildOptions,
+    tell: Tell = silent,
+    *,
+    site: bool = True,
+    profiles: Profiles = ((), ()),
+) -> Compared:
+    """Compare two dumps or reports; writes the site below `options.out` unless told not to.
+
+    Profiles that lie in a dump, or beside one of both only, are found by themselves.
+    Raises XlareportError before anything is replaced.
+    """
+    if not site:
+        with _opened(base, options) as ours, _opened(head, options) as theirs:
+            return Compared(_compared((ours, theirs), profiles, options, tell)[0], "")
+    folder = Folder(options.out)
+    for one in (base, head):
+        check_apart(one, folder.out, folder.replaced())
+    try:
+        with folder.locked():
+            folder.prepare()
+            with _opened(base, options) as ours, _opened(head, options) as theirs:
+                view, contrasts = _compared((ours, theirs), profiles, options, tell)
+                _write(view, contrasts, options, tell)
+            said = build_site(options.out, strict=False) if options.html else ""
+    except OSError as error:
+        raise UnwritableOutputError(options.out, error) from error
+    return Compared(view, said)
+
+
+@contextmanager
+def _opened(place: str | Path, options: BuildOptions) -> Iterator[Source | BareReport]:
+    """Open a dump, a report, or the report.json of one."""
+    with open_source(place, options.limits) as source:
+        first = source.entries[0]
+        alone = len(source.entries) == 1 and is_bare_report(first.path)
+        yield read_bare_report(first.location, source.name) if alone else source
+
+
+def _compared(
+    opened: tuple[Source | BareReport, Source | BareReport],
+    profiles: Profiles,
+    options: BuildOptions,
+    tell: Tell,
+) -> tuple[CompareView, Sequence[Contrast]]:
+    ours, theirs = (
+        _with_times(_side(one, options, tell), (one, other), named, options, tell)
+        for one, other, named in zip(opened, reversed(opened), profiles, strict=True)
+    )
+    pairs = pair_modules(
+        [one.sketch for one in ours.sketched], [one.sketch for one in theirs.sketched]
+    )
+    found = [
+        compare_modules(
+            pair,
+            None if pair.base is None else ours.sketched[pair.base],
+            None if pair.head is None else theirs.sketched[pair.head],
+        )
+        for pair in pairs
+    ]
+    contrasts = dict(_contrasts(found, options, tell))
+    timings = own_timings(dict(_timings(found, (ours.watched, theirs.watched), options, tell)))
+    untold = (ProblemView("", None, one.problem) for one in timings.values() if one.problem)
+    view = compare_view(
+        (ours.dump, theirs.dump),
+        (ours.main, theirs.main),
+        found,
+        contrasts,
+        (*ours.problems, *theirs.problems, *untold),
+    )
+    return replace(view, modules=with_timings(view.modules, timings)), list(contrasts.values())
+
+
+def _with_times(
+    side: _Side,
+    opened: tuple[Source | BareReport, Source | BareReport],
+    named: Sequence[str],
+    options: BuildOptions,
+    tell: Tell,
+) -> _Side:
+    """Add what profilers saw of one side; `opened` are this dump and the other."""
+    source, other = opened
+    if isinstance(source, BareReport):
+        return side
+    near = () if named else profiles_beside(source.location)
+    shared = _of_both(near, source, other)
+    beside = [one for one in near if one not in shared]
+    seen = watch(source, named, options.limits, tell, beside=beside)
+    problems = [ProblemView(str(one), None, _OF_BOTH) for one in shared]
+    problems += [ProblemView(one.path, one.line, one.message) for one in seen.problems]
+    return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
+
+
+def _of_both(profiles: Sequence[Path], own: Source, other: Source | BareReport) -> Sequence[Path]:
+    """Return those of the profiles beside a dump that are as near to the other, or nearer."""
+    if isinstance(other, BareReport) or other.location is None or other.location == own.location:
+        return ()
+    place, theirs = other.location.resolve(), profiles_beside(other.location)
+    return [one for one in profiles if one.is_relative_to(place) or one in theirs]
+
+
+def _timings(
+    found: Sequence[Comparison],
+    watched: tuple[Mapping[str, ModuleTimes], Mapping[str, ModuleTimes]],
+    options: BuildOptions,
+    tell: Tell,
+) -> Iterator[tuple[int, tuple[TimingTask, Timing]]]:
+    """Yield, by the place of the comparison, both profiles of modules that ran in both."""
+    tasks = [task for one in found if (task := _timing_task(one, *watched)) is not None]
+    places = {_keys(one): place for place, one in enumerate(found)}
+    tell("comparing times", 0, len(tasks))
+    work = work_in_processes(tasks, timing, options.jobs, lambda task: untimed(task, _DIED))
+    for done, (task, result) in enumerate(work, 1):
+        tell("comparing times", done, len(tasks))
+        yield places[task.base.key, task.head.key], (task, result)
+
+
+def _side(source: Source | BareReport, options: BuildOptions, tell: Tell) -> _Side:
+    if isinstance(source, BareReport):
+        told = ProblemView(source.dump.path, None, ONLY_FIGURES)
+        return _Side(source.sketched, source.dump, source.main, (told,))
+    artifacts = name_files(source)
+    grouped = group(artifacts)
+    met: dict[str, Met] = {}
+    what = f"reading {Path(source.name).name}"
+    tell(what, 0, len(grouped.modules))
+    ordered = sorted(grouped.modules, key=lambda one: one.bytes, reverse=True)
+    work = work_in_processes(ordered, meet, options.jobs, lambda one: unmet(one, _DIED))
+    for done, (one, result) in enumerate(work, 1):
+        met[one.key] = result
+        tell(what, done, len(grouped.modules))
+    results = [met[one.key] for one in grouped.modules]
+    dump = Dump(source.name, tuple(artifacts), grouped, source.problems)
+    report = report_view(Analysed(dump, tuple(one.result for one in results)), options.marker)
+    main = report.main.module if report.main else None
+    return _Side(tuple(one.sketched for one in results), report.dump, main, report.problems)
+
+
+def _contrasts(
+    found: Sequence[Comparison], options: BuildOptions, tell: Tell
+) -> Iterator[tuple[int, Contrast]]:
+    """Yield, by the place of the comparison, what lies side by side of those that differ."""
+    tasks = {task: place for place, one in enumerate(found) if (task := _task(one)) is not None}
+    tell("comparing modules", 0, len(tasks))
+    work = work_in_processes(
+        list(tasks), contrast, options.jobs, lambda task: uncontrasted(task, _DIED)
+    )
+    for done, (task, result) in enumerate(work, 1):
+        tell("comparing modules", done, len(tasks))
+        yield tasks[task], result
+
+
+def _keys(one: Comparison) -> tuple[str, str]:
+    base, head = (side.summary.files.key if side else "" for side in (one.base, one.head))
+    return base, head
+
+
+def _timing_task(
+    one: Comparison, base: Mapping[str, ModuleTimes], head: Mapping[str, ModuleTimes]
+) -> TimingTask | None:
+    """Return what is to be timed, where both sides ran and have texts."""
+    if one.base is None or one.head is None or one.bare:
+        return None
+    ours, theirs = one.base.summary.files, one.head.summary.files
+    before, after = base.get(ours.name), head.get(theirs.name)
+    return TimingTask(ours, theirs, before, after) if before and after else None
+
+
+def _task(one: Comparison) -> ContrastTask | None:
+    parted = one.divergence.where is not Where.NOWHERE
+    if one.base is None or one.head is None or not (parted or not one.same):
+        return None
+    base, head = one.base.summary.files, one.head.summary.files
+    if not one.base.moments or not one.head.moments:
+        return None
+    inputs_differ = one.divergence.where is Where.INPUT
+    return ContrastTask(base, head, head.slug, one.divergence, inputs_differ, not one.same)
+
+
+def _write(
+    view: CompareView, contrasts: Sequence[Contrast], options: BuildOptions, tell: Tell
+) -> None:
+    payloads = {one.slug: one.payloads for one in contrasts if one.slug}
+    requests = (request for one in contrasts for request in one.requests)
+    with LayoutPool(options.jobs) as pool:
+        drawn = Studio(pool, Folder(options.out).cache, tell).draw(requests)
+        files = compare_files(view, payloads, drawn)
+        write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))

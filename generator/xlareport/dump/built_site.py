@@ -1,0 +1,87 @@
+"""A report as a source: the texts of the dump that its site carries, byte for byte."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xlareport.dump.spool import Spool
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.limits import FileTooLargeError
+from xlareport.storage.folding import Folded, Pattern, unfolded
+from xlareport.storage.payloads import read_payload
+from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, restore
+
+_INDEX = re.compile(
+    r"(?P<site>(?:[^/]+/)?(?:site/|site_src/)?)assets/data/m/(?P<slug>[^/]+)/texts\.js"
+)
+_LARGEST_SCRIPT = 256 << 20
+_MOST_CHARACTERS = 1 << 30
+"""Of the lines of one chunk."""
+_ALTERED = "Not restored: this file of the report is damaged or of another version: {}."
+
+Restored = tuple[str, Path, float | None]
+
+
+def index_scripts(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the scripts that list the texts of a site; empty where the files are no site."""
+    found = [match for match in map(_INDEX.fullmatch, paths) if match]
+    listed = set(paths)
+    sites = sorted({match["site"] for match in found if f"{match['site']}report.json" in listed})
+    return tuple(match[0] for match in found if match["site"] == sites[0]) if sites else ()
+
+
+def restored(
+    index: str, scripts: Mapping[str, Path], spool: Spool, problems: list[Problem]
+) -> Iterator[Restored]:
+    """Yield (path in the dump, file, modified) for the texts of one module of a site."""
+    try:
+        listed = _read(scripts[index])
+        texts = [_text(one) for one in listed["texts"]]
+        names = (f"{index[:-3]}-{number}.js" for number in range(len(listed["chunks"])))
+        chunks = [_chunk(_read(scripts[name])) for name in names]
+        for text, parts in restore(texts, chunks):
+            yield text.path, spool.keep(parts), text.modified
+    except FileTooLargeError as error:
+        problems.append(Problem(index, None, f"Not restored: {error}."))
+    except KeyError as error:
+        problems.append(Problem(index, None, _ALTERED.format(f"it lacks {error}")))
+    except (DamagedTextsError, ValueError, TypeError, OverflowError, OSError) as error:
+        problems.append(Problem(index, None, _ALTERED.format(error)))
+
+
+def _read(script: Path) -> Mapping[str, Any]:
+    if script.stat().st_size > _LARGEST_SCRIPT:
+        raise DamagedTextsError("it is too large")
+    _, value = read_payload(script.read_text("ascii"))
+    if not isinstance(value, dict):
+        raise DamagedTextsError("it holds something else")
+    return value
+
+
+def _text(record: Sequence[Any]) -> StoredText:
+    path, size, modified, chunk, runs, *_ = record
+    moment = None if modified is None else float(modified)
+    return StoredText(str(path), _whole(size), moment, _whole(chunk), _numbers(runs))
+
+
+def _chunk(record: Mapping[str, Any]) -> Chunk:
+    patterns, uses, numbers = record["lines"]
+    lines = Folded([_pattern(one) for one in patterns], _numbers(uses), _numbers(numbers))
+    blocks = [_numbers(runs) for runs in record["blocks"]]
+    return Chunk(unfolded(lines, _MOST_CHARACTERS), blocks)
+
+
+def _pattern(value: Any) -> Pattern:
+    return value if isinstance(value, str) else [str(part) for part in value]
+
+
+def _numbers(value: Sequence[Any]) -> list[int]:
+    return [_whole(number) for number in value]
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise DamagedTextsError(f"{json.dumps(value)[:40]} is no whole number")
+    return value

@@ -1,0 +1,128 @@
+"""A module for Model Explorer: its graphs as one file, cost and measured time as node data.
+
+Each computation is a graph; the framework's scopes are its layers, and a fusion or a loop leads to
+the graphs of what it calls. Source of the format: google-ai-edge/model-explorer, `graph_builder.py`
+and `node_data_builder.py`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.roofline import least_seconds
+from xlareport.analysis.cost.shares import shares
+from xlareport.analysis.cost.work import ModuleCost, module_cost
+from xlareport.analysis.modules.origin import origin
+from xlareport.analysis.profile.measured import Measured, least_times, measured
+from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.analysis.source.scopes import scope_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.devices import Device
+from xlareport.program import Module
+
+_LONGEST = 2_000
+"""Characters of a value."""
+_GRADIENT = ({"stop": 0, "bgColor": "#fff7e6"}, {"stop": 1, "bgColor": "#d94801"})
+_GRADES = {"exact": 1, "matched": 2, "guessed": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What Model Explorer opens."""
+
+    graphs: Mapping[str, Any]
+    """A collection of graphs, the entry first."""
+    node_data: Mapping[str, Mapping[str, Any]]
+    """Files of node data by what they say, each by graph."""
+
+
+def export_stage(module: Module, key: str | None, times: ModuleTimes | None) -> Exported:
+    """Export the snapshot of a stage's key, the final one for None; raises UnknownNameError."""
+    texts = [one.hlo for one in module.snapshots]
+    backend = origin(module.files, texts, module.device_words).backend
+    device, _ = device_of(module.device_words, backend, Reckoning())
+    return export_module(module.snapshot(key).hlo, device, times)
+
+
+def export_module(module: HloModule, device: Device, times: ModuleTimes | None = None) -> Exported:
+    """Return the graphs of a snapshot, with the least time by estimate and, if known, measured."""
+    cost = module_cost(module)
+    least = least_times(shares(cost, device), least_seconds(cost, device))
+    seen = measured(times, module, least) if times else None
+    ordered = sorted(module.computations, key=lambda one: not one.is_entry)
+    graphs = [_graph(one, module) for one in ordered]
+    return Exported(
+        {"label": module.name, "graphs": graphs}, dict(_node_data(module, cost, least, seen))
+    )
+
+
+def _graph(computation: Computation, module: HloModule) -> dict[str, Any]:
+    line_of = places_of(module)
+    nodes = []
+    for one in computation.instructions:
+        line = line_of(one)
+        nodes.append(_node(one, computation, module, line.text if line else ""))
+    return {"id": computation.name, "nodes": nodes}
+
+
+def _node(
+    one: Instruction, computation: Computation, module: HloModule, line: str
+) -> dict[str, Any]:
+    op_name = op_name_of(one, module)
+    said = {"instruction": f"%{one.name}", "shape": one.shape.text, "op_name": op_name}
+    said |= {"source": line} | dict(one.attributes)
+    attrs = [_pair(key, value) for key, value in said.items() if value]
+    return {
+        "id": one.name,
+        "label": one.opcode,
+        "namespace": scope_of(op_name),
+        "subgraphIds": [name for _, name in one.called if name in module.by_name],
+        "attrs": attrs,
+        "incomingEdges": list(_edges(one, computation)),
+        "outputsMetadata": [{"id": "0", "attrs": [_pair("shape", one.shape.text)]}],
+    }
+
+
+def _edges(one: Instruction, computation: Computation) -> Iterator[dict[str, str]]:
+    for place, operand in enumerate(one.operands):
+        name, _, element = operand.partition("#")
+        if name in computation.by_name:
+            yield {
+                "sourceNodeId": name,
+                "sourceNodeOutputId": element or "0",
+                "targetNodeInputId": str(place),
+            }
+
+
+def _pair(key: str, value: str) -> dict[str, str]:
+    return {"key": key, "value": value[:_LONGEST]}
+
+
+def _node_data(
+    module: HloModule,
+    cost: ModuleCost,
+    least: Mapping[tuple[str, str], float],
+    seen: Measured | None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what there is to colour nodes by, with its name."""
+    yield "least-microseconds", _data(module, {key: each * 1e6 for key, each in least.items()})
+    grades = {key: _GRADES[one.grade] for key, one in cost.instructions.items()}
+    yield "grade-of-cost", _data(module, grades)
+    if seen is not None:
+        own = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}
+        yield "measured-microseconds", _data(module, own)
+
+
+def _data(module: HloModule, values: Mapping[tuple[str, str], float]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for computation in module.computations:
+        results = {
+            one.name: {"value": values[computation.name, one.name]}
+            for one in computation.instructions
+            if (computation.name, one.name) in values
+        }
+        if results:
+            found[computation.name] = {"results": results, "gradient": list(_GRADIENT)}
+    return found

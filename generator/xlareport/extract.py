@@ -1,0 +1,56 @@
+"""The texts that a dump or a report carries, written back as files."""
+
+import errno
+import shutil
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from pathlib import Path, PurePosixPath
+
+from xlareport.dump.source import Entry, open_source
+from xlareport.report import check_apart
+from xlareport.runtime.errors import Problem, UnwritableFileError
+from xlareport.runtime.limits import LIMITS, Limits
+
+_UNFIT = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EILSEQ)
+"""A name that this file system does not allow, or that another file of the dump stands in for."""
+
+
+def extract_texts(
+    source: str | Path, out: Path, limits: Limits = LIMITS
+) -> tuple[int, tuple[Problem, ...]]:
+    """Write every file that a dump or a site holds below a new or empty folder.
+
+    Return how many, and what could not be read or has no possible name there.
+    """
+    check_apart(source, out)
+    try:
+        if out.exists() and any(out.iterdir()):
+            raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
+        with open_source(source, limits) as opened:
+            folders = {str(above) for one in opened.entries for above in _above(one.path)}
+            left = [problem for one in opened.entries if (problem := _extract(one, out, folders))]
+            return len(opened.entries) - len(left), (*opened.problems, *left)
+    except OSError as error:
+        raise UnwritableFileError(out, error) from error
+
+
+def _above(path: str) -> Iterable[PurePosixPath]:
+    return PurePosixPath(path).parents if "/" in path else ()
+
+
+def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | None:
+    """Write one file; return why not where it is the name that does not allow it.
+
+    A captured log lends its name to the folder of what it holds, and is written beside it.
+    """
+    if ".." in entry.path.split("/") or "\0" in entry.path:
+        return Problem(entry.path, None, "Not written: its name is no path below the folder.")
+    target = out / (f"{entry.path}.whole" if entry.path in folders else entry.path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(entry.location, target)
+    except OSError as error:
+        if error.errno not in _UNFIT:
+            raise
+        return Problem(entry.path, None, f"Not written: {error.strerror}.")
+    return None

@@ -1,0 +1,70 @@
+"""What profilers saw while the modules of a dump ran: in the dump, beside it, and elsewhere."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from xlareport.analysis.profile.times import ModuleTimes, times_of
+from xlareport.dump.filename import sanitised
+from xlareport.dump.source import Source, open_source
+from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.limits import LIMITS, Limits
+from xlareport.runtime.progress import Tell, silent
+from xlareport.side_files import ProfileReading, profile_events, profiles_beside
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What profilers saw while modules ran."""
+
+    modules: Mapping[str, ModuleTimes]
+    """By the name of the module, as it stands in file names."""
+    read: tuple[str, ...]
+    """Paths of the files that were read."""
+    problems: tuple[Problem, ...]
+
+
+def watch(
+    source: Source,
+    profiles: Sequence[str],
+    limits: Limits = LIMITS,
+    tell: Tell = silent,
+    *,
+    beside: Sequence["Path"] | None = None,
+) -> Watched:
+    """Read what profilers wrote into the dump, beside it, and where the caller says.
+
+    `beside` are the folders beside it, where the caller knows better which of them are its own.
+    Raises UnreadableInputError where one of `profiles` cannot be opened.
+    """
+    with ExitStack() as opened:
+        near = profiles_beside(source.location) if beside is None else beside
+        places: list[str | Path] = [*profiles, *near]
+        more = [opened.enter_context(open_source(one, limits)) for one in places]
+        reading = ProfileReading(tell)
+        entries = chain(source.entries, *(one.entries for one in more))
+        times = times_of(profile_events(entries, reading, limits))
+    modules = {sanitised(name): one for name, one in times.items()}
+    return Watched(modules, tuple(reading.read), tuple(reading.problems))
+
+
+def without_module(watched: Watched, names: Collection[str]) -> tuple[Problem, ...]:
+    """Tell of the events of modules that the dump does not have; `names` are those it has."""
+    others = [one for name, one in watched.modules.items() if name not in names]
+    if not others:
+        return ()
+    others.sort(key=lambda one: -one.events)
+    named = [one.module or "no module that was running" for one in others[:_MOST_NAMED]]
+    more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+    events = units.plural(sum(one.events for one in others), "event")
+    words = f"{events} of {', '.join([*named, *more])}: the dump has no such module."
+    return (Problem(watched.read[0], None, words),)

@@ -1,0 +1,150 @@
+"""Files beside the modules that tell of all of them: graphs and logs of the framework, traces."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import IO
+
+from xlareport.dump.modules import Artifact
+from xlareport.dump.source import Entry
+from xlareport.readers.op_events import OpEvent
+from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
+from xlareport.readers.tf_log import read_tf_log
+from xlareport.readers.trace_events import trace_events
+from xlareport.readers.xplane import xplane_events
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.limits import LIMITS, Limits, too_large
+from xlareport.runtime.progress import Tell, silent
+
+_XPLANE = ".xplane.pb"
+PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
+"""How the names of what profilers write end."""
+_READING = "reading profiles, megabytes"
+_MEGABYTE = 1_000_000
+_EVENTS = 20_000
+"""After so many it is told how far the file is read."""
+
+
+def read_graphs(
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
+) -> tuple[tuple[FrameworkGraph, ...], tuple[Problem, ...]]:
+    """Read the graphs of the framework that lie beside the modules."""
+    graphs: list[FrameworkGraph] = []
+    problems: list[Problem] = []
+    listed = (one for one in artifacts if one.name.kind == "tf-graph")
+    for one, content in _beside(listed, limits, problems):
+        found, wrong = read_tf_graph(content, one.path)
+        graphs += found
+        problems += wrong
+    return tuple(graphs), tuple(problems)
+
+
+def read_reasons(
+    artifacts: Sequence[Artifact], limits: Limits = LIMITS
+) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
+    """Read off logs beside the modules why the framework left operations out of its clusters."""
+    reasons: dict[str, str] = {}
+    problems: list[Problem] = []
+    listed = (one for one in artifacts if one.name.kind == "log")
+    for _, content in _beside(listed, limits, problems):
+        reasons |= read_tf_log(content)
+    return reasons, tuple(problems)
+
+
+def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
+    """Return folders of profiles that lie beside a dump: `plugins/profile`, or one folder down."""
+    if dump is None or not dump.is_dir():
+        return ()
+    above = dump.resolve().parent
+    found = [*above.glob("plugins/profile"), *above.glob("*/plugins/profile")]
+    return tuple(sorted(one for one in found if not one.is_relative_to(dump.resolve())))
+
+
+@dataclass(slots=True)
+class ProfileReading:
+    """What was read of profiles while their events were taken."""
+
+    tell: Tell = silent
+    """Is told now and then how many megabytes are read, and how many there are."""
+    read: list[str] = field(default_factory=list)
+    """Paths of the files that held events."""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def profile_events(
+    entries: Iterable[Entry], reading: ProfileReading, limits: Limits = LIMITS
+) -> Iterator[OpEvent]:
+    """Yield the events of the profiles among files; of several forms of one, those of the best."""
+    folders: dict[str, list[Entry]] = {}
+    for one in entries:
+        if one.path.endswith(PROFILES):
+            folders.setdefault(one.path.rpartition("/")[0], []).append(one)
+    for forms in folders.values():
+        forms.sort(key=lambda form: not form.path.endswith(_XPLANE))
+    sizes = [forms[0].size for forms in folders.values()]
+    before, total = accumulate(sizes, initial=0), sum(sizes)
+    for number, (forms, done) in enumerate(zip(folders.values(), before, strict=False)):
+        told = partial(_tell, reading, done, total)
+        for one in forms:
+            found = len(reading.read)
+            yield from _of_file(number, one, reading, limits, told)
+            if len(reading.read) > found:
+                break
+
+
+def _tell(reading: ProfileReading, before: int, total: int, position: int) -> None:
+    if total > _MEGABYTE:
+        reading.tell(_READING, (before + position) // _MEGABYTE, total // _MEGABYTE)
+
+
+def _of_file(
+    number: int, one: Entry, reading: ProfileReading, limits: Limits, tell: Callable[[int], None]
+) -> Iterator[OpEvent]:
+    """Yield the events of a profile, which has been read where there is any."""
+    if one.size > limits.file_bytes:
+        why = too_large(limits.file_bytes, "--max-file-size")
+        reading.problems.append(Problem(one.path, None, f"Not read: {why}."))
+        return
+    try:
+        with one.location.open("rb") as file:
+            for event in _events(file, one.path, reading, tell):
+                event.thread = (number, *event.thread)
+                yield event
+        tell(one.size)
+    except OSError as error:
+        reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
+
+
+def _events(
+    file: IO[bytes], path: str, reading: ProfileReading, tell: Callable[[int], None]
+) -> Iterator[OpEvent]:
+    """Yield the events of an open profile, and tell now and then how far it is read."""
+    found = xplane_events if path.endswith(_XPLANE) else trace_events
+    for place, event in enumerate(found(file, path, reading.problems)):
+        if not place:
+            reading.read.append(path)
+        if not place % _EVENTS:
+            tell(file.tell())
+        yield event
+
+
+def _beside(
+    artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
+) -> Iterator[tuple[Artifact, bytes]]:
+    """Yield files that lie beside the modules with their contents; what is not read is told."""
+    for one in artifacts:
+        try:
+            wrong = _too_large(one, limits)
+            if not wrong:
+                yield one, one.entry.read()
+        except OSError as error:
+            wrong = str(error.strerror)
+        if wrong:
+            problems.append(Problem(one.path, None, f"Not read: {wrong}."))
+
+
+def _too_large(one: Artifact, limits: Limits) -> str:
+    fits = one.entry.size <= limits.beside_bytes
+    return "" if fits else too_large(limits.beside_bytes, "--max-beside-size")

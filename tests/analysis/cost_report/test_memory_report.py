@@ -1,0 +1,145 @@
+"""What the page on memory tells, on small real dumps and on a schedule alone."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from xlareport.analysis.cost.lifetimes import End
+from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost_report.memory_report import ARGUMENTS, Memory, memory_of, thinned
+from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.source.scopes import scope_of
+from xlareport.dump.classify import classify
+from xlareport.dump.modules import Artifact, group
+from xlareport.dump.source import open_source
+from xlareport.hlo.text import TextReader
+from xlareport.program import MemoryFiles, read_module
+
+Unpack = Callable[[str], Path]
+SCHEDULED = b"""HloModule m, is_scheduled=true
+
+ENTRY e {
+  x = f32[4]{0} parameter(0)
+  y = f32[16]{0:S(1)} broadcast(x), dimensions={0}
+  z = f32[16]{0} negate(y)
+  ROOT r = f32[4]{0} slice(z), slice={[0:4]}
+}
+"""
+
+
+def memory_in(dump: Path, name: str) -> Memory:
+    with open_source(dump) as source:
+        names = classify([entry.path for entry in source.entries])
+        found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
+        (files,) = (one for one in found.modules if one.name == name)
+        module = read_module(files)
+    cost = final_cost(module)
+    assert cost is not None
+    assert module.final is not None
+    return memory_of(module.memory, module.final.hlo, cost)
+
+
+def test_what_lives_at_the_peak_adds_up_to_it_in_every_view(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("jax-cpu-train"), "jit_train_step")
+    peak = found.figures.live_peak_bytes
+    assert sum(one.size for one in found.at_peak) == peak
+    assert sum(one.size for one in found.peak_lines) == peak
+    assert sum(one.size for one in found.peak_scopes) == peak
+    assert found.breakdown[0].total == peak
+    assert any("jax_train.py:" in one.name for one in found.peak_lines)
+    assert any(one.name == ARGUMENTS for one in found.peak_scopes)
+    assert all(one.at_peak for one in found.at_peak)
+
+
+def test_what_no_named_scope_holds_is_told_by_its_operation(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("tpu-v5e-scan"), "jit_train_step")
+    told = {one.name for one in found.peak_scopes if not scope_of(one.name)} - {ARGUMENTS}
+    assert any("/" in one for one in told)
+
+
+def test_why_values_live_is_known_of_all_that_live_at_the_peak(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("gpu-h100x2-train"), "jit_train_step")
+    lives = {one.instruction: one.life for one in found.at_peak}
+    assert all(lives.values())
+    assert {life.ends for life in lives.values() if life} >= {End.ARGUMENT, End.USE}
+    used = [life for life in lives.values() if life and life.ends is End.USE]
+    assert all(one.last_use and one.uses for one in used)
+
+
+def test_the_memory_usage_report_says_the_same(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("tpu-v5e-scan"), "jit_train_step")
+    assert len(found.figures.spaces) > 1
+    assert found.reported == {one.color: one.allocated_bytes for one in found.figures.spaces}
+    assert {one.number for one in found.layout_spaces} <= {1, 2, 3, 4, 5, 6, 7, 8}
+
+
+def test_what_would_have_to_shrink_lives_at_some_peak_and_is_no_argument(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("jax-cpu-train"), "jit_train_step")
+    assert found.saving is not None
+    assert len(found.saving_values) == len(found.saving.buffers)
+    for one in found.saving_values:
+        assert one.life is None or one.life.ends is not End.ARGUMENT
+
+
+def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
+    module = TextReader().read(SCHEDULED, "m.txt")
+    assert module is not None
+    found = memory_of(MemoryFiles(None, None, ()), module, module_cost(module))
+    assert found.estimate is not None
+    assert (found.estimate.bytes, found.estimate.grade) == (144, "guessed")
+    assert found.figures.live_peak_bytes is None
+    assert found.curve == found.estimate.curve
+    (vmem,) = found.layout_spaces
+    assert (vmem.number, vmem.values, vmem.size) == (1, 1, 64)
+    (could,) = found.donations
+    assert (could.parameter, could.donated, could.output) == (0, False, ())
+
+
+def test_without_any_word_on_memory_nothing_is_known() -> None:
+    module = TextReader().read(SCHEDULED.replace(b", is_scheduled=true", b""), "m.txt")
+    assert module is not None
+    found = memory_of(MemoryFiles(None, None, ()), module, module_cost(module))
+    assert (found.figures.spaces, found.figures.live_peak_bytes, found.estimate) == ((), None, None)
+
+
+def test_a_thinned_curve_keeps_its_peak() -> None:
+    curve = tuple(range(1000))
+    assert max(thinned(curve)) == 999
+    assert len(thinned(curve)) <= 400
+    assert thinned((1, 5, 2)) == (1, 5, 2)
+
+
+def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
+    module = TextReader().read(SCHEDULED, "m.txt")
+    assert module is not None
+    found = memory_of(MemoryFiles(None, None, ()), module, module_cost(module))
+    lives = {one.instruction: one.life for one in found.at_peak}
+    assert [(one.instruction, one.size) for one in found.at_peak] == [
+        ("y", 64),
+        ("z", 64),
+        ("x", 16),
+    ]
+    assert {name: life.ends for name, life in lives.items() if life} == {
+        "x": End.ARGUMENT,
+        "y": End.USE,
+        "z": End.USE,
+    }
+
+
+def test_layers_that_xla_computes_again(unpacked: Unpack) -> None:
+    for name, least in (("tpu-v5e-remat", 2), ("tpu-v5e-oom", 20)):
+        again = memory_in(unpacked(name), "jit_loss_of").rematerialised
+        assert len(again) >= least
+        assert {one.by for one in again} == {"XLA"}
+        assert any(one.original for one in again)
+
+
+def test_a_mark_that_is_not_at_the_fullest_moment(unpacked: Unpack) -> None:
+    found = memory_in(unpacked("tpu-v5e-oom"), "jit_loss_of")
+    assert found.fullest is not None
+    assert found.saving is not None
+    assert found.figures.live_peak_bytes is not None, "as the file says it"
+    assert found.fullest.size > 1.25 * found.figures.live_peak_bytes
+    assert found.peak_position != found.marked_position
+    assert sum(one.size for one in found.at_peak) == found.fullest.size == found.saving.peak
+    assert max(found.curve) == found.fullest.size
+    assert memory_in(unpacked("tpu-v5e-scan"), "jit_train_step").fullest is None

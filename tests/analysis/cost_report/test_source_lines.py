@@ -1,0 +1,109 @@
+"""What became of each line, on a small real dump."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost.roofline import least_times
+from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost_report.source_lines import (
+    Evidence,
+    ReadLines,
+    Source,
+    source_of_module,
+)
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.knowledge.devices import nominal_device
+from xlareport.readers.stablehlo import read_stablehlo
+
+CPU = nominal_device("cpu")
+LINES = [f"line {number}" for number in range(1, 200)]
+
+
+def read(path: Path) -> HloModule:
+    found = TextReader().read(path.read_bytes(), path.name)
+    assert found is not None
+    return found
+
+
+def story(evidence: Evidence, lines: ReadLines | None) -> Source:
+    cost = module_cost(evidence.final)
+    return source_of_module(evidence, cost, least_times(cost, CPU), lines)
+
+
+@pytest.fixture(scope="module")
+def told(unpacked: Callable[[str], Path]) -> Source:
+    dump = unpacked("jax-cpu-train")
+    (first,) = dump.glob("*jit_train_step.before_optimizations.txt")
+    (final,) = dump.glob("*jit_train_step.cpu_after_optimizations.txt")
+    (given,) = dump.glob("*jit_train_step/module.mlir")
+    operations, _ = read_stablehlo(given.read_bytes(), given.name)
+    module = read(final)
+    evidence = Evidence(read(first), module, operations, None)
+    return story(evidence, lambda _: LINES)
+
+
+def test_every_line_is_led_from_the_program_to_the_final_module(told: Source) -> None:
+    assert told.has_stablehlo
+    assert told.lines[0].cost.seconds == max(one.cost.seconds for one in told.lines)
+    matrix = next(one for one in told.lines if any(" dot(" in text for text in one.before))
+    assert matrix.before_count >= len(matrix.before)
+    assert matrix.place.file.endswith("jax_train.py")
+    assert any("stablehlo.dot_general" in text for text in matrix.stablehlo)
+    assert any(dict(one.operations).get("dot") for one in matrix.became)
+    assert matrix.peak_bytes is None, "nothing was said of the peak"
+
+
+def test_the_lines_add_up_to_the_module(told: Source, unpacked: Callable[[str], Path]) -> None:
+    (final,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
+    cost = module_cost(read(final))
+    assert sum(one.cost.flops for one in told.lines) + told.unplaced.flops == cost.flops
+
+
+def test_an_excerpt_is_the_line_with_those_around_it(told: Source) -> None:
+    one = told.lines[0]
+    assert one.place.line is not None
+    numbers = [number for number, _ in one.excerpt]
+    assert numbers == list(range(one.place.line - 3, one.place.line + 4))
+    assert dict(one.excerpt)[one.place.line] == f"line {one.place.line}"
+
+
+def test_a_file_that_is_shorter_than_the_line_has_no_excerpt(
+    unpacked: Callable[[str], Path],
+) -> None:
+    (final,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
+    module = read(final)
+    evidence = Evidence(None, module, (), ())
+    found = story(evidence, lambda _: ["only one"])
+    assert all(one.excerpt == () for one in found.lines)
+    assert all(one.peak_bytes == 0 for one in found.lines)
+
+
+FUSED_TWICE = """HloModule m
+
+inner {
+  p = f32[4] parameter(0)
+  ROOT t = f32[4] tanh(p), metadata={source_file="f.py" source_line=3}
+}
+
+outer {
+  q = f32[4] parameter(0)
+  ROOT i = f32[4] fusion(q), kind=kLoop, calls=inner
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT o = f32[4] fusion(x), kind=kLoop, calls=outer
+}
+"""
+
+
+def test_what_is_fused_twice_is_told_as_the_outermost_fusion() -> None:
+    module = TextReader().read(FUSED_TWICE.encode(), "m.txt")
+    assert module is not None
+    evidence = Evidence(None, module, (), None)
+    (line,) = story(evidence, None).lines
+    assert [(one.instruction, one.operations) for one in line.became] == [("o", (("tanh", 1),))]
+    assert line.excerpt == ()

@@ -1,0 +1,111 @@
+"""Totals, loops, collectives and what could not be counted."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost_report.work_report import (
+    collective_rows,
+    heavy_rows,
+    loop_rows,
+    totals,
+    uncounted,
+)
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.knowledge.devices import devices, nominal_device
+
+CPU = nominal_device("cpu")
+LOOPS = """HloModule m, is_scheduled=true, num_partitions=4, replica_count=2
+
+body {
+  s = (s32[], s32[], f32[8]) parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  k = s32[] get-tuple-element(s), index=1
+  v = f32[8] get-tuple-element(s), index=2
+  one = s32[] constant(1)
+  m = s32[] add(n, one)
+  w = f32[8] tanh(v)
+  ROOT t = (s32[], s32[], f32[8]) tuple(m, k, w)
+}
+
+condition {
+  s = (s32[], s32[], f32[8]) parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  k = s32[] get-tuple-element(s), index=1
+  ROOT c = pred[] compare(n, k), direction=LT
+}
+
+ENTRY e {
+  zero = s32[] constant(0)
+  k = s32[] parameter(0)
+  x = f32[8] parameter(1)
+  s = (s32[], s32[], f32[8]) tuple(zero, k, x)
+  loop = (s32[], s32[], f32[8]) while(s), condition=condition, body=body
+  v = f32[8] get-tuple-element(loop), index=2
+  ROOT q = f32[8] custom-call(v), custom_call_target="mystery"
+}
+"""
+
+
+def module() -> HloModule:
+    found = TextReader().read(LOOPS.encode(), "m.txt")
+    assert found is not None
+    return found
+
+
+def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much() -> None:
+    made = module()
+    cost = module_cost(made)
+    assert [key for key, one in cost.trip_counts.items() if one.count is None] == [("e", "loop")]
+    found = totals(cost)
+    assert found.is_partial
+    assert found.unknown_ops == 2
+    assert found.transcendentals == 8, "one round is counted"
+    (row,) = loop_rows(made, cost, CPU)
+    assert (row.instruction, row.rounds.count, row.executions) == ("loop", None, 1)
+    assert row.seconds
+    (unknown,) = uncounted(made, cost)
+    assert (unknown.instruction, unknown.opcode) == ("q", "custom-call")
+    assert unknown.reason
+
+
+def test_figures_are_of_one_device_of_partitions_times_replicas() -> None:
+    cost = module_cost(module())
+    assert (cost.num_partitions, cost.num_replicas, cost.num_devices) == (4, 2, 8)
+    assert totals(cost).devices == 8
+
+
+def test_a_known_loop_counts_its_rounds(unpacked: Callable[[str], Path]) -> None:
+    path = next(unpacked("tpu-v5e-scan").glob("*train_step*.after_optimizations.txt"))
+    made = TextReader().read(path.read_bytes(), path.name)
+    assert made is not None
+    cost = module_cost(made)
+    rows = list(loop_rows(made, cost, devices()["tpu-v5e"]))
+    assert [one.rounds.count for one in rows] == [11, 11]
+    assert all(one.rounds.grade == "exact" and one.seconds for one in rows)
+    assert not totals(cost).is_partial
+
+
+def test_heavy_rows_say_what_holds_them_back(unpacked: Callable[[str], Path]) -> None:
+    (path,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
+    made = TextReader().read(path.read_bytes(), path.name)
+    assert made is not None
+    cost = module_cost(made)
+    rows = list(heavy_rows(made, cost, CPU, 10))
+    assert {one.least.bound for one in rows} <= {"arithmetic", "memory"}
+    assert any(one.source.startswith("jax_train.py:") for one in rows)
+    found = totals(cost)
+    assert found.bytes_accessed == cost.bytes_accessed
+    assert found.intensity is not None
+
+
+def test_a_real_all_reduce_between_two_gpus(unpacked: Callable[[str], Path]) -> None:
+    dump = unpacked("gpu-h100x2-train")
+    path = next(dump.glob("*jit_train_step*gpu_after_optimizations.txt"))
+    made = TextReader().read(path.read_bytes(), path.name)
+    assert made is not None
+    (row,) = collective_rows(made, module_cost(made), ())
+    assert (row.one.kind, row.one.group_size) == ("all-reduce", 2)
+    assert row.one.wire_bytes is not None
+    assert row.one.overlaps is not None

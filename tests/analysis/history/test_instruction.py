@@ -1,0 +1,117 @@
+from collections.abc import Callable, Sequence
+
+from xlareport.analysis.history.instruction import (
+    Event,
+    HistoryEvent,
+    Snapshots,
+    ancestors,
+    beginnings,
+    descendants,
+    history,
+    places_of_op,
+)
+from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.history.trace import trace
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+FIRST = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %half = f32[8]{0} divide(%a, %a), metadata={op_name="jit(f)/mlp/div"}
+  %idle = f32[8]{0} tanh(%a)
+  ROOT %out = f32[8]{0} negate(%half)
+}
+"""
+CLEANED = FIRST.replace("  %idle = f32[8]{0} tanh(%a)\n", "")
+RENAMED = CLEANED.replace("%half", "%quotient")
+REPLACED = RENAMED.replace("divide", "multiply")
+FUSED = """
+%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %quotient.1 = f32[8]{0} multiply(%p, %p), metadata={op_name="jit(f)/mlp/div"}
+  ROOT %out.1 = f32[8]{0} negate(%quotient.1)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused
+}
+"""
+
+
+def at(name: str, computation: str = "main") -> Place:
+    return Place(computation, name)
+
+
+def snapshots(read: Read) -> Snapshots:
+    return Snapshots([read(one) for one in (FIRST, CLEANED, CLEANED, RENAMED, REPLACED, FUSED)])
+
+
+def told(events: Sequence[HistoryEvent]) -> list[tuple[int, Event]]:
+    return [(one.stage, one.event) for one in events]
+
+
+def test_forward_from_the_input(read: Read) -> None:
+    events = history(snapshots(read), 0, at("half"))
+    assert told(events) == [
+        (0, Event.FIRST),
+        (3, Event.RENAMED),
+        (4, Event.REPLACED),
+        (5, Event.FUSED),
+        (5, Event.LAST),
+    ]
+    assert events[3].instruction == at("quotient.1", "fused")
+    assert events[3].reason == "into %fusion"
+
+
+def test_backward_from_the_result_is_the_same(read: Read) -> None:
+    shots = snapshots(read)
+    assert history(shots, 5, at("quotient.1", "fused")) == history(shots, 0, at("half"))
+
+
+def test_a_fusion_is_born_of_what_it_holds(read: Read) -> None:
+    first = history(snapshots(read), 5, at("fusion"))[0]
+    assert (first.stage, first.event, first.confidence) == (5, Event.BORN, Grade.EXACT)
+    assert set(first.sources) == {at("quotient"), at("out")}
+
+
+def test_what_nothing_read_is_gone_with_the_reason(read: Read) -> None:
+    last = history(snapshots(read), 0, at("idle"))[-1]
+    assert (last.stage, last.event, last.reason) == (1, Event.GONE, "nothing read it")
+
+
+def test_what_does_the_work_of_a_framework_op_now(read: Read) -> None:
+    shots = snapshots(read)
+    places = places_of_op(shots.modules[0], "jit(f)/mlp/div")
+    assert places == (at("half"),)
+    assert at("quotient.1", "fused") in descendants(shots, 0, places)
+
+
+def test_what_a_fusion_comes_from(read: Read) -> None:
+    assert set(ancestors(snapshots(read), 5, [at("fusion")])) == {at("half"), at("out")}
+
+
+def test_a_place_that_is_not_there_has_no_history(read: Read) -> None:
+    assert history(snapshots(read), 0, at("nowhere")) == ()
+
+
+def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: Read) -> None:
+    made = FIRST.replace("negate(%half)", "negate(%new)").replace(
+        "  ROOT", "  %new = f32[8]{0} sort(%half), dimensions={0}, to_apply=%less\n  ROOT"
+    )
+    shots = Snapshots([read(one) for one in (FIRST, FIRST, made, made.replace("%new", "%newer"))])
+    assert ancestors(shots, 3, [at("newer")]) == ()
+    (birth,) = beginnings(shots, 3, [at("newer")])
+    assert (birth.stage, birth.event, birth.instruction) == (2, Event.BORN, at("new"))
+    assert birth.sources == ()
+    assert trace(shots, Subject("newer", 3, (at("newer"),))).beginnings == (birth,)
+
+
+def test_what_comes_from_the_first_snapshot_has_no_beginning(read: Read) -> None:
+    shots = snapshots(read)
+    assert not list(beginnings(shots, 5, [at("fusion")]))
+    assert not list(beginnings(shots, 0, [at("half")]))
+    assert trace(shots, Subject("fusion", 5, (at("fusion"),))).beginnings == ()

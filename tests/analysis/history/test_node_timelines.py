@@ -1,0 +1,78 @@
+"""Instructions live on from snapshot to snapshot, under whatever name."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.node_timelines import Film, films, most_at_once
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.report import BuildOptions, read_one
+
+Unpack = Callable[[str], Path]
+
+
+def snapshots(*bodies: str) -> Snapshots:
+    reader = TextReader()
+    texts = [f"HloModule m\n\nENTRY main {{\n{body}\n}}\n" for body in bodies]
+    modules = [reader.read(text.encode(), "m.txt") for text in texts]
+    return Snapshots([one for one in modules if one is not None])
+
+
+FIRST = """  x = f32[8] parameter(0)
+  a = f32[8] negate(x)
+  ROOT r = f32[8] add(a, x)"""
+RENAMED = FIRST.replace("a =", "b.7 =").replace("(a,", "(b.7,")
+GONE = """  x = f32[8] parameter(0)
+  ROOT r = f32[8] add(x, x)"""
+
+
+def told(film: Film) -> list[tuple[int, str, int, int]]:
+    return [(one.life, one.instruction.name, one.first, one.end) for one in film.forms]
+
+
+def test_what_never_changes_has_one_form() -> None:
+    (film,) = films(snapshots(FIRST, FIRST))
+    assert told(film) == [(0, "x", 0, 2), (1, "a", 0, 2), (2, "r", 0, 2)]
+    assert (film.name, film.frames, film.end) == ("main", [0], 2)
+
+
+def test_a_new_name_is_a_new_form_of_the_same_life() -> None:
+    (film,) = films(snapshots(FIRST, RENAMED))
+    assert [one for one in told(film) if one[0] == 1] == [(1, "a", 0, 1), (1, "b.7", 1, 2)]
+    assert [one.operands for one in film.forms if one.life == 2] == [(1, 0)]
+
+
+def test_what_goes_ends_and_its_users_change() -> None:
+    (film,) = films(snapshots(FIRST, GONE, FIRST))
+    a_first, a_again = [one for one in film.forms if one.instruction.name == "a"]
+    assert (a_first.first, a_first.end) == (0, 1)
+    assert (a_again.first, a_again.end) == (2, 3)
+    assert a_first.life != a_again.life
+    assert [one.operands for one in film.forms if one.life == 2][:2] == [(1, 0), (0, 0)]
+    assert film.frames == [0, 1, 2]
+    assert most_at_once(film) == 3
+
+
+def test_at_each_snapshot_the_forms_are_the_computations(unpacked: Unpack) -> None:
+    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    modules = [one.hlo for one in module.snapshots]
+    found = films(Snapshots(modules))
+    for number, snapshot in enumerate(modules):
+        alive = [one for film in found for one in film.forms if one.first <= number < one.end]
+        assert len({one.life for one in alive}) == len(alive)
+        assert sorted(one.instruction.name for one in alive) == sorted(_names(snapshot))
+
+
+def _names(module: HloModule) -> list[str]:
+    return [line.name for one in module.computations for line in one.instructions]
+
+
+@pytest.mark.parametrize("name", ["jit_train_step", "jit_rollout"])
+def test_a_film_has_a_frame_wherever_a_form_begins(unpacked: Unpack, name: str) -> None:
+    module = read_one(unpacked("jax-cpu-train"), name, BuildOptions())
+    for film in films(Snapshots([one.hlo for one in module.snapshots])):
+        assert {one.first for one in film.forms} <= set(film.frames)
+        assert all(one.end in {*film.frames, film.end} for one in film.forms)

@@ -1,0 +1,56 @@
+"""Roots of all instructions at once are the ancestors of each; the census names each once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.history.all_subjects import census
+from xlareport.analysis.history.instruction import Snapshots, ancestors, descendants
+from xlareport.analysis.history.roots import heirs, roots
+from xlareport.analysis.matching.pairing import Place
+from xlareport.report import BuildOptions, read_one
+
+Unpack = Callable[[str], Path]
+
+
+@pytest.fixture(
+    scope="module", params=[("jax-cpu-train", "jit_train_step"), ("tpu-v5e-scan", None)]
+)
+def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> Snapshots:
+    dump, name = request.param
+    module = read_one(unpacked(dump), name, BuildOptions())
+    return Snapshots([one.hlo for one in module.snapshots])
+
+
+def test_roots_are_the_ancestors_of_each(snapshots: Snapshots) -> None:
+    found = roots(snapshots)
+    last = len(snapshots.modules) - 1
+    places = [
+        Place(one.name, line.name)
+        for one in snapshots.modules[last].computations
+        for line in one.instructions
+    ]
+    assert places
+    for place in places:
+        expected = ancestors(snapshots, last, [place])
+        assert found[place.computation][place.instruction] == expected
+
+
+def test_heirs_are_the_descendants_of_each(snapshots: Snapshots) -> None:
+    found = heirs(snapshots)
+    for one in snapshots.modules[0].computations:
+        for line in one.instructions:
+            place = Place(one.name, line.name)
+            assert found[one.name][line.name] == descendants(snapshots, 0, [place])
+
+
+def test_the_census_holds_everything_once(snapshots: Snapshots) -> None:
+    subjects = list(census(snapshots))
+    assert len({(one.name, one.stage) for one in subjects}) == len(subjects)
+    entry = snapshots.modules[-1].entry
+    assert entry is not None
+    named = {one.name for one in subjects if one.stage}
+    assert {f"{entry.name}/%{line.name}" for line in entry.instructions} <= named
+    first = [place for one in subjects if not one.stage for place in one.places]
+    assert len(first) == len(set(first)) == snapshots.modules[0].instruction_count

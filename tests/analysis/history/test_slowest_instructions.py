@@ -1,0 +1,44 @@
+"""Which step made what was slowest: the last that made it anew, or the program itself."""
+
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.slowest_instructions import makers
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.profile.measured import measured
+from xlareport.analysis.profile.times import times_of
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+from xlareport.readers.op_events import OpEvent
+
+GIVEN = """HloModule m
+
+ENTRY main {
+  a = f32[8,8] parameter(0)
+  d = f32[8,8] dot(a, a), metadata={op_name="jit(f)/dot"}
+  ROOT t = f32[8,8] tanh(d), metadata={op_name="jit(f)/tanh"}
+}
+"""
+LEFT = """HloModule m
+
+ENTRY main {
+  a = f32[8,8] parameter(0)
+  d = f32[8,8] dot(a, a), metadata={op_name="jit(f)/dot"}
+  s = f32[8,8] custom-call(d), custom_call_target="tanh", metadata={op_name="jit(f)/tanh"}
+  ROOT c = f32[8,8] copy(s)
+}
+"""
+
+
+def read(text: str) -> HloModule:
+    module = TextReader().read(text.encode(), "m")
+    assert module is not None
+    return module
+
+
+def test_the_slowest_say_where_they_were_made() -> None:
+    given, left = read(GIVEN), read(LEFT)
+    events = [OpEvent("m", name, "1", (0,), at, 5) for at, name in ((0, "d"), (10, "s"), (20, "c"))]
+    found = measured(times_of(events)["m"], left, {})
+    made = {one.instruction: one for one in makers(Snapshots([given, given, left]), found.rows)}
+    assert (made["d"].stage, made["d"].grade) == (0, Grade.EXACT)
+    assert made["s"].stage == 2
+    assert made["c"].stage == 2

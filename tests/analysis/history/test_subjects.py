@@ -1,0 +1,58 @@
+"""Who is asked about: names that several instructions bore, op_names and their ends."""
+
+from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.subjects import find_subjects, near_names
+from xlareport.analysis.history.trace import trace
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+
+META = 'metadata={op_name="jit(f)/layer/mul"}'
+TEXTS = (
+    ("%a = f32[8]{0} negate(%x)", f"%b = f32[8]{{0}} multiply(%a, %a), {META}"),
+    ("%b = f32[8]{0} negate(%x)", f"%c = f32[8]{{0}} multiply(%b, %b), {META}"),
+)
+
+
+def modules() -> list[HloModule]:
+    reader = TextReader()
+    found = []
+    for first, second in TEXTS:
+        name = second.split(" ")[0]
+        text = (
+            "HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {\n  %x = f32[8]{0} parameter(0)\n"
+            f"  {first}\n  {second}\n  ROOT %r = f32[8]{{0}} add(%x, {name})\n}}\n"
+        )
+        read = reader.read(text.encode(), "m.txt")
+        assert read is not None
+        found.append(read)
+    return found
+
+
+def test_a_name_that_went_over_to_another_means_both_the_latest_first() -> None:
+    found = find_subjects(Snapshots(modules()), "%b")
+    assert [(one.name, one.stage) for one in found] == [("main/%b", 1), ("main/%b", 0)]
+    assert [one.stage for one in find_subjects(Snapshots(modules()), "b", 0)] == [0]
+    assert len(find_subjects(Snapshots(modules()), "main/%x")) == 1
+    assert find_subjects(Snapshots(modules()), "other/%x") == ()
+
+
+def test_an_op_is_found_by_its_name_or_its_end() -> None:
+    snapshots = Snapshots(modules())
+    (whole,) = find_subjects(snapshots, "jit(f)/layer/mul")
+    assert find_subjects(snapshots, "layer/mul") == (whole,)
+    assert whole.places == (Place("main", "b"),)
+    assert find_subjects(snapshots, "ayer/mul") == ()
+    assert "jit(f)/layer/mul" in near_names(snapshots, "ayer/mul")
+
+
+def test_a_trace_goes_both_ways() -> None:
+    snapshots = Snapshots(modules())
+    found = trace(snapshots, find_subjects(snapshots, "layer/mul")[0])
+    assert [str(one.place) for one in found.origins] == ["main/%b"]
+    assert [str(one.place) for one in found.now] == ["main/%c"]
+    assert [one.event.value for one in found.events] == [
+        "in the input",
+        "renamed",
+        "in the last snapshot",
+    ]

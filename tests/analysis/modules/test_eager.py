@@ -1,0 +1,31 @@
+"""Operations outside of jit: the function that called them, unless it drives the program."""
+
+from dataclasses import replace
+
+from tests.analysis import texts
+from tests.analysis.conftest import Compile
+
+from xlareport.analysis.modules.eager import eager_functions
+from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.summary import ModuleSummary
+
+MAIN, EAGER = Role("main", "-"), Role("one-op eager module", "-")
+
+
+def called_by(one: ModuleSummary, key: str, *functions: str) -> ModuleSummary:
+    files = replace(one.files, key=key)
+    return replace(one, files=files, traits=replace(one.traits, functions=functions))
+
+
+def test_a_function_that_ran_several_operations_is_named_with_them(compiled: Compile) -> None:
+    (one,) = compiled({"module_0000.jit_f.before_optimizations.txt": texts.EAGER})
+    modules = [
+        called_by(one, "step", "<module>", "main", "step"),
+        *(
+            called_by(one, f"e{at}", "<module>", "main", "init.<locals>.<listcomp>")
+            for at in range(3)
+        ),
+        called_by(one, "lonely", "<module>", "main", "other"),
+    ]
+    (found,) = eager_functions(modules, [MAIN, EAGER, EAGER, EAGER, EAGER])
+    assert (found.name, found.modules) == ("init", ("e0", "e1", "e2"))

@@ -1,0 +1,34 @@
+"""Ports: what one module gives fits what another takes, unless what both tell contradicts."""
+
+from tests.analysis import texts
+from tests.analysis.conftest import Compile
+
+from xlareport.analysis.modules.ports import Port, block, ports, without
+
+SPLIT = "{devices=[4,1]<=[4]}"
+
+
+def test_a_sharding_or_layout_that_differs_speaks_against_a_link() -> None:
+    plain = Port("f32[8,8]", "", "")
+    assert plain.fits(Port("f32[8,8]", SPLIT, "1,0"))
+    assert Port("f32[8,8]", "{replicated}", "").fits(Port("f32[8,8]", SPLIT, ""))
+    assert not plain.fits(Port("f32[8]", "", ""))
+    assert not Port("f32[8,8]", SPLIT, "").fits(Port("f32[8,8]", "{devices=[1,4]<=[4]}", ""))
+    assert not Port("f32[8,8]", "", "1,0").fits(Port("f32[8,8]", "", "0,1"))
+
+
+def test_a_block_is_the_longest_run_that_fits() -> None:
+    given = [Port(shape, "", "") for shape in ("a", "b", "c")]
+    taken = [Port(shape, "", "") for shape in ("x", "b", "c", "y")]
+    assert block(given, taken) == ("b", "c")
+    assert [one.shape for one in without(taken, ("b",))] == ["x", "c", "y"]
+    split = [Port("b", SPLIT, ""), Port("c", "", "")]
+    other = [Port("b", "{devices=[1,4]<=[4]}", ""), Port("c", "", "")]
+    assert block(split, other) == ()
+
+
+def test_numbers_are_kept_apart_from_arrays(compiled: Compile) -> None:
+    found = compiled({"module_0000.jit_report.before_optimizations.txt": texts.SUMMARY})
+    (one,) = [ports(each) for each in found]
+    assert one.arguments == one.results == ()
+    assert one.scalars == (("f32[]", "s32[]"), ("f32[]", "f32[]"))

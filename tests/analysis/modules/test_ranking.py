@@ -1,0 +1,132 @@
+"""The main-program guess: work and data decide, names only help, a tie is called one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.modules.origin import Origin
+from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.signature import Argument, Result, Signature
+from xlareport.analysis.modules.summary import Figures, ModuleSummary
+from xlareport.analysis.profile.runs import ModuleRuns
+from xlareport.dump.modules import ModuleFiles
+from xlareport.report import BuildOptions, read_report
+
+MEGABYTE = 1 << 20
+
+
+def argument(number: int, size: int = MEGABYTE, *, donated: bool = False) -> Argument:
+    shape = f"f32[{size // 4}]"
+    return Argument(number, f"p{number}", f"p{number}", shape, size, donated, "")
+
+
+def summary(name: str, **changes: object) -> ModuleSummary:
+    made = ModuleSummary(
+        files=ModuleFiles(name, name, None, name, None, (), ()),
+        display_name=name,
+        origin=Origin("cpu", "jax"),
+        stages=(),
+        signature=Signature((argument(0, 16),), (Result("f32[4]", 16),), 1),
+        final_stage=None,
+        final=Figures(instructions=10, computations=1, flops=1000, bytes_accessed=1000),
+        heaviest=(),
+        opcodes=(("add", 10),),
+        matrix_flops=0,
+        bit_flops=0,
+        collectives=0,
+        user_lines=0,
+        settings=(),
+        problems=(),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def trainer(name: str) -> ModuleSummary:
+    arguments = tuple(argument(number, donated=True) for number in range(6))
+    results = tuple(Result(one.shape, one.bytes) for one in arguments)
+    return summary(
+        name,
+        signature=Signature(arguments, results, 1),
+        final=Figures(flops=10**9, bytes_accessed=10**8, allocated_bytes=10**8),
+        matrix_flops=10**9,
+    )
+
+
+def random_numbers(name: str) -> ModuleSummary:
+    return summary(
+        name,
+        final=Figures(flops=10**9, bytes_accessed=5 * 10**8, allocated_bytes=10**7),
+        bit_flops=8 * 10**8,
+    )
+
+
+def test_a_training_step_wins_against_random_numbers_that_move_more_bytes() -> None:
+    ranked = rank([random_numbers("jit__normal"), trainer("jit_train_step")])
+    assert [one.summary.display_name for one in ranked] == ["jit_train_step", "jit__normal"]
+
+
+def test_it_wins_under_a_meaningless_name_as_well() -> None:
+    ranked = rank([random_numbers("jit_train_step"), trainer("jit_b")])
+    assert ranked[0].summary.display_name == "jit_b"
+
+
+def test_reasons_come_strongest_first_and_in_words() -> None:
+    best = rank([trainer("a"), summary("b")])[0]
+    points = [piece.points for piece in best.evidence]
+    assert points == sorted(points, reverse=True)
+    assert "most work" in best.evidence[0].words
+
+
+def test_two_alike_are_a_tie_and_neither_is_sure() -> None:
+    guess = main_guess(rank([trainer("a"), trainer("b")]))
+    assert guess is not None
+    assert guess.tie
+    assert guess.confidence == pytest.approx(0.5)
+    assert [one.summary.display_name for one in guess.runners_up] == ["b"]
+
+
+def test_a_loop_of_unknown_length_that_would_decide_makes_a_tie() -> None:
+    once = Figures(flops=10**6, bytes_accessed=10**6, allocated_bytes=10**8)
+    looping = replace(trainer("b"), final=once, open_work=5e6)
+    guess = main_guess(rank([trainer("a"), looping]))
+    assert guess is not None
+    assert guess.tie
+    assert guess.by_rounds is not None
+    assert guess.oftener is (guess.best.summary.display_name == "a")
+
+
+def test_what_a_trace_measured_takes_the_place_of_estimates() -> None:
+    small = replace(summary("b"), runs=ModuleRuns(400, 9000.0))
+    guess = main_guess(rank([replace(trainer("a"), runs=ModuleRuns(1, 100.0)), small]))
+    assert guess is not None
+    assert guess.best.summary.display_name == "b"
+    assert "ran 400 times" in guess.best.evidence[0].words
+
+
+def test_a_clear_case_is_sure_and_no_modules_give_no_guess() -> None:
+    guess = main_guess(rank([trainer("a"), summary("b")]))
+    assert guess is not None
+    assert guess.sureness == "clear"
+    assert guess.confidence > 0.9
+    assert main_guess([]) is None
+
+
+LABELLED = {
+    "jax-gpt2-allpasses": "jit_train_step",
+    "jax-cpu-mlp": "jit_train_step",
+    "scan_small_text": "jit_simulate",
+    "anonymous": "jit__lambda",
+    "mlp_big_init": "jit_train_step",
+    "diffusion": "jit_sample",
+}
+
+
+@pytest.mark.parametrize(("name", "main"), LABELLED.items())
+def test_known_programs_are_found(name: str, main: str, dumps: Path) -> None:
+    dump = dumps / name / name
+    if not dump.is_dir():
+        pytest.skip(f"{dump} is not there")
+    report = read_report(dump, BuildOptions(jobs=2))
+    assert report.main is not None
+    assert report.main.name == main

@@ -1,0 +1,66 @@
+"""Retraces: one function compiled several times, and what differs."""
+
+from dataclasses import replace
+
+import pytest
+from tests.analysis import texts
+from tests.analysis.conftest import Compile
+
+from xlareport.analysis.modules.retraces import function_name, retraces
+
+
+def test_shapes_that_differ_are_told_argument_by_argument(compiled: Compile) -> None:
+    modules = compiled(
+        {
+            "module_0000.jit_f.before_optimizations.txt": texts.train(16),
+            "module_0002.jit_g.before_optimizations.txt": texts.EAGER,
+            "module_0004.jit_f.before_optimizations.txt": texts.train(32),
+        }
+    )
+    (group,) = retraces(modules)
+    assert [one.files.id for one in group.members] == [0, 4]
+    (difference,) = group.differences
+    assert difference.what == "argument 2 (x): shape"
+    assert difference.values == ("f32[16,64]", "f32[32,64]")
+
+
+def test_a_static_value_shows_as_a_constant(compiled: Compile) -> None:
+    body = texts.SUMMARY.replace("%at =", "%n = s32[] constant({})\n  %at =")
+    modules = compiled(
+        {
+            "module_0000.jit_f.before_optimizations.txt": body.format(4),
+            "module_0002.jit_f.before_optimizations.txt": body.format(8),
+        }
+    )
+    (group,) = retraces(modules)
+    assert [one.values for one in group.differences] == [("s32[] 4", "s32[] 8")]
+
+
+def test_one_name_for_two_functions_is_no_retrace(compiled: Compile) -> None:
+    modules = compiled(
+        {
+            "module_0000.jit__lambda.before_optimizations.txt": texts.train(),
+            "module_0002.jit__lambda.before_optimizations.txt": texts.CAST,
+        }
+    )
+    assert retraces(modules) == ()
+
+
+def test_the_copy_of_another_process_is_no_retrace(compiled: Compile) -> None:
+    (one,) = compiled({"module_0000.jit_f.before_optimizations.txt": texts.train()})
+    again = replace(one, files=replace(one.files, key="other"))
+    assert retraces([one, again]) == ()
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("jit_train_step", "jit_train_step"),
+        ("SyncTensorsGraph.717", "SyncTensorsGraph"),
+        ("a_inference_step_141__XlaMustCompile_true_config_proto_3_.268", "a_inference_step"),
+        ("cluster_0__XlaCompiledKernel_true_.2", "cluster"),
+        ("_1", "_1"),
+    ],
+)
+def test_names_lose_what_is_counted_up(module: str, name: str) -> None:
+    assert function_name(module) == name

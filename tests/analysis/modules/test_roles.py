@@ -1,0 +1,70 @@
+"""Roles: what is in a module decides, whatever its name is."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.analysis import texts
+from tests.analysis.conftest import Compile
+
+from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.report import BuildOptions, read_report
+
+PROGRAM = {
+    "jit_seed": (texts.SEED, "random numbers"),
+    "jit_init": (texts.INIT, "initialisation"),
+    "jit_scale": (texts.EAGER, "one-op eager module"),
+    "jit_astype": (texts.CAST, "cast or transfer"),
+    "jit_train": (texts.train(), "main"),
+    "jit_eval": (texts.evaluate(), "evaluation"),
+    "jit_report": (texts.SUMMARY, "report or summary"),
+}
+
+
+def played(summaries: list[ModuleSummary]) -> list[str]:
+    found = roles(summaries, main_guess(rank(summaries)))
+    assert all(one.reason for one in found)
+    return [one.name for one in found]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_each_part_of_a_program_is_known_by_its_contents(compiled: Compile, *, named: bool) -> None:
+    files = {
+        f"module_{2 * at:04d}.{name if named else f'm{at}'}.before_optimizations.txt": text
+        for at, (name, (text, _)) in enumerate(PROGRAM.items())
+    }
+    assert played(compiled(files)) == [role for _, role in PROGRAM.values()]
+
+
+def test_all_compilations_of_the_main_function_are_the_main_program(compiled: Compile) -> None:
+    files = {
+        "module_0000.jit_f.before_optimizations.txt": texts.train(16),
+        "module_0002.jit_f.before_optimizations.txt": texts.train(32),
+    }
+    assert played(compiled(files)) == ["main", "main"]
+
+
+def test_what_has_passes_and_no_beginning_was_cut_out_of_another_module(compiled: Compile) -> None:
+    files = {
+        "module_0000.jit_f.before_optimizations.txt": texts.train(),
+        "module_0003.fused.0000.p.after_a.before_b.txt": texts.EAGER,
+    }
+    assert played(compiled(files)) == ["main", "part of another compilation"]
+
+
+def test_what_could_not_be_read_is_unknown(compiled: Compile) -> None:
+    files = {
+        "module_0000.jit_f.before_optimizations.txt": texts.train(),
+        "module_0002.jit_g.before_optimizations.html": "",
+    }
+    assert played(compiled(files))[1] == "unknown"
+
+
+def test_pieces_of_autotuning_in_a_real_dump(unpacked: Callable[[str], Path]) -> None:
+    folder = unpacked("gpu-h100x2-train")
+    report = read_report(folder, BuildOptions())
+    found = {one.name: one.role for one in report.modules}
+    assert found.pop("jit_train_step") == "main"
+    assert set(found.values()) == {"copied-out autotuning piece"}

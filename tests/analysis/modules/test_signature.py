@@ -1,0 +1,42 @@
+"""Entry signatures: arguments with the framework's names, donated ones, what comes back."""
+
+from xlareport.analysis.modules.signature import signature
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+
+STEP = """HloModule jit_step, input_output_alias={ {0}: (0, {}, may-alias) }, num_partitions=4
+
+ENTRY %main (w: f32[8,4], x: bf16[2,8]) -> (f32[8,4], f32[]) {
+  %w = f32[8,4]{1,0} parameter(0), sharding={replicated}, metadata={op_name="params[\\'w\\']"}
+  %x = bf16[2,8]{1,0} parameter(1)
+  %c = f32[] constant(1)
+  ROOT %t = (f32[8,4]{1,0}, f32[]) tuple(%w, %c)
+}
+"""
+
+
+def module(text: str) -> HloModule:
+    read = TextReader().read(text.encode(), "step.txt")
+    assert read is not None
+    return read
+
+
+def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
+    found = signature(module(STEP))
+    weight, batch = found.arguments
+    assert (weight.label, weight.shape, weight.bytes) == ("params['w']", "f32[8,4]", 128)
+    assert (weight.donated, weight.sharding) == (True, "{replicated}")
+    assert (batch.label, batch.shape, batch.bytes, batch.donated) == ("x", "bf16[2,8]", 32, False)
+    assert (found.argument_bytes, found.partitions) == (160, 4)
+
+
+def test_results_that_come_back_in_the_shape_of_an_argument_are_counted_once_each() -> None:
+    found = signature(module(STEP))
+    assert [one.shape for one in found.results] == ["f32[8,4]", "f32[]"]
+    assert found.returned_arguments == 1
+    assert found.result_bytes == 132
+
+
+def test_a_module_without_computations_has_an_empty_signature() -> None:
+    found = signature(HloModule("m", "", ()))
+    assert (found.arguments, found.results, found.partitions) == ((), (), 1)

@@ -1,0 +1,21 @@
+"""State: a step returns what it takes; who only takes it, looks at it."""
+
+from tests.analysis import texts
+from tests.analysis.conftest import Compile
+
+from xlareport.analysis.modules.state import looks_at, pupils, trains
+
+
+def test_an_evaluation_looks_at_what_a_step_updates(compiled: Compile) -> None:
+    step, evaluation, report = compiled(
+        {
+            "module_0000.jit_train.before_optimizations.txt": texts.train(),
+            "module_0002.jit_eval.before_optimizations.txt": texts.evaluate(),
+            "module_0004.jit_report.before_optimizations.txt": texts.SUMMARY,
+        }
+    )
+    assert trains(step)
+    assert not trains(evaluation)
+    assert looks_at(evaluation, step) == 2
+    assert looks_at(report, step) == looks_at(step, evaluation) == 0
+    assert pupils([step, evaluation, report]) == {step.files.key: {evaluation.files.key}}

@@ -1,0 +1,33 @@
+"""The summary of a module, on small real dumps."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.shares import shares
+from xlareport.analysis.cost_report.report import expense
+from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.knowledge.devices import devices
+from xlareport.report import BuildOptions, read_one
+
+Unpack = Callable[[str], Path]
+
+
+@pytest.mark.parametrize("chosen", [None, "nvidia-h100", "tpu-v5e"])
+@pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan"])
+def test_every_page_gives_an_instruction_the_same_share(
+    unpacked: Unpack, dump: str, chosen: str | None
+) -> None:
+    module = read_one(unpacked(dump), "jit_train_step", BuildOptions())
+    reckoning = Reckoning(device=devices()[chosen] if chosen else None)
+    cost = final_cost(module)
+    assert cost is not None
+    summary = summarise(module, [None] * len(module.snapshots), cost, reckoning)
+    found = expense(module, cost, summary.origin.backend, reckoning)
+    told = [(one.computation, one.name, one.share) for one in summary.heaviest]
+    ranked = [one.heavy for one in found.heaviest[: len(told)]]
+    assert told == [(one.computation, one.instruction, one.share) for one in ranked]
+    parts = shares(cost, found.device)
+    assert [parts[one[:2]] for one in told] == [pytest.approx(one[2]) for one in told]

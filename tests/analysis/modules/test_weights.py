@@ -1,0 +1,27 @@
+"""Embedded constants: counted, measured, the largest first."""
+
+from xlareport.analysis.modules.weights import weights
+from xlareport.hlo.text import TextReader
+
+TEXT = b"""HloModule m
+
+ENTRY %main {
+  %x = f32[4]{0} parameter(0)
+  %small = f32[] constant(1)
+  %large = f32[1000]{0} constant({...})
+  %middle = s8[100]{0} constant({...})
+  ROOT %n = f32[4]{0} negate(%x)
+}
+"""
+
+
+def test_constants_are_measured_by_their_shape() -> None:
+    module = TextReader().read(TEXT, "m.txt")
+    assert module is not None
+    found = weights(module)
+    assert (found.constants, found.bytes) == (3, 4104)
+    assert [(one.name, one.bytes) for one in found.largest] == [
+        ("large", 4000),
+        ("middle", 100),
+        ("small", 4),
+    ]

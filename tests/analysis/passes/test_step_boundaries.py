@@ -1,0 +1,25 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import xlareport
+from xlareport.analysis.passes.step_boundaries import between, identical
+from xlareport.report import BuildOptions, read_one
+
+Unpack = Callable[[str], Path]
+
+
+def test_every_step_of_a_module_has_its_boundary(unpacked: Unpack) -> None:
+    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    found = between(module)
+    assert [one.number for one in found] == list(range(1, len(module.snapshots)))
+    assert [one.identical for one in found] == identical(module.snapshots)
+    assert any(one.certain for one in found)
+
+
+def test_the_library_tells_steps_with_who_did_them(unpacked: Unpack) -> None:
+    with xlareport.read(unpacked("jax-cpu-train")) as dump:
+        steps = dump["jit_train_step"].steps
+        assert len(steps) == len(dump["jit_train_step"].stages) - 1
+    told = [one.headline for one in steps if not one.identical]
+    assert any(one.startswith("`algsimp` ") for one in told)
+    assert any(one.startswith("Up to and including `fusion`, the compiler made") for one in told)

@@ -1,0 +1,26 @@
+import pytest
+
+from xlareport.analysis.source.scopes import numbers, pattern, scope_of
+
+
+@pytest.mark.parametrize(
+    ("op_name", "expected"),
+    [
+        ("jit(step)/jvp(layer_3)/mlp/dot_general", "layer_3/mlp"),
+        ("jit(f)/jit(main)/transpose(jvp(GPT2))/h_1/attn/add", "GPT2/h_1/attn"),
+        ("jit(f)/jit(main)/add", ""),
+        ("add", ""),
+        ("", ""),
+        ("jit(f)/a(b/c)/d/e", "b/c/d"),
+        ("jit(f)/scope/x;jit(f)/other/y", "scope"),
+        ("jit(f)/layer/btd,dchk->btchk/dot_general", "layer/btd,dchk->btchk"),
+        ("a" + "(" * 3000, ""),
+    ],
+)
+def test_scopes(op_name: str, expected: str) -> None:
+    assert scope_of(op_name) == expected
+
+
+def test_layers_are_alike_but_for_their_number() -> None:
+    assert pattern("layer_3/mlp_1") == pattern("layer_12/mlp_0")
+    assert numbers("layer_3/mlp_1") == ("3", "1")

@@ -1,0 +1,111 @@
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+from xlareport.analysis.steps.boundaries import DumpMode, boundaries, dump_mode
+from xlareport.dump import filename
+from xlareport.dump.modules import Artifact, Stage, group
+from xlareport.dump.source import open_source
+
+Unpack = Callable[[str], Path]
+
+
+def stage(sequence: int, pipeline: str, after: str, before: str | None) -> Stage:
+    return Stage("pass", sequence, pipeline, after, before, ())
+
+
+def stages(*named: tuple[str, str, str | None]) -> list[Stage]:
+    return [stage(number, *one) for number, one in enumerate(named)]
+
+
+PASSES = ("algsimp", "dce", "cse", "reshape-mover", "sort", "copy", "fusion", "pipeline-end")
+
+EVERY = stages(
+    ("p", "pipeline-start", "algsimp"),
+    *(("p", done, to_do) for done, to_do in pairwise(PASSES)),
+)
+CHANGED = [one for one in EVERY if one.after not in {"dce", "sort"}]
+
+
+def test_a_pass_that_the_file_before_announced_ran_alone() -> None:
+    first = boundaries(EVERY, [False] * (len(EVERY) - 1))[0]
+    assert (first.ran, first.certain, first.chained) == ("algsimp", True, True)
+    assert first.note == "`algsimp` ran, and nothing else."
+    assert first.actor == "`algsimp`"
+
+
+def test_a_pass_that_was_not_announced_only_ran_last() -> None:
+    found = boundaries(CHANGED, [False] * (len(CHANGED) - 1))[1]
+    assert (found.ran, found.certain) == ("cse", False)
+    assert found.note.startswith(
+        "Between the files 0001 and 0003 `cse` ran last; other passes may have run before it"
+    )
+    assert found.actor == "Up to and including `cse`, the compiler"
+
+
+def test_the_start_of_a_pipeline_is_no_pass() -> None:
+    found = boundaries(
+        stages(("p", "pipeline-start", "dce"), ("q", "pipeline-start", "cse")), [True]
+    )[0]
+    assert (found.ran, found.pipeline_start, found.identical) == (None, True, True)
+    assert (
+        found.note == "The file was written because `q` began; nothing changed since the last file."
+    )
+    assert found.actor == "Before `q` began, the compiler"
+
+
+def test_a_change_before_a_pipeline_began_is_nobodys_and_the_last_known_pass_is_named() -> None:
+    named = stages(("p", "algsimp", "dce"), ("q", "pipeline-start", "cse"))
+    found = boundaries(named, [False])[0]
+    assert (found.ran, found.certain) == (None, False)
+    assert "left no file of their own; the last that did is `algsimp`" in found.note
+
+
+def test_snapshots_inside_a_pass_are_its_own_work() -> None:
+    named = stages(
+        ("p", "pipeline-start", "copy-insertion"),
+        ("copy-insertion", "adding_copies", None),
+        ("copy-insertion", "removing_copies", None),
+        ("p", "copy-insertion", "dce"),
+    )
+    first, second, third = boundaries(named, [False] * 3)
+    assert (first.ran, first.certain) == ("copy-insertion", False)
+    assert first.note == "`copy-insertion` wrote this while it was at work, after adding copies."
+    assert (second.ran, second.certain) == ("copy-insertion", True)
+    assert (third.ran, third.certain, third.actor) == ("copy-insertion", True, "`copy-insertion`")
+
+
+def test_what_a_pass_wrote_before_it_set_to_work_is_not_its_work() -> None:
+    tiling = Stage("pass", 1, "tiling-rewriter", None, "tiling_rewriter", ())
+    found = boundaries([*stages(("p", "a", "b")), tiling], [False])[0]
+    assert found.ran is None
+    assert found.actor == "Before `tiling-rewriter` came to tiling rewriter, the compiler"
+
+
+def test_every_boundary_was_written_if_nearly_all_files_chain() -> None:
+    assert dump_mode(EVERY).mode is DumpMode.EVERY
+
+
+def test_a_gap_proves_that_only_changes_were_written() -> None:
+    found = dump_mode(CHANGED)
+    assert found.mode is DumpMode.CHANGED
+    assert "left no file of their own" in found.evidence
+
+
+def test_some_passes_only() -> None:
+    assert dump_mode(stages(("p", "fusion", "cse"))).mode is DumpMode.SOME
+    some = [one for one in EVERY if one.after != "pipeline-start"]
+    assert dump_mode(some[1:]).mode is DumpMode.SOME
+
+
+def test_no_passes_or_too_few() -> None:
+    named = Stage("before_optimizations", None, None, None, None, ())
+    assert dump_mode([named]).mode is DumpMode.NONE
+    assert dump_mode(EVERY[:3]).mode is DumpMode.UNKNOWN
+
+
+def test_a_real_dump_made_with_a_dot_and_a_star(unpacked: Unpack) -> None:
+    with open_source(unpacked("jax-cpu-train")) as source:
+        artifacts = [Artifact(entry, filename.parse(entry.path)) for entry in source.entries]
+        [module] = [one for one in group(artifacts).modules if one.name == "jit_train_step"]
+    assert dump_mode(module.stages).mode in {DumpMode.CHANGED, DumpMode.UNKNOWN}

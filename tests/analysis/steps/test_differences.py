@@ -1,0 +1,64 @@
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.hlo.model import HloModule, Instruction
+
+Read = Callable[[str], HloModule]
+
+
+def line(read: Read, text: str) -> Instruction:
+    entry = read(f"ENTRY %main {{\n  ROOT {text}\n}}").computations[0]
+    return entry.instructions[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ("%a = f32[8,2]{1,0} tanh(%x)", "%a = f32[8,2]{0,1} tanh(%x)", Kind.LAYOUT),
+        ("%a = f32[8,2]{1,0} tanh(%x)", "%a = f32[2,8]{1,0} tanh(%x)", Kind.SHAPE),
+        ("%a = f32[8]{0} tanh(%x)", "%a = bf16[8]{0} tanh(%x)", Kind.TYPE),
+        ("%a = (f32[8]{0}) tuple(%x)", "%a = (bf16[8]{0}) tuple(%x)", Kind.TYPE),
+        ("%a = (f32[8]{0}) tuple(%x)", "%a = (f32[8]{0}, f32[]) tuple(%x, %y)", Kind.SHAPE),
+        ("%a = f32[] constant(1)", "%a = f32[] constant(2)", Kind.ATTRIBUTES),
+        ("%a = f32[] dot(%x, %y)", "%a = f32[] dot(%x, %y), operand_precision={high,high}",
+         Kind.PRECISION),
+        ("%a = f32[] dot(%x, %y)", "%a = f32[] dot(%x, %y), algorithm=dot_bf16_bf16_f32",
+         Kind.PRECISION),
+        ("%a = f32[] tanh(%x)", "%a = f32[] tanh(%x), sharding={replicated}", Kind.SHARDING),
+        ("%a = f32[] tanh(%x)", '%a = f32[] tanh(%x), backend_config={"a":1}', Kind.CONFIG),
+        ("%a = f32[] tanh(%x)", '%a = f32[] tanh(%x), metadata={op_name="t"}', Kind.METADATA),
+        ("%a = f32[] tanh(%x)", "%b = f32[] tanh(%x)", Kind.RENAMED),
+    ],
+)  # fmt: skip
+def test_one_difference(read: Read, before: str, after: str, kind: Kind) -> None:
+    found = compare(line(read, before), line(read, after), {})
+    assert list(found) == [kind]
+    assert "→" in found[kind]
+
+
+def test_a_called_computation_under_another_name_is_no_difference(read: Read) -> None:
+    before = line(read, "%a = f32[] fusion(%x), kind=kLoop, calls=%old")
+    after = line(read, "%a = f32[] fusion(%x), kind=kLoop, calls=%new")
+    assert compare(before, after, {"old": "new"}) == {}
+    assert list(compare(before, after, {})) == [Kind.ATTRIBUTES]
+
+
+def test_long_values_are_cut(read: Read) -> None:
+    after = line(read, f'%a = f32[] tanh(%x), backend_config={{"a":"{"x" * 500}"}}')
+    [said] = compare(line(read, "%a = f32[] tanh(%x)"), after, {}).values()
+    assert len(said) < 120
+
+
+def test_long_texts_are_shown_from_where_they_differ(read: Read) -> None:
+    config = '{"operation_queue_id":"0","fusion_backend_config":{"kind":"__%s","block_sizes":[]}}'
+    before, after = (
+        line(read, f"%f = f32[8]{{0}} fusion(%x), kind=kLoop, backend_config={config % kind}")
+        for kind in ("triton_gemm", "custom_fusion")
+    )
+    said = compare(before, after, {})[Kind.CONFIG]
+    assert said.startswith("backend_config: …")
+    assert "__triton_gemm" in said.partition(" → …")[0]
+    assert "__custom_fusion" in said.partition(" → …")[2]
+    assert "operation_queue_id" not in said

@@ -1,0 +1,216 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import Figures, StepChange, figures_of, step
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+
+Read = Callable[[str], HloModule]
+
+BEFORE = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %divide.4 = f32[8]{0} divide(%a, %b), metadata={op_name="jit(f)/jvp(layer_3)/mlp/div"}
+  %idle.1 = f32[8]{0} tanh(%a)
+  ROOT %out = f32[8]{0} negate(%divide.4)
+}
+"""
+AFTER = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %multiply.9 = f32[8]{0} multiply(%a, %b), metadata={op_name="jit(f)/jvp(layer_3)/mlp/div"}
+  ROOT %out = f32[8]{0} negate(%multiply.9)
+}
+"""
+
+
+def kinds(change: StepChange) -> set[Kind]:
+    return {one.kind for one in change.changes}
+
+
+def test_the_same_snapshot_twice(read: Read) -> None:
+    change = step(read(BEFORE), read(BEFORE), "`algsimp`")
+    assert change.identical
+    assert change.changes == ()
+    assert change.headline == "`algsimp` changed nothing."
+    assert change.before == change.after == Figures(instructions=5, computations=1, fusions=0)
+
+
+def test_the_headline_names_an_instruction_before_and_after_with_its_scope(read: Read) -> None:
+    change = step(read(BEFORE), read(AFTER), "`algsimp`")
+    assert change.headline == (
+        "`algsimp` replaced 1 divide by a multiply and removed 1 unread tanh; "
+        "`%divide.4` in `layer_3/mlp` became `%multiply.9`."
+    )
+    assert change.account == (
+        "Removed 1 unread tanh: the tanh `%idle.1` in `main` is gone: nothing read it.",
+    )
+
+
+def test_nothing_is_known_of_the_pass(read: Read) -> None:
+    change = step(read(BEFORE), read(AFTER))
+    assert change.headline.startswith("Between the two snapshots, the compiler replaced")
+
+
+def test_added_removed_and_modified_are_told_apart(read: Read) -> None:
+    change = step(read(BEFORE), read(AFTER))
+    assert [one.kind for one in change.removed] == [Kind.DEAD]
+    assert [one.kind for one in change.modified] == [Kind.REPLACED]
+    assert change.added == ()
+    assert change.opcode_delta == (("divide", 1, 0), ("multiply", 0, 1), ("tanh", 1, 0))
+    back = step(read(AFTER), read(BEFORE))
+    assert [one.kind for one in back.added] == [Kind.ADDED]
+
+
+def test_numbers_that_shifted_are_counted_and_no_change(read: Read) -> None:
+    change = step(read(BEFORE), read(BEFORE.replace("divide.4", "divide.7")))
+    assert change.renumbered == 1
+    assert change.changes == ()
+    assert "only gave other numbers to 1 instruction" in change.headline
+
+
+def test_a_computation_that_only_got_another_name(read: Read) -> None:
+    def reduced(name: str) -> str:
+        return (
+            f"%{name} (x: f32[], y: f32[]) -> f32[] {{\n  %x = f32[] parameter(0)\n"
+            "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+            "ENTRY %main (a: f32[8], z: f32[]) -> f32[] {\n  %a = f32[8]{0} parameter(0)\n"
+            "  %z = f32[] parameter(1)\n"
+            f"  ROOT %r = f32[] reduce(%a, %z), dimensions={{0}}, to_apply=%{name}\n}}"
+        )
+
+    change = step(read(reduced("region")), read(reduced("sum")), "`rename`")
+    assert change.changes == ()
+    assert change.headline == "`rename` only gave other names to 1 computation."
+
+
+def test_a_name_that_changed_is_a_change(read: Read) -> None:
+    change = step(read(BEFORE), read(BEFORE.replace("divide.4", "quotient")))
+    assert kinds(change) == {Kind.RENAMED}
+    assert change.renumbered == 0
+
+
+def test_what_changed_in_a_line_is_named(read: Read) -> None:
+    after = BEFORE.replace("%out = f32[8]{0}", "%out = f32[8]{0:T(256)}").replace(
+        "negate(%divide.4)", "negate(%divide.4), sharding={replicated}"
+    )
+    change = step(read(BEFORE), read(after))
+    [one] = change.modified
+    assert one.kinds == (Kind.LAYOUT, Kind.SHARDING)
+    assert one.details == ("{0} → {0:T(256)}", "sharding: none → {replicated}")
+
+
+def test_another_element_type_is_a_change_of_numbers(read: Read) -> None:
+    after = BEFORE.replace("%idle.1 = f32[8]", "%idle.1 = bf16[8]")
+    [one] = step(read(BEFORE), read(after)).modified
+    assert one.kind is Kind.TYPE
+
+
+def test_the_order_counts_in_a_scheduled_module(read: Read) -> None:
+    lines = BEFORE.strip().splitlines()
+    lines[3], lines[4] = lines[4], lines[3]
+    moved = "\n".join(lines)
+    assert step(read(BEFORE), read(moved)).changes == ()
+    after = TextReader().read(f"HloModule m, is_scheduled=true\n\n{moved}\n".encode(), "m")
+    assert after is not None
+    assert kinds(step(read(BEFORE), after)) == {Kind.REORDERED}
+
+
+def test_repeated_changes_are_counted_once_by_layer(read: Read) -> None:
+    def layers(opcode: str) -> str:
+        lines = "\n".join(
+            f'  %t.{n} = f32[8]{{0}} {opcode}(%a), metadata={{op_name="jit(f)/layer_{n}/mlp/tanh"}}'
+            for n in range(4)
+        )
+        read = ", ".join(f"%t.{n}" for n in range(4))
+        shape = ", ".join(["f32[8]{0}"] * 4)
+        return (
+            "ENTRY %main (a: f32[8]) -> f32[8] {\n  %a = f32[8]{0} parameter(0)\n"
+            f"{lines}\n  ROOT %out = ({shape}) tuple({read})\n}}"
+        )
+
+    change = step(read(layers("tanh")), read(layers("sine")))
+    [group] = change.groups
+    assert (group.count, group.per_layer, group.layers) == (4, 1, 4)
+    assert group.scope == "layer_*/mlp"
+    assert group.repetition == "4 times, one per layer"
+
+
+def test_figures(read: Read) -> None:
+    assert figures_of(read(AFTER)) == Figures(instructions=4, computations=1, fusions=0)
+
+
+FUSED = """
+%fused (p: f32[8], q: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} parameter(1)
+  %d = f32[8]{0} divide(%p, %q)
+  ROOT %s = f32[8]{0} sine(%d)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %fusion = f32[8]{0} fusion(%a, %b), kind=kLoop, calls=%fused
+  ROOT %out = f32[8]{0} negate(%fusion)
+}
+"""
+UNFUSED = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %d = f32[8]{0} divide(%a, %b)
+  %s = f32[8]{0} sine(%d)
+  ROOT %out = f32[8]{0} negate(%s)
+}
+"""
+
+
+def test_a_fusion_is_told_with_what_it_took_in_and_what_follows_is_no_news(read: Read) -> None:
+    change = step(read(UNFUSED), read(FUSED), "`fusion`")
+    assert change.headline == (
+        "`fusion` made 1 fusion that took in 2 instructions; "
+        "`%fusion` in `main` took in 2 instructions, `%d` among them."
+    )
+    assert change.account == ()
+    assert kinds(change) == {Kind.FUSED, Kind.MOVED, Kind.PARAMETER, Kind.REWIRED}
+    [fusion] = [one for one in change.changes if one.kind is Kind.FUSED]
+    assert [place.instruction for place in fusion.members] == ["d", "s"]
+
+
+def test_a_reader_of_what_was_fused_or_inlined_reads_the_same_value(read: Read) -> None:
+    for before, after in ((UNFUSED, FUSED), (FUSED, UNFUSED)):
+        change = step(read(before), read(after))
+        assert [one.after for one in change.modified if one.kind is Kind.OPERANDS] == []
+        [one] = [one for one in change.modified if one.kind is Kind.REWIRED]
+        assert one.after is not None
+        assert one.after.instruction == "out"
+
+
+def test_a_step_that_rewrites_the_module_says_so(read: Read) -> None:
+    def rows(shape: str) -> str:
+        lines = "\n".join(f"  %t.{n} = {shape}{{0}} tanh(%t.{n - 1})" for n in range(1, 40))
+        return (
+            f"ENTRY %main (a: {shape}) -> {shape} {{\n  %t.0 = {shape}{{0}} parameter(0)\n{lines}\n"
+            f"  ROOT %out = {shape}{{0}} sine(%t.39)\n}}"
+        )
+
+    change = step(read(rows("f32[8]")), read(rows("f32[4]")))
+    assert "This step rewrites the module: it changes 41 of its 41 instructions." in change.account
+
+
+def test_what_reads_another_value_under_another_number_only_is_not_rewritten(read: Read) -> None:
+    before = BEFORE.replace("negate(%divide.4)", "negate(%t.1)").replace(
+        "  ROOT", "  %t.1 = f32[8]{0} tanh(%divide.4)\n  ROOT"
+    )
+    after = before.replace("divide(%a, %b)", "divide(%b, %a)").replace("t.1", "t.2")
+    change = step(read(before), read(after))
+    assert change.renumbered == 1
+    assert not any(place and place.instruction == "t.1" for place in _before(change))
+
+
+def _before(change: StepChange) -> list[Place | None]:
+    return [one.before for one in change.changes]

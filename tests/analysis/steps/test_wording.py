@@ -1,0 +1,33 @@
+import pytest
+
+from xlareport.analysis.steps import wording
+
+
+@pytest.mark.parametrize(
+    ("noun", "expected"),
+    [("copy", "copies"), ("broadcast", "broadcasts"), ("reshape", "reshapes"), ("tanh", "tanhs"),
+     ("multiply", "multiplies"), ("array", "arrays"), ("class", "classes")],
+)  # fmt: skip
+def test_plurals(noun: str, expected: str) -> None:
+    assert wording.many(noun) == expected
+
+
+def test_the_most_frequent_are_named_and_the_rest_counted() -> None:
+    counts = [("add", 1), ("copy", 14), ("dot", 2), ("sine", 1), ("tanh", 1)]
+    assert wording.counted(counts) == "14 copies, 2 dots, 1 add and 2 others"
+
+
+def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:
+    assert wording.short("short") == "short"
+    assert len(wording.short("x" * 200)) == 44
+    hashed = "a_inference_train_step_133__XlaMustCompile_true_config_proto_135613195898957_.7"
+    assert wording.short(hashed) == "a_inference_train_step_133…"
+    assert wording.code("a`b") == "`a'b`"
+    assert wording.plain("`%add` is gone") == "%add is gone"
+    assert wording.noun("and") == "logical and"
+
+
+def test_articles_and_lists() -> None:
+    assert (wording.one("add"), wording.one("dot")) == ("an add", "a dot")
+    assert wording.listing(["a"]) == "a"
+    assert wording.listing(["a", "b", "c"]) == "a, b and c"

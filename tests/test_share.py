@@ -1,0 +1,99 @@
+"""A redacted report holds nothing of what was taken out, and is whole otherwise."""
+
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import pytest
+from tests.parts import parts
+
+from xlareport.extract import extract_texts
+from xlareport.report import BuildOptions, build, read_report
+from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.progress import silent
+from xlareport.share import NOTE, Parcel, share, share_redacted
+from xlareport.storage.payloads import read_payload, released
+
+MANY = 25_000_000
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, unpacked: Callable[[str], Path]) -> Path:
+    dump = tmp_path_factory.mktemp("private") / "dump"
+    dump.mkdir()
+    for path in unpacked("jax-cpu-train").glob("module_0006.jit_rollout.*.txt"):
+        content = path.read_bytes().replace(b"/home/user/", b"/home/carol/secret/")
+        (dump / path.name).write_bytes(content)
+    out = tmp_path_factory.mktemp("report")
+    build(dump, BuildOptions(out=out, name="/home/carol/secret/dump"))
+    return out
+
+
+def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bug.zip"
+    done = share_redacted(report, Parcel(target, MANY), BuildOptions(), silent)
+
+    assert done.replaced["/home/carol/secret/jax_train.py"] == "/redacted/path1.py"
+    with zipfile.ZipFile(target) as archive:
+        for name in archive.namelist():
+            assert b"carol" not in archive.read(name), name
+        assert b"1 paths" in archive.read(f"bug/{NOTE}")
+    again = read_report(target, BuildOptions())
+    assert [one.name for one in again.modules] == ["jit_rollout"]
+    assert again.problems == ()
+
+
+def test_nothing_of_it_is_in_the_parts_of_pages(report: Path, tmp_path: Path) -> None:
+    whole = dict(parts(report / "site"))
+    assert any("/home/carol/secret" in unescape(html) for html in whole.values())
+    share_redacted(report, Parcel(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
+    shutil.unpack_archive(tmp_path / "bug.zip", tmp_path)
+    redacted = dict(parts(tmp_path / "bug"))
+
+    assert redacted.keys() == whole.keys()
+    assert not any("carol" in unescape(html) for html in redacted.values())
+    assert any("/redacted/path1.py" in unescape(html) for html in redacted.values())
+
+
+def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bug.html"
+    share_redacted(report, Parcel(target, MANY, single=True), BuildOptions(), silent)
+    block = r'<script type="application/json" id="assets/[^>]*>([^<]*)'
+    blocks = re.findall(block, target.read_text())
+    held = [str(read_payload(released(one))[1]) for one in blocks]
+
+    assert any("page-source" in one for one in held)
+    assert not any("carol" in unescape(one) for one in held)
+
+
+def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bug.html"
+    share_redacted(report, Parcel(target, MANY, single=True), BuildOptions(), silent)
+
+    assert "carol" not in target.read_text()
+    assert "1 paths" in target.read_text()
+    extract_texts(target, tmp_path / "texts")
+    texts = [one.read_text() for one in (tmp_path / "texts").iterdir()]
+    assert any("/redacted/path1.py" in text for text in texts)
+    assert not any("carol" in text for text in texts)
+
+
+def test_without_it_everything_is_as_it_was(report: Path, tmp_path: Path) -> None:
+    done = share(report, Parcel(tmp_path / "bug.zip", MANY))
+
+    assert done.replaced == {}
+    assert (
+        read_report(tmp_path / "bug.zip", BuildOptions()).modules
+        == read_report(report, BuildOptions()).modules
+    )
+
+
+def test_a_site_without_texts_is_refused(tmp_path: Path) -> None:
+    for name in ("index.html", "report.json"):
+        (tmp_path / name).write_text("{}")
+
+    with pytest.raises(UnreadableInputError, match="carries no texts"):
+        share_redacted(tmp_path, Parcel(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
