@@ -291,7 +291,7 @@
         "li",
         null,
         this.stepLink(index, stage),
-        element("p", null, askLink(name, instruction), " ", element("b", null, what), ...(from.length ? [what === "replaced" ? " " : " from ", ...listed(from)] : []), ...(to.length ? [" to ", ...listed(to)] : []), " ", xlareportStory.grade(GRADES[grade])),
+        element("p", null, askLink(name, instruction), " ", element("b", null, what), ...(from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : []), ...(to.length ? [" to ", ...listed(to)] : []), " ", xlareportStory.grade(GRADES[grade])),
         element("p.xr-muted", null, ...xlareportStory.told(reason)),
       );
     }

@@ -47,7 +47,7 @@ const xlareportStory = (() => {
   /** @param {string} kind */
   function look(kind) {
     if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
-    return /^(removed|dead|merged|inlined)$/.test(kind) ? "removed" : "changed";
+    return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
   }
 
   /** @param {string} name an instruction's leads to its history */

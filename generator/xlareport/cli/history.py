@@ -142,7 +142,7 @@ def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[Stage]) -> Itera
 
 
 def _told(event: HistoryEvent) -> Iterator[str]:
-    word = " " if event.event is Event.REPLACED else " from "
+    word = " " if event.event in (Event.REPLACED, Event.ABSORBED) else " from "
     sources = f"{word}{_places(event.sources)}" if event.sources else ""
     became = [one for one in event.targets if one != event.instruction]
     targets = f" to {_places(became)}" if became else ""

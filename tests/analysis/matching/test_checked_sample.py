@@ -11,7 +11,7 @@ import pytest
 import zstandard
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -63,9 +63,17 @@ def says(matching: Matching, before: Place | None, after: Place | None) -> bool:
         return matching.partner_after(before) == after
     for pairing in matching.pairings:
         here, there = pairing.before or (None,), pairing.after or (None,)
-        if before in here and after in there:
+        if before in here and (after in there or holds(matching, pairing, after)):
             return True
     return False
+
+
+def holds(matching: Matching, pairing: Pairing, after: Place | None) -> bool:
+    """Whether a fusion was merged into one whose computation holds a place."""
+    if pairing.relation is not Relation.ABSORBED or after is None:
+        return False
+    lines = [matching.after.find(*one) for one in pairing.after]
+    return any(after.computation == name for line in lines if line for _, name in line.called)
 
 
 def is_right(row: Row, matching: Matching) -> bool:

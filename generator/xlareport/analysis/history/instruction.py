@@ -23,7 +23,11 @@ class Event(StrEnum):
     CHANGED = "changed"
     MOVED = "moved"
     FUSED = "fused"
+    ABSORBED = "absorbed"
     INLINED = "inlined"
+    REWRITTEN = "rewritten"
+    COMBINED = "combined"
+    SPLIT = "split"
     REPLACED = "replaced"
     MERGED = "merged"
     CLONED = "copied"
@@ -204,6 +208,10 @@ def _gone(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
 
 _EVENTS = {
     Relation.REPLACED: Event.REPLACED,
+    Relation.REWRITTEN: Event.REWRITTEN,
+    Relation.COMBINED: Event.COMBINED,
+    Relation.SPLIT: Event.SPLIT,
+    Relation.ABSORBED: Event.ABSORBED,
     Relation.MERGED: Event.MERGED,
     Relation.CLONED: Event.CLONED,
 }

@@ -20,7 +20,7 @@ Lives = Mapping[str, int]
 NOBODY = -1
 """Stands for a life where an operand names nothing."""
 
-_SAME = frozenset({Relation.SAME, Relation.REPLACED})
+_SAME = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
 
 
 @dataclass(slots=True)

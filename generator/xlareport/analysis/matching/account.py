@@ -1,12 +1,14 @@
 """Turns a finished search into pairings; nothing that differs is left without one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeGuard
 
 from xlareport.analysis.matching.copies import copies_made, copies_merged
 from xlareport.analysis.matching.gone import Gone
 from xlareport.analysis.matching.graph import Frame, Node
+from xlareport.analysis.matching.holders import Holders
 from xlareport.analysis.matching.new import New
+from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.search import Link, Search
 from xlareport.hlo.model import HloModule
@@ -22,17 +24,13 @@ def pairings(search: Search) -> list[Pairing]:
     return _in_order(search, account.pairings())
 
 
-def place_of(node: Node) -> Place:
-    """Return where a node stands."""
-    return Place(node.frame.computation.name, node.instruction.name)
-
-
 class _Account:
     """Collects what is known of each place: partners, further copies, duplicates, fates."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
         self._gone, self._new = Gone(search), New(search)
+        self._holders = Holders(search)
         self._found: list[Pairing] = []
         self._partner: dict[Place, Pairing] = {}
         """Pairings of one with one, by the place before; copies join them."""
@@ -101,26 +99,35 @@ class _Account:
             pairing.relation = Relation.MERGED
 
     def groups(self) -> None:
-        """Tell what new fusions and calls hold, and what came out of those that are gone."""
+        """Tell what new fusions and calls hold, and what became of those that are gone."""
         for frame in self._search.after.graph.frames:
             holder = frame.caller
-            members = tuple(_members(frame, self._new.source))
-            if _is_open(holder) and members:
+            sources = self._holders.sources(frame, self._new.source)
+            if _is_open(holder) and sources.places:
                 place = place_of(holder)
                 self._told_after.add(place)
                 relation = _HOLDING[holder.instruction.opcode]
-                reason = f"holds {len(members)} of what stood outside"
-                self._found.append(Pairing(members, (place,), Grade.EXACT, reason, relation))
+                reason = f"holds {sources.count} of what stood outside"
+                self._found.append(Pairing(sources.places, (place,), Grade.EXACT, reason, relation))
         for frame in self._search.before.graph.frames:
-            holder = frame.caller
-            members = tuple(_members(frame, self._gone.twin))
-            if _is_open(holder) and members:
-                place = place_of(holder)
-                self._told_before.add(place)
-                reason = f"{len(members)} of what it called stand outside now"
-                self._found.append(
-                    Pairing((place,), members, Grade.EXACT, reason, Relation.INLINED)
-                )
+            if _is_open(frame.caller):
+                self._tell_contents(frame, frame.caller)
+
+    def _tell_contents(self, frame: Frame, holder: Node) -> None:
+        """Tell where what a former fusion or call held now stands."""
+        contents = self._holders.contents(frame, self._gone.twin)
+        place = place_of(holder)
+        if contents.fusions:
+            grade, reason = contents.grade, contents.reason
+            pairing = Pairing((place,), contents.fusions, grade, reason, Relation.ABSORBED)
+        elif contents.outside:
+            reason = f"{len(contents.outside)} of what it called stand outside now"
+            grade, outside = Grade.EXACT, contents.outside
+            pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
+        else:
+            return
+        self._told_before.add(place)
+        self._found.append(pairing)
 
     def copies_of_computations(self) -> None:
         """Tell the further copies of closed computations, and copies that became one."""
@@ -176,19 +183,6 @@ def _renames(link: Link) -> bool:
 
 def _is_open(node: Node | None) -> TypeGuard[Node]:
     return node is not None and node.partner is None and not node.kept
-
-
-def _members(frame: Frame, twin: Callable[[Node], Node | None]) -> Iterator[Place]:
-    """Yield where what a frame computes stands on the other side, its parameters left out."""
-    seen = set()
-    for line in frame.computation.instructions:
-        node = frame.nodes.get(line.name)
-        if node is not None and line.opcode != "parameter":
-            other = node.partner or twin(node)
-            place = None if other is None else place_of(other)
-            if place is not None and place not in seen:
-                seen.add(place)
-                yield place
 
 
 def _in_order(search: Search, found: list[Pairing]) -> list[Pairing]:

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.search import Search, Side
 
 
@@ -27,6 +27,11 @@ def same_shape(search: Search, one: Node, other: Node) -> bool:
 def name_in_computation(node: Node) -> Hashable:
     """Return the name and the number of the computation, equal where both go on."""
     return (node.frame.number, node.instruction.name)
+
+
+def place_of(node: Node) -> Place:
+    """Return where a node stands."""
+    return Place(node.frame.computation.name, node.instruction.name)
 
 
 def origin(node: Node) -> str:

@@ -25,7 +25,7 @@ class Matching:
         for pairing in self.pairings:
             for place in pairing.before:
                 _prefer(self._after, place, pairing)
-            for place in pairing.after:
+            for place in pairing.after if pairing.relation is not Relation.ABSORBED else ():
                 _prefer(self._before, place, pairing)
         self._old = {new: old for old, new in self.computations.items()}
 
@@ -78,7 +78,7 @@ class Matching:
 
 
 _HOLDERS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})
-_PARTNERS = frozenset({Relation.SAME, Relation.REPLACED})
+_PARTNERS = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
 
 
 def _prefer(index: dict[Place, Pairing], place: Place, pairing: Pairing) -> None:

@@ -34,7 +34,10 @@ class Change:
     numbering: bool = False
     """Nothing changed but numbers at the end of names."""
     members: tuple[Place, ...] = ()
-    """What a fusion or call took in, or set free, on the other side; what computes comes first."""
+    """What a fusion or call took in, or set free, on the other side; what computes comes first.
+
+    Of what was combined, all that it was; of what was split, all that it became.
+    """
 
     @property
     def scoped(self) -> bool:
@@ -45,15 +48,21 @@ class Change:
 
 _SIMPLE = {
     Relation.REPLACED: Kind.REPLACED,
+    Relation.REWRITTEN: Kind.REWRITTEN,
+    Relation.COMBINED: Kind.COMBINED,
+    Relation.SPLIT: Kind.SPLIT,
     Relation.MERGED: Kind.MERGED,
     Relation.CLONED: Kind.CLONED,
     Relation.FUSED: Kind.FUSED,
+    Relation.ABSORBED: Kind.ABSORBED,
     Relation.INLINED: Kind.INLINED,
     Relation.OUTLINED: Kind.OUTLINED,
     Relation.REMOVED: Kind.REMOVED,
     Relation.ADDED: Kind.ADDED,
 }
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
+_FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
+_INTO_SEVERAL = frozenset({Kind.INLINED, Kind.SPLIT})
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
 _OPERANDS_NAMED = 4
 _OTHER_VALUES = frozenset({Kind.TYPE, Kind.PRECISION, Kind.SHAPE})
@@ -86,8 +95,9 @@ class _Reader:
         if old is None or new is None or (old is new and before.computation == after.computation):
             return
         if old.opcode != new.opcode:
-            said = f"{old.opcode} → {new.opcode}"
-            yield self._change((Kind.REPLACED,), before, after, pairing, (said,))
+            said = f"{_operation(old)} → {_operation(new)}"
+            kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
+            yield self._change((kind,), before, after, pairing, (said,))
             return
         found = compare(old, new, self._matching.computations)
         home = self._matching.computations.get(before.computation, before.computation)
@@ -95,7 +105,7 @@ class _Reader:
             found[Kind.MOVED] = self._destination(after)
         else:
             found |= self._operands(before, old, after, new)
-        if pairing.relation is Relation.REPLACED and not found.keys() & _OTHER_VALUES:
+        if pairing.relation in _ANEW and not found.keys() & _OTHER_VALUES:
             counts = _what_counts(found)
             found = {Kind.REBUILT: counts} if counts else found
         if found:
@@ -157,9 +167,9 @@ class _Reader:
         return f"into %{holder.name if holder else after.computation}"
 
     def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
-        if kind in _TAKES_IN:
-            module, members = self._matching.before, pairing.before
-        elif kind is Kind.INLINED:
+        if kind in _FROM_SEVERAL:
+            module, members = self._matching.before, _outermost(self._matching, pairing.before)
+        elif kind in _INTO_SEVERAL:
             module, members = self._matching.after, pairing.after
         else:
             return ()
@@ -197,6 +207,19 @@ class _Reader:
         )
 
 
+def _outermost(matching: Matching, places: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Return the places that stand in no fusion among them: each stands for what it held."""
+    lines = (matching.before.find(*place) for place in places)
+    inside = {name for line in lines if line and line.opcode == "fusion" for _, name in line.called}
+    return tuple(place for place in places if place.computation not in inside)
+
+
+def _operation(line: Instruction) -> str:
+    """Return the opcode; of a custom call its target."""
+    target = line.attributes.get("custom_call_target", "").strip('"')
+    return target if target and line.opcode == "custom-call" else line.opcode
+
+
 def _instead(was: str, now: str) -> str:
     return f"another %{now}" if was == now else f"%{now} instead of %{was}"
 
@@ -227,7 +250,8 @@ _PLAIN = frozenset(
     }
 )
 
-_PAIRS = frozenset({Relation.SAME, Relation.REPLACED, Relation.MERGED, Relation.CLONED})
+_ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
+_PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
 
 
 def _kind(pairing: Pairing) -> Kind:

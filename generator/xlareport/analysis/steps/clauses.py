@@ -48,7 +48,11 @@ _CHANGED = "{old}{where} changed: {detail}"
 _TEMPLATES = {
     Kind.FUSED: "{new}{where} took in {members}",
     Kind.OUTLINED: "{new}{where} took in {members}",
+    Kind.ABSORBED: "{old}{where} was merged into {new_name}",
     Kind.INLINED: "{old}{where} gave way to {members}",
+    Kind.REWRITTEN: "{old}{where} became {new}",
+    Kind.COMBINED: "{members} were combined into {new}{where}",
+    Kind.SPLIT: "{old}{where} was split into {members}",
     Kind.REPLACED: "{old}{where} became {new}",
     Kind.REBUILT: "{old}{where} was made anew as {new_name}: {detail}",
     Kind.MERGED: "{old}{where} became one with {new_name}",
@@ -68,6 +72,7 @@ _TEMPLATES = {
 }
 _OF_ONE_NAME = {
     Kind.REPLACED: "{old}{where} became {opcode} and kept its name",
+    Kind.REWRITTEN: "{old}{where} became {opcode} and kept its name",
     Kind.REBUILT: "{old}{where} changed: {detail}",
     Kind.MERGED: "{old}{where} became one with others",
 }

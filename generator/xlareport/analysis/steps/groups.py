@@ -27,6 +27,8 @@ class ChangeGroup:
     layers: int
     examples: tuple[Change, ...]
     """The first few, the surest first."""
+    members: int = 0
+    """What the changes combined, split, took in or set free."""
     alike: bool = True
     """Whether all happened for the same reason and in the same way, but for names."""
 
@@ -74,6 +76,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         per_layer=next(iter(layers.values())) if even else None,
         layers=len(layers),
         examples=tuple(surest[:_EXAMPLES]),
+        members=sum(len(one.members) for one in members),
         alike=len({_manner(one) for one in members}) == 1,
     )
 

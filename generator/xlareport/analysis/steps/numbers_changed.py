@@ -40,7 +40,17 @@ class NumbersChanged:
     """The least sure of the changes."""
 
 
-_ELSEWHERE = frozenset({Kind.FUSED, Kind.INLINED, Kind.OUTLINED, Kind.MERGED, Kind.REWIRED})
+_ELSEWHERE = frozenset(
+    {
+        Kind.ABSORBED,
+        Kind.COMBINED,
+        Kind.FUSED,
+        Kind.INLINED,
+        Kind.MERGED,
+        Kind.OUTLINED,
+        Kind.REWIRED,
+    }
+)
 """Kinds that compute what was computed before, in another place."""
 _PASSED_ON = frozenset({"bitcast", "get-tuple-element", "tuple"})
 

@@ -16,6 +16,10 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     groups = every[kind]
     if kind is Kind.REPLACED:
         return f"replaced {_replacements(groups)}"
+    if kind is Kind.REWRITTEN:
+        return f"rewrote {_replacements(groups, 'as')}"
+    if kind is Kind.COMBINED:
+        return _combined(groups)
     verb, side = _VERBS[kind]
     adjective = "unread" if kind is Kind.DEAD else ""
     said = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
@@ -27,7 +31,11 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
 _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.FUSED: ("made", _AFTER),
     Kind.OUTLINED: ("outlined", _AFTER),
+    Kind.ABSORBED: ("merged into others", _BEFORE),
     Kind.INLINED: ("inlined", _BEFORE),
+    Kind.REWRITTEN: ("rewrote", _BEFORE),
+    Kind.COMBINED: ("combined", _BEFORE),
+    Kind.SPLIT: ("split", _BEFORE),
     Kind.REBUILT: ("rewrote", _BEFORE),
     Kind.MERGED: ("merged duplicates of", _BEFORE),
     Kind.CLONED: ("duplicated", _BEFORE),
@@ -64,6 +72,14 @@ def _taken(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     return f" {_TOGETHER[kind]} {wording.plural('instruction', moved)}"
 
 
+def _combined(groups: Sequence[ChangeGroup]) -> str:
+    """Say how many were combined into how many."""
+    counts: Counter[str] = Counter()
+    for group in groups:
+        counts[wording.noun(group.opcodes[_BEFORE])] += group.members
+    return f"combined {wording.counted(list(counts.items()))} into {sum(g.count for g in groups):,}"
+
+
 def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     counts: Counter[str] = Counter()
     for group in groups:
@@ -71,12 +87,12 @@ def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     return list(counts.items())
 
 
-def _replacements(groups: Sequence[ChangeGroup]) -> str:
+def _replacements(groups: Sequence[ChangeGroup], by: str = "by") -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for group in groups:
         counts[wording.noun(group.opcodes[0]), wording.noun(group.opcodes[1])] += group.count
     said = [
-        f"{wording.plural(old, count)} by {wording.many(new) if count > 1 else wording.one(new)}"
+        f"{wording.plural(old, count)} {by} {wording.many(new) if count > 1 else wording.one(new)}"
         for (old, new), count in counts.most_common(_PAIRS_NAMED)
     ]
     rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])

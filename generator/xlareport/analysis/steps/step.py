@@ -14,7 +14,7 @@ from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.telling import Telling, tell
 from xlareport.hlo.model import Computation, HloModule
 
-_GONE = frozenset({Kind.REMOVED, Kind.DEAD, Kind.MERGED, Kind.INLINED})
+_GONE = frozenset({Kind.REMOVED, Kind.DEAD, Kind.MERGED, Kind.INLINED, Kind.ABSORBED})
 _NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.PARAMETER, Kind.OUTLINED})
 
 

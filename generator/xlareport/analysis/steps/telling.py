@@ -68,6 +68,10 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
 _IMPORTANCE = {
     Kind.FUSED: 1000.0,
     Kind.INLINED: 200.0,
+    Kind.ABSORBED: 200.0,
+    Kind.REWRITTEN: 200.0,
+    Kind.COMBINED: 200.0,
+    Kind.SPLIT: 100.0,
     Kind.OUTLINED: 200.0,
     Kind.REPLACED: 20.0,
     Kind.TYPE: 20.0,

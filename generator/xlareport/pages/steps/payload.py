@@ -75,8 +75,12 @@ def _title(group: ChangeGroup) -> str:
 
 _LABELS = {
     Kind.FUSED: "New fusions, with what they took in",
+    Kind.ABSORBED: "Fusions merged into others",
     Kind.INLINED: "Inlined, with what came out",
     Kind.OUTLINED: "New calls, with what they took in",
+    Kind.REWRITTEN: "The same work as another operation",
+    Kind.COMBINED: "Several combined into one",
+    Kind.SPLIT: "Split into several",
     Kind.REPLACED: "Replaced by another operation",
     Kind.REBUILT: "Rewritten: the same operation over other values",
     Kind.MERGED: "Duplicates merged",
@@ -103,8 +107,8 @@ _LABELS = {
 
 def _example(change: Change) -> dict[str, Any]:
     return {
-        "before": _names(change, change.before, Kind.FUSED, Kind.OUTLINED),
-        "after": _names(change, change.after, Kind.INLINED),
+        "before": _names(change, change.before, Kind.FUSED, Kind.OUTLINED, Kind.COMBINED),
+        "after": _names(change, change.after, Kind.INLINED, Kind.SPLIT),
         "scope": wording.short(change.scope),
         "reason": "; ".join(part for part in (change.reason, *change.details) if part),
         "grade": str(change.grade),

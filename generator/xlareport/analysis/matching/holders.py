@@ -1,0 +1,117 @@
+"""What fusions and calls hold: where it stands on the other side, in which fusion or in none."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xlareport.analysis.matching.graph import Frame, Node
+from xlareport.analysis.matching.nodes import place_of
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.search import Search, Side
+
+Twin = Callable[[Node], Node | None]
+"""Returns what does the same work on the other side as a node without a partner."""
+
+_FRAME_LINES = frozenset({"parameter", "tuple"})
+"""Opcodes that only bring values into a computation and out of it."""
+_MOST_FUSIONS = 20
+"""Fusions that are named as holders of what another one held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Where what a former fusion or call held stands now."""
+
+    outside: tuple[Place, ...]
+    """Outside of fusions."""
+    fusions: tuple[Place, ...]
+    """Those that hold the larger part of it, the one with most of it first; else empty."""
+    grade: Grade
+    """EXACT where the fusions hold every instruction of it."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where what a new fusion or call holds stood."""
+
+    places: tuple[Place, ...]
+    count: int
+    """How many they are, a former fusion and what it held counted once."""
+
+
+class Holders:
+    """The fusions of both sides, by what they hold."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._grades = {link.before: link.grade for link in search.links}
+
+    def sources(self, frame: Frame, twin: Twin) -> Sources:
+        """Return where what a frame computes stood; former fusions come before what they held."""
+        nodes = [other for _, other in _others(frame, twin)]
+        holders = [_former_holder(self._search.before, node) for node in nodes]
+        former = [one for one in holders if one is not None]
+        free = [node for node, one in zip(nodes, holders, strict=True) if one is None]
+        places = tuple(dict.fromkeys(place_of(one) for one in (*former, *nodes)))
+        return Sources(places, len({place_of(one) for one in (*former, *free)}))
+
+    def contents(self, frame: Frame, twin: Twin) -> Contents:
+        """Return where what a frame computed stands now."""
+        others = list(_others(frame, twin))
+        holders = [_fusion_around(self._search.after, other) for _, other in others]
+        inside = Counter(place_of(one) for one in holders if one is not None)
+        outside = [
+            place_of(other)
+            for (_, other), holder in zip(others, holders, strict=True)
+            if holder is None
+        ]
+        lines = sum(line.opcode not in _FRAME_LINES for line in frame.computation.instructions)
+        return Contents(
+            outside=tuple(dict.fromkeys(outside)),
+            fusions=_most(inside) if inside.total() > len(outside) else (),
+            grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
+            reason=_reason(inside, lines),
+        )
+
+    def _are_exact(self, others: list[tuple[Node, Node]], lines: int) -> bool:
+        grades = (self._grades.get(node, Grade.EXACT) for node, _ in others)
+        return len(others) == lines and all(grade is Grade.EXACT for grade in grades)
+
+
+def _most(inside: Counter[Place]) -> tuple[Place, ...]:
+    return tuple(place for place, _ in inside.most_common(_MOST_FUSIONS))
+
+
+def _reason(inside: Counter[Place], lines: int) -> str:
+    held = max(inside.values(), default=0)
+    return f"which holds {held} of its {lines} instructions"
+
+
+def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:
+    """Yield what a frame computes with its like on the other side."""
+    for line in frame.computation.instructions:
+        node = frame.nodes.get(line.name)
+        if node is not None and line.opcode not in _FRAME_LINES:
+            other = node.partner or twin(node)
+            if other is not None:
+                yield node, other
+
+
+def _former_holder(side: Side, node: Node) -> Node | None:
+    """Return the fusion without a partner that holds a node; None where none does."""
+    holder = _fusion_around(side, node)
+    gone = holder is not None and holder.partner is None and not holder.kept
+    return holder if gone else None
+
+
+def _fusion_around(side: Side, node: Node) -> Node | None:
+    """Return the fusion that calls the computation of a node; None where it stands outside."""
+    frame = node.frame
+    if frame.caller is not None:
+        return frame.caller if frame.caller.instruction.opcode == "fusion" else None
+    sites = side.graph.call_sites(frame.computation.name)
+    if not sites or sites[0][1].instruction.opcode != "fusion":
+        return None
+    home = side.homes.get(sites[0][0].name)
+    return None if home is None else home.node(sites[0][1].instruction)

@@ -1,0 +1,110 @@
+from collections.abc import Callable
+
+from xlareport.analysis.history.instruction import Event, Snapshots, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.steps.changes import changes
+from xlareport.analysis.steps.differences import Kind
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+APART = """
+%fused (param_0.1: f32[64,32]) -> f32[64] {
+  %param_0.1 = f32[64,32]{1,0} parameter(0)
+  %mul.3 = f32[64,32]{1,0} multiply(%param_0.1, %param_0.1)
+  %constant.1 = f32[] constant(0)
+  ROOT %reduce.4 = f32[64]{0} reduce(%mul.3, %constant.1), dimensions={1}, to_apply=%s
+}
+
+%fused.1 (param_0.2: f32[64,32]) -> f32[64] {
+  %param_0.2 = f32[64,32]{1,0} parameter(0)
+  %abs.3 = f32[64,32]{1,0} abs(%param_0.2)
+  %constant.2 = f32[] constant(0)
+  ROOT %reduce.5 = f32[64]{0} reduce(%abs.3, %constant.2), dimensions={1}, to_apply=%s
+}
+
+%s (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[64,32]) -> (f32[64], f32[64]) {
+  %a = f32[64,32]{1,0} parameter(0)
+  %multiply_reduce_fusion = f32[64]{0} fusion(%a), calls=%fused
+  %multiply_reduce_fusion.1 = f32[64]{0} fusion(%a), calls=%fused.1
+  ROOT %out = (f32[64]{0}, f32[64]{0}) tuple(%multiply_reduce_fusion, %multiply_reduce_fusion.1)
+}
+"""
+TOGETHER = """
+%fused (param_0.1: f32[64,32]) -> (f32[64], f32[64]) {
+  %param_0.1 = f32[64,32]{1,0} parameter(0)
+  %mul.3 = f32[64,32]{1,0} multiply(%param_0.1, %param_0.1)
+  %constant.1 = f32[] constant(0)
+  %reduce.4 = f32[64]{0} reduce(%mul.3, %constant.1), dimensions={1}, to_apply=%s
+  %abs.3.clone.1 = f32[64,32]{1,0} abs(%param_0.1)
+  %c.1 = f32[] constant(0)
+  %r.1 = f32[64]{0} reduce(%abs.3.clone.1, %c.1), dimensions={1}, to_apply=%s
+  ROOT %tuple = (f32[64]{0}, f32[64]{0}) tuple(%reduce.4, %r.1)
+}
+
+%s (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+
+ENTRY %main (a: f32[64,32]) -> (f32[64], f32[64]) {
+  %a = f32[64,32]{1,0} parameter(0)
+  %multiply_reduce_fusion = (f32[64]{0}, f32[64]{0}) fusion(%a), calls=%fused
+  %get-tuple-element = f32[64]{0} get-tuple-element(%multiply_reduce_fusion), index=0
+  %get-tuple-element.1 = f32[64]{0} get-tuple-element(%multiply_reduce_fusion), index=1
+  ROOT %out = (f32[64]{0}, f32[64]{0}) tuple(%get-tuple-element, %get-tuple-element.1)
+}
+"""
+
+
+def at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_a_fusion_that_became_a_second_output_was_merged_into_the_other(read: Read) -> None:
+    found = match(read(APART), read(TOGETHER))
+    said = found.said_of_before(at("multiply_reduce_fusion.1"))
+    assert said is not None
+    assert (said.relation, said.grade) == (Relation.ABSORBED, Grade.EXACT)
+    assert said.after == (at("multiply_reduce_fusion"),)
+    assert said.reason == "which holds 3 of its 3 instructions"
+    here = at("multiply_reduce_fusion")
+    assert (found.partner_after(here), found.partner_before(here)) == (here, here)
+
+
+def test_the_history_of_a_merged_fusion_goes_on_with_the_one_that_holds_it(read: Read) -> None:
+    snapshots = Snapshots([read(APART), read(TOGETHER)])
+    events = history(snapshots, 0, at("multiply_reduce_fusion.1"))
+    assert [one.event for one in events] == [Event.FIRST, Event.ABSORBED, Event.LAST]
+    assert events[-1].instruction == at("multiply_reduce_fusion")
+
+
+def test_two_fusions_that_became_a_new_one_are_its_members(read: Read) -> None:
+    new = TOGETHER.replace("%multiply_reduce_fusion", "%input_fusion")
+    new = new.replace("%fused", "%fused.7")
+    told = [one for one in changes(match(read(APART), read(new))) if one.kind is Kind.FUSED]
+    assert [one.after for one in told] == [at("input_fusion")]
+    former = {at("multiply_reduce_fusion"), at("multiply_reduce_fusion.1")}
+    assert set(told[0].members) == former
+
+
+def test_a_fusion_of_which_most_stands_outside_was_taken_apart(read: Read) -> None:
+    after = APART.replace(
+        "%multiply_reduce_fusion.1 = f32[64]{0} fusion(%a), calls=%fused.1",
+        "%abs.9 = f32[64,32]{1,0} abs(%a)\n  %zero = f32[] constant(0)\n  "
+        "%reduce.9 = f32[64]{0} reduce(%abs.9, %zero), dimensions={1}, to_apply=%s",
+    ).replace(
+        "%multiply_reduce_fusion, %multiply_reduce_fusion.1", "%multiply_reduce_fusion, %reduce.9"
+    )
+    said = match(read(APART), read(after)).said_of_before(at("multiply_reduce_fusion.1"))
+    assert said is not None
+    assert said.relation is Relation.INLINED
+    assert set(said.after) == {at("abs.9"), at("zero"), at("reduce.9")}
