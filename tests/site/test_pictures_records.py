@@ -33,18 +33,18 @@ pytestmark = pytest.mark.browser
 Unpack = Callable[[str], Path]
 
 DRAW = """async ([records, place]) => {
-  const svg = await xlareportRecords.svg(records, place);
+  const svg = await xlareport.recordSvg(records, place);
   const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   return [read.localName, svg];
 }"""
 TOLD = """async () => {
-  const graph = await xlareportGraph.load("m/x/graph");
+  const graph = await xlareport.loadGraph("m/x/graph");
   const { pictures } = await xlareport.load("m/x/levels-1");
   const box = ({ id, lines, badge, opens, mix, shape, shade }) => {
     const { memory, sharding, scope } = shade;
     return { id, lines, badge, opens, mix, shape, memory, sharding, scope };
   };
-  const told = (one) => xlareportRecords.drawing(one, graph).nodes.map(box);
+  const told = (one) => xlareport.readDrawing(one, graph).nodes.map(box);
   return Object.fromEntries(Object.entries(pictures).map(([target, [one]]) => [target, told(one)]));
 }"""
 """What the page makes of pictures whose boxes stand in a graph."""
@@ -165,7 +165,7 @@ def test_pictures_of_a_real_module_are_the_same(
 
 
 PLACES = """async (records) => {
-  const svgs = await Promise.all(records.map((_, place) => xlareportRecords.svg(records, place)));
+  const svgs = await Promise.all(records.map((_, place) => xlareport.recordSvg(records, place)));
   return svgs.map((svg) => {
     const read = new DOMParser().parseFromString(svg, "image/svg+xml");
     const boxes = [...read.querySelectorAll("g.n")];

@@ -1,8 +1,8 @@
 """A drawing and its layout as one SVG file that needs nothing else, and whose text is text.
 
 Written by us from numbers and escaped strings: no script, no link, no font, no image, no id. The
-page script writes the same from the records of `pages.picture_record` (site_src/assets/sketch.js).
-In it stand:
+page script writes the same (frontend/src/pictures/svg.js) from the records of
+`pages.picture_record`. In it stand:
 
 - `g.n[data-node]`: a box by its id, `g.g[data-node]` a frame; `data-e` of an arrow: the positions
   of its two boxes among all boxes

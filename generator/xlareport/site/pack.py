@@ -75,7 +75,9 @@ def _lacking(dropped: Iterable[Part]) -> bytes:
     """Return the line by which the pages know what is not there; nothing where all is."""
     data = [one.path for one in dropped if one.path.startswith(_DATA)]
     keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
-    return f"window.xlareportLacks = {json.dumps(keys)};\n".encode() if keys else b""
+    listed = json.dumps(json.dumps(keys))
+    place = "document.documentElement.dataset.xrLeftOut"
+    return f"{place} = {listed};\n".encode() if keys else b""
 
 
 def _told(dropped: Iterable[Part]) -> str:

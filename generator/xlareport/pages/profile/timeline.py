@@ -1,4 +1,4 @@
-"""Runs of a module as timelines, which the page script draws (site_src/assets/timeline.js).
+"""Runs of a module as timelines, which the page script draws (frontend/src/profile/timeline.js).
 
     {"page": "m/x.html",
      "steps": [{"title", "start", "length", "lanes": [[thread, depth], ...], "merged", "left_out",
