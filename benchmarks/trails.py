@@ -8,7 +8,7 @@ from enum import StrEnum
 from heavy import can_become, kind
 from tagged import Series, tag
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation, Instruction
@@ -71,7 +71,7 @@ class Trails:
     def __init__(self, series: Series) -> None:
         """Take a series; it is matched when trails are judged."""
         self._series = series
-        self._chain = Snapshots(series.stripped)
+        self._chain = SnapshotSequence(series.stripped)
         self._last = len(series.stages) - 1
         self._origins = _Origins(series)
         self._heavy = [_heavy(series, stage) for stage in range(self._last + 1)]

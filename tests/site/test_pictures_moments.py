@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import HloModule
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one
 
 pytestmark = pytest.mark.browser
@@ -55,7 +55,7 @@ def rows(module: HloModule) -> list[list[Any]]:
     ]
 
 
-def read(name: str, unpacked: Callable[[str], Path]) -> Module:
+def read(name: str, unpacked: Callable[[str], Path]) -> ParsedModule:
     return read_one(unpacked("jax-cpu-train"), name, BuildOptions())
 
 
