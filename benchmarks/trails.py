@@ -60,9 +60,7 @@ class Verdict:
     @property
     def result(self) -> Result:
         """Return whether it ended right."""
-        if self.ended & self.wanted:
-            return Result.RIGHT
-        return Result.WRONG if self.ended else Result.LOST
+        return result(self.ended, self.wanted)
 
 
 class Trails:
@@ -101,13 +99,10 @@ class Trails:
         back = direction is Direction.BACK
         origins = wanted if back else frozenset({start})
         here, broken = frozenset({start}), ""
-        for stage in range(self._last, 0, -1) if back else range(1, self._last + 1):
-            matching = self._chain.into(stage)
-            if matching is not None:
-                there = frozenset(new for old in here for new in _next(matching, old, direction))
-                if not broken and self._strays(stage - back, there, origins):
-                    broken = self._step(stage, here, there, direction)
-                here = there
+        for stage, there in way(self._chain, self._last, start, direction):
+            if not broken and self._strays(stage - back, there, origins):
+                broken = self._step(stage, here, there, direction)
+            here = there
         return Verdict(direction, start, heavy, wanted, here, broken)
 
     def _strays(self, stage: int, places: frozenset[Place], origins: frozenset[Place]) -> bool:
@@ -143,6 +138,34 @@ class _Origins:
         """Return the origins of a heavy instruction; empty where its tag tells of none."""
         known = self._by_tag.get(one.tag or "", {})
         return {place for place, before in known.items() if can_become(before, one.kind)}
+
+
+def way(
+    chain: Snapshots, last: int, start: Place, direction: Direction
+) -> Iterator[tuple[int, frozenset[Place]]]:
+    """Yield the steps on the way from one end to the other and where the trail is after each."""
+    here = frozenset({start})
+    stages = range(1, last + 1)
+    for stage in stages if direction is Direction.FORWARD else reversed(stages):
+        matching = chain.into(stage)
+        if matching is not None:
+            here = frozenset(new for old in here for new in _next(matching, old, direction))
+            yield stage, here
+
+
+def end(chain: Snapshots, last: int, start: Place, direction: Direction) -> frozenset[Place]:
+    """Return where a trail ends; nothing where it breaks off."""
+    here = frozenset({start})
+    for _, there in way(chain, last, start, direction):
+        here = there
+    return here
+
+
+def result(ended: frozenset[Place], wanted: frozenset[Place]) -> Result:
+    """Return whether a trail ended where it may."""
+    if ended & wanted:
+        return Result.RIGHT
+    return Result.WRONG if ended else Result.LOST
 
 
 def listed(places: frozenset[Place]) -> str:
