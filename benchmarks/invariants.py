@@ -9,9 +9,9 @@ from fingerprints import fingerprint
 from heavy import kind
 from op_names import resolved
 
-from xlareport.analysis.history import Event, Snapshots, history
-from xlareport.analysis.pairing import Place
-from xlareport.analysis.steps import StepChange
+from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
 
 _NOTHING = re.compile(r"\b(?:changed nothing|only gave other (?:names|numbers) to)\b")
@@ -40,7 +40,7 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
         yield Failure("nothing", step.headline)
 
 
-def history_failures(snapshots: Snapshots, last: int) -> Iterator[Failure]:
+def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure]:
     """Yield what the histories of heavy instructions break, up to the optimized snapshot.
 
     Whatever is gone has left no heavy instruction of its op_name, or the reason names it; and

@@ -17,8 +17,8 @@ from heavy import can_become, kind
 from op_names import resolved
 from trails import Direction, Result, end, result
 
-from xlareport.analysis.history import Snapshots
-from xlareport.analysis.pairing import Place
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.matching.pairing import Place
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.text import TextReader
@@ -101,7 +101,7 @@ def _at(module: HloModule, place: Place) -> Instruction:
 
 
 def _judged(seen: str, chain: Sequence[HloModule], asked: _Asked) -> Iterator[tuple[_Row, Result]]:
-    snapshots, last = Snapshots(chain), len(chain) - 1
+    snapshots, last = SnapshotSequence(chain), len(chain) - 1
     for direction, starts in asked.items():
         module = chain[0 if direction is Direction.FORWARD else -1]
         for start, wanted in starts.items():

@@ -14,9 +14,9 @@ from pathlib import Path
 from dumps import dumps, modules
 from invariants import Failure, history_failures, step_failures
 
-from xlareport.analysis.history import Snapshots
-from xlareport.analysis.steps import step
-from xlareport.program import Module, read_module
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.steps.step import step
+from xlareport.program import ParsedModule, read_module
 
 _TITLES = {
     "steps": "steps that change something",
@@ -48,7 +48,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _checked(module: Module, counts: Counter[str]) -> Iterator[tuple[str, Failure]]:
+def _checked(module: ParsedModule, counts: Counter[str]) -> Iterator[tuple[str, Failure]]:
     texts = [one.hlo for one in module.snapshots]
     matchings = {}
     for number, (before, after) in enumerate(pairwise(texts), start=1):
@@ -61,7 +61,7 @@ def _checked(module: Module, counts: Counter[str]) -> Iterator[tuple[str, Failur
     if module.final is not None and len(texts) > 1:
         counts["histories"] += 1
         last = module.snapshots.index(module.final)
-        for one in history_failures(Snapshots(texts, matchings), last):
+        for one in history_failures(SnapshotSequence(texts, matchings), last):
             yield "history", one
 
 

@@ -15,7 +15,7 @@ from xlareport.hlo.model import Computation, Instruction
 
 _TRANSPARENT = ("transpose", "reshape", "convert", "bitcast", "copy")
 """What passes fold into the instruction that it reads, which takes its op_name then."""
-_BRANCHING = (Relation.MERGED, Relation.CLONED)
+_BRANCHING = (Relation.MERGED, Relation.CLONED, Relation.COMBINED, Relation.SPLIT)
 
 
 class Direction(StrEnum):
@@ -141,7 +141,7 @@ class _Origins:
 
 
 def way(
-    chain: Snapshots, last: int, start: Place, direction: Direction
+    chain: SnapshotSequence, last: int, start: Place, direction: Direction
 ) -> Iterator[tuple[int, frozenset[Place]]]:
     """Yield the steps on the way from one end to the other and where the trail is after each."""
     here = frozenset({start})
@@ -153,7 +153,7 @@ def way(
             yield stage, here
 
 
-def end(chain: Snapshots, last: int, start: Place, direction: Direction) -> frozenset[Place]:
+def end(chain: SnapshotSequence, last: int, start: Place, direction: Direction) -> frozenset[Place]:
     """Return where a trail ends; nothing where it breaks off."""
     here = frozenset({start})
     for _, there in way(chain, last, start, direction):
@@ -191,7 +191,7 @@ def _said(matching: Matching, place: Place, direction: Direction) -> Pairing | N
 
 
 def _next(matching: Matching, place: Place, direction: Direction) -> Iterator[Place]:
-    """Yield where a trail goes on: at the partner; through merges and copies, at all of them."""
+    """Yield where a trail goes on: at the partner; where one became or was several, at all."""
     back = direction is Direction.BACK
     partner = matching.partner_before(place) if back else matching.partner_after(place)
     if partner is None:
