@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Self
 
 from xlareport import program
-from xlareport.analysis.compare.forms import CodeDigests
+from xlareport.analysis.compare.forms import Forms
 from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, module_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
-from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
+from xlareport.analysis.history.instruction import HistoryEvent, Snapshots
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace
 from xlareport.analysis.modules.ranking import main_guess, rank
 from xlareport.analysis.modules.signature import Signature, signature
 from xlareport.analysis.modules.summarize import final_cost, summarise
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.passes.step_boundaries import between
+from xlareport.analysis.passes.step_boundaries import between, has_same_form
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import local_path, open_source
@@ -97,7 +97,7 @@ class Module:
         return f"<Module {self.key}>"
 
     @cached_property
-    def read(self) -> program.ParsedModule:
+    def read(self) -> program.Module:
         """Everything as it was read, for what is not offered here."""
         return program.read_module(self.files)
 
@@ -125,10 +125,11 @@ class Module:
     @cached_property
     def steps(self) -> tuple[StepChange, ...]:
         """What changed from each snapshot to the next: one fewer than there are snapshots."""
-        texts = [one.hlo for one in self.read.snapshots]
-        return tuple(
-            step(texts[one.number - 1], texts[one.number], one.actor) for one in between(self.read)
-        )
+        return tuple(self._step(boundary.number, boundary.actor) for boundary in between(self.read))
+
+    def _step(self, number: int, actor: str) -> StepChange:
+        before, after = self.read.snapshots[number - 1 : number + 1]
+        return step(before.hlo, after.hlo, actor, headers=has_same_form(before, after))
 
     @cached_property
     def memory(self) -> MemoryFigures:
@@ -151,7 +152,7 @@ class Module:
 
         Raises UnknownNameError. `stage` of an event is a place in `stages`.
         """
-        snapshots = SnapshotSequence([one.hlo for one in self.stages])
+        snapshots = Snapshots([one.hlo for one in self.stages])
         found = find_subjects(snapshots, op, None)
         if not found:
             raise UnknownNameError(f"{self.key} has no {op!r}", near_names(snapshots, op))
@@ -209,7 +210,7 @@ class Stage:
 
     def same_code(self, other: "Stage") -> bool:
         """Say whether both differ in nothing but names, numbers and source lines."""
-        forms = CodeDigests()
+        forms = Forms()
         return forms.of_module(self.hlo) == forms.of_module(other.hlo)
 
     def difference(self, after: "Stage") -> StepChange:

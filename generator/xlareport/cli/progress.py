@@ -4,21 +4,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from xlareport.runtime.progress import ProgressCallback, silent
+from xlareport.runtime.progress import Tell, silent
 
 
 @contextmanager
-def progress_bar(*, quiet: bool = False) -> Iterator[ProgressCallback]:
+def progress(*, quiet: bool = False) -> Iterator[Tell]:
     """Show one bar for each kind of work that is told of; it has no thread before the first."""
     if quiet or not sys.stderr.isatty():
         yield silent
         return
-    with _shown() as progress:
-        yield progress
+    with _shown() as tell:
+        yield tell
 
 
 @contextmanager
-def _shown() -> Iterator[ProgressCallback]:
+def _shown() -> Iterator[Tell]:
     from rich.console import Console  # noqa: PLC0415 - takes long, and is for terminals only
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -34,13 +34,13 @@ def _shown() -> Iterator[ProgressCallback]:
     bar = Progress(*columns, TimeElapsedColumn(), console=console)
     tasks: dict[str, TaskID] = {}
 
-    def progress(what: str, done: int, total: int) -> None:
+    def tell(what: str, done: int, total: int) -> None:
         if what not in tasks:
             tasks[what] = bar.add_task(what, total=total)
         bar.start()
         bar.update(tasks[what], completed=done, total=total)
 
     try:
-        yield progress
+        yield tell
     finally:
         bar.stop()

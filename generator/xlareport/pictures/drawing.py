@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from xlareport.pictures.shade import UNKNOWN, Shade
-from xlareport.runtime.fast_pickle import FastPickle
+from xlareport.runtime.fast_pickle import Parcel
 
 NODE_LIMIT = 200
 EDGE_LIMIT = 600
@@ -38,7 +38,7 @@ EdgeStyle = Literal["normal", "thin", "control"]
 
 
 @dataclass(frozen=True, slots=True)
-class Opening(FastPickle):
+class Opening(Parcel):
     """Another picture that a mark on a box or frame opens."""
 
     target: str
@@ -48,7 +48,7 @@ class Opening(FastPickle):
 
 
 @dataclass(frozen=True, slots=True)
-class Box(FastPickle):
+class Node(Parcel):
     """A box: an instruction, or a group of them drawn as one."""
 
     id: str
@@ -73,7 +73,7 @@ class Box(FastPickle):
 
 
 @dataclass(frozen=True, slots=True)
-class Arrow(FastPickle):
+class Edge(Parcel):
     """An arrow from what makes a value to what uses it."""
 
     source: str
@@ -85,7 +85,7 @@ class Arrow(FastPickle):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(FastPickle):
+class Group(Parcel):
     """A frame around boxes: a called computation or a scope of the framework."""
 
     id: str
@@ -112,12 +112,12 @@ class DrawingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(FastPickle):
+class Drawing(Parcel):
     """A picture before layout. Raises DrawingError beyond 200 boxes or 600 arrows."""
 
     title: str
-    nodes: tuple[Box, ...]
-    edges: tuple[Arrow, ...] = ()
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...] = ()
     groups: tuple[Group, ...] = ()
     notes: tuple[str, ...] = ()
     """What was folded or left out, in words."""

@@ -12,7 +12,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Rectangle:
+class Box:
     """A rectangle by its upper left corner; x grows to the right, y downwards."""
 
     x: float
@@ -27,10 +27,10 @@ class Layout:
 
     width: float
     height: float
-    nodes: tuple[Rectangle, ...]
+    nodes: tuple[Box, ...]
     edges: tuple[tuple[Point, ...], ...]
     """Three points for each cubic curve after the start; the last point is the arrow's tip."""
-    groups: tuple[Rectangle, ...] = ()
+    groups: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,15 @@ class _Page:
     def point(self, x: float, y: float) -> Point:
         return round(x - self.left, 1), round(self.high - y, 1)
 
-    def node(self, one: Mapping[str, str]) -> Rectangle:
+    def node(self, one: Mapping[str, str]) -> Box:
         width, height = 72 * float(one["width"]), 72 * float(one["height"])
         x, y = _numbers(one["pos"])
         corner = self.point(x - width / 2, y + height / 2)
-        return Rectangle(*corner, round(width, 1), round(height, 1))
+        return Box(*corner, round(width, 1), round(height, 1))
 
-    def frame(self, one: Mapping[str, str]) -> Rectangle:
+    def frame(self, one: Mapping[str, str]) -> Box:
         left, low, right, high = _numbers(one["bb"])
-        return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
+        return Box(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
     def curve(self, text: str) -> tuple[Point, ...]:
         """Read `e,TIP START C1 C2 P ...`; the tip is there only with an arrow head."""

@@ -23,7 +23,7 @@ class Affine:
 
 
 @dataclass(frozen=True, slots=True)
-class IntegerComparison:
+class Comparison:
     """A comparison of two integers, as in `compare(a, b), direction=LT`."""
 
     left: Affine
@@ -35,11 +35,11 @@ class IntegerComparison:
 class Tuple:
     """A tuple whose elements are followed when asked for."""
 
-    frame: "CallFrame"
+    frame: "Frame"
     operands: tuple[str, ...]
 
 
-Value = Affine | IntegerComparison | Tuple | None
+Value = Affine | Comparison | Tuple | None
 """None is what cannot be followed."""
 
 
@@ -59,7 +59,7 @@ class Evaluator:
 
 
 @dataclass(frozen=True, slots=True)
-class CallFrame:
+class Frame:
     """A computation with the values of its parameters."""
 
     evaluator: Evaluator
@@ -123,14 +123,12 @@ class CallFrame:
         computation = self.evaluator.module.by_name.get(name)
         if computation is None:
             return None
-        inside = CallFrame(self.evaluator, computation, dict(enumerate(values)), self.depth + 1)
+        inside = Frame(self.evaluator, computation, dict(enumerate(values)), self.depth + 1)
         return inside.root()
 
-    def _deeper(self) -> "CallFrame":
+    def _deeper(self) -> "Frame":
         """Return this frame one level down: the depth of the recursion is bounded."""
-        return CallFrame(
-            self.evaluator, self.computation, self.parameters, self.depth + 1, self.known
-        )
+        return Frame(self.evaluator, self.computation, self.parameters, self.depth + 1, self.known)
 
 
 def element(value: Value, path: tuple[int, ...]) -> Value:
@@ -149,7 +147,7 @@ def _combined(instruction: Instruction, left: Value, right: Value) -> Value:
     if not isinstance(left, Affine) or not isinstance(right, Affine):
         return None
     if instruction.opcode == "compare":
-        return IntegerComparison(left, instruction.attributes.get("direction", ""), right)
+        return Comparison(left, instruction.attributes.get("direction", ""), right)
     if instruction.opcode == "add" and (left.path is None or right.path is None):
         path = left.path if left.path is not None else right.path
         return Affine(path, left.offset + right.offset)

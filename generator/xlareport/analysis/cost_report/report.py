@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.breakdown import (
-    CostPart,
+    Part,
     by_computation,
     by_opcode,
     by_scope,
     parts,
 )
-from xlareport.analysis.cost.options import CostOptions, device_of
+from xlareport.analysis.cost.options import Reckoning, device_of
 from xlareport.analysis.cost.roofline import least_seconds, least_times
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.memory_report import MemoryReport, memory_of
+from xlareport.analysis.cost_report.memory_report import Memory, memory_of
 from xlareport.analysis.cost_report.source_lines import (
+    Evidence,
     ReadLines,
-    SourceEvidence,
-    SourceReport,
+    Source,
     source_of_module,
 )
 from xlareport.analysis.cost_report.work_report import (
@@ -36,14 +36,14 @@ from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import findings
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
-from xlareport.program import ParsedModule
+from xlareport.program import Module
 
 _ROWS = 200
 _SCOPE_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class CostReport:
+class Expense:
     """What one run of a module costs on one device."""
 
     device: Device
@@ -57,33 +57,33 @@ class CostReport:
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]
     collectives: tuple[CollectiveRow, ...]
-    computations: tuple[CostPart, ...]
-    scopes: tuple[CostPart, ...]
-    opcodes: tuple[CostPart, ...]
+    computations: tuple[Part, ...]
+    scopes: tuple[Part, ...]
+    opcodes: tuple[Part, ...]
     findings: tuple[Finding, ...]
-    memory: MemoryReport
-    source: SourceReport
+    memory: Memory
+    source: Source
 
 
 def expense(
-    module: ParsedModule,
+    module: Module,
     cost: ModuleCost,
     backend: str | None,
-    cost_options: CostOptions | None = None,
+    reckoning: Reckoning | None = None,
     read: ReadLines | None = None,
-) -> CostReport:
+) -> Expense:
     """Work out what the final snapshot costs; `read` gives texts of sources where wanted."""
     final = module.final
     hlo = final.hlo if final else HloModule("", "", ())
-    device, grade = device_of(module.device_words, backend, cost_options or CostOptions())
+    device, grade = device_of(module.device_words, backend, reckoning or Reckoning())
     earlier = [one.hlo for one in module.snapshots if one.hlo is not hlo]
     memory = memory_of(module.memory, hlo, cost)
     peak = memory.peak_lines if memory.at_peak_count else None
     times = least_times(cost, device)
     first = earlier[0] if earlier else None
     case = case_of(module, cost, device)
-    evidence = SourceEvidence(first, hlo, module.stablehlo, peak)
-    return CostReport(
+    evidence = Evidence(first, hlo, module.stablehlo, peak)
+    return Expense(
         device=device,
         device_grade=grade,
         totals=totals(cost),

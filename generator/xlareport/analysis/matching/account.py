@@ -89,6 +89,10 @@ class _Account:
         if before in self._told_before or self._unchanged(before):
             return
         self._told_before.add(before)
+        copied = self._partner.get(before)
+        if copied is not None:
+            self._join(copied, after)
+            return
         pairing = self._partner_of.get(after)
         if pairing is None:
             itself = self._search.same_place_before(after)
@@ -97,6 +101,13 @@ class _Account:
         pairing.before = (*pairing.before, before)
         if pairing.relation is Relation.SAME:
             pairing.relation = Relation.MERGED
+
+    def _join(self, copied: Pairing, after: Place) -> None:
+        """Add to what has copies already that it became one with something else."""
+        if after not in copied.after:
+            copied.after = (*copied.after, after)
+        self._told_after.add(after)
+        self._partner_of.setdefault(after, copied)
 
     def groups(self) -> None:
         """Tell what new fusions and calls hold, and what became of those that are gone."""

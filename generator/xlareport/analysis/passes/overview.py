@@ -20,11 +20,11 @@ from xlareport.analysis.passes.times import (
 )
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
-from xlareport.program import ParsedModule
+from xlareport.program import Module
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class Glance:
     """What the passes did to a module, taken together. Snapshots are those that were read."""
 
     growth: tuple[Growth, ...]
@@ -46,19 +46,19 @@ class Overview:
 
 
 def glance(
-    module: ParsedModule,
+    module: Module,
     between: Sequence[Boundary],
     numbers: Sequence[tuple[int, NumbersChanged]],
     steps: Sequence[StepSummary | None] = (),
     costs: Costs | None = None,
-) -> Overview:
+) -> Glance:
     """Look at all steps of a module; `between` has the boundary of each, `steps` what it did.
 
     `costs` has what was counted before.
     """
     modules = [one.hlo for one in module.snapshots]
     metadata = module.passes
-    return Overview(
+    return Glance(
         growth=growth(modules, costs or Costs()),
         numbers=tuple(numbers),
         busiest=busiest(between, steps),

@@ -5,16 +5,26 @@ from itertools import pairwise
 
 from xlareport.analysis.passes.times import sharpened
 from xlareport.analysis.steps.boundaries import Boundary, boundaries
-from xlareport.program import ParsedModule, ParsedSnapshot
+from xlareport.program import Module, Snapshot
 
 
-def between(module: ParsedModule) -> tuple[Boundary, ...]:
+def between(module: Module) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
     stages = [one.stage for one in module.snapshots]
     found = boundaries(stages, identical(module.snapshots))
     return sharpened(found, stages, module.passes) if module.passes else found
 
 
-def identical(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
+def identical(snapshots: Sequence[Snapshot]) -> list[bool]:
     """Say of each snapshot but the first whether it holds the same as the one before."""
-    return [one.hlo.computations == other.hlo.computations for one, other in pairwise(snapshots)]
+    return [_holds_same(before, after) for before, after in pairwise(snapshots)]
+
+
+def _holds_same(before: Snapshot, after: Snapshot) -> bool:
+    headers = before.hlo.header == after.hlo.header or not has_same_form(before, after)
+    return headers and before.hlo.computations == after.hlo.computations
+
+
+def has_same_form(before: Snapshot, after: Snapshot) -> bool:
+    """Say whether two snapshots were read from files of one form; protos lack attributes."""
+    return before.read_from.name.kind == after.read_from.name.kind

@@ -38,6 +38,8 @@ class Change:
 
     Of what was combined, all that it was; of what was split, all that it became.
     """
+    balance: int = 0
+    """Instructions that the module gains by it: 1, 0 or -1."""
 
     @property
     def scoped(self) -> bool:
@@ -63,6 +65,8 @@ _SIMPLE = {
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.INLINED, Kind.SPLIT})
+_HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
+_GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
 _OPERANDS_NAMED = 4
 _OTHER_VALUES = frozenset({Kind.TYPE, Kind.PRECISION, Kind.SHAPE})
@@ -77,17 +81,54 @@ def changes(matching: Matching) -> Iterator[Change]:
     yield from _reordered(matching)
 
 
+class _Ledger:
+    """Counts each instruction once, in the first change that names it, on either side.
+
+    So that all changes of a step together say by how many instructions the module grew.
+    """
+
+    def __init__(self) -> None:
+        self._before: set[Place] = set()
+        self._after: set[Place] = set()
+
+    def balance(self, relation: Relation, before: Place | None, after: Place | None) -> int:
+        """Return the instructions gained; a fusion or call alone is new, what it holds is not."""
+        gained = relation not in _GIVEN_UP and _enter(self._after, after)
+        lost = relation not in _HOLDING and _enter(self._before, before)
+        return gained - lost
+
+
+def _enter(seen: set[Place], place: Place | None) -> bool:
+    """Enter a place; say whether it is there for the first time."""
+    if place is None or place in seen:
+        return False
+    seen.add(place)
+    return True
+
+
 class _Reader:
     def __init__(self, matching: Matching) -> None:
         self._matching = matching
+        self._ledger = _Ledger()
 
     def read(self, pairing: Pairing) -> Iterator[Change]:
         if pairing.relation in _PAIRS:
-            yield from self._compared(pairing)
+            yield from self._first_pair(pairing)
         for before, after in _further(pairing):
             change = self._change((_kind(pairing),), before, after, pairing, ())
+            change = replace(change, balance=self._ledger.balance(pairing.relation, before, after))
             again = change.kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]
             yield replace(change, kind=Kind.REBUILT, kinds=(Kind.REBUILT,)) if again else change
+
+    def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
+        before, after = pairing.before[0], pairing.after[0]
+        balance = self._ledger.balance(pairing.relation, before, after)
+        change = next(self._compared(pairing), None)
+        if change is None and balance:
+            kind = Kind.CLONED if balance > 0 else Kind.MERGED
+            change = self._change((kind,), before, after, pairing, ())
+        if change is not None:
+            yield replace(change, balance=balance)
 
     def _compared(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]

@@ -1,7 +1,7 @@
 """Steps: what the compiler did between two snapshots, in words, figures and changes."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.facts import facts_of
@@ -11,11 +11,9 @@ from xlareport.analysis.steps.boundaries import NOBODY
 from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
+from xlareport.analysis.steps.headers import HeaderChange, header_changes
 from xlareport.analysis.steps.telling import Telling, tell
 from xlareport.hlo.model import Computation, HloModule
-
-_GONE = frozenset({Kind.REMOVED, Kind.DEAD, Kind.MERGED, Kind.INLINED, Kind.ABSORBED})
-_NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.PARAMETER, Kind.OUTLINED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +30,19 @@ class StepChange:
     """What happened between two snapshots."""
 
     identical: bool
-    """The same content."""
+    """The same header and the same computations."""
     before: Figures
     after: Figures
     added: tuple[Change, ...]
+    """Instructions that the module gained; their number less that of `removed` is its growth."""
     removed: tuple[Change, ...]
+    """Instructions that the module lost."""
     modified: tuple[Change, ...]
+    """Instructions that it kept, and that are not as they were."""
     renumbered: int
     """Instructions of which only the number in the name changed; in none of the three above."""
+    header: tuple[HeaderChange, ...]
+    """Attributes of the module that changed."""
     opcode_delta: tuple[tuple[str, int, int], ...]
     """Opcode, count before and after in the computations that differ; the largest change first."""
     groups: tuple[ChangeGroup, ...]
@@ -56,33 +59,71 @@ class StepChange:
         return (*self.added, *self.removed, *self.modified)
 
 
-def step(before: HloModule, after: HloModule, actor: str = NOBODY) -> StepChange:
-    """Tell what changed from one snapshot to the next; `actor` is the subject of the headline."""
-    figures = figures_of(before), figures_of(after)
-    if before is after or before.computations == after.computations:
-        return _unchanged(figures, actor)
-    matching = match(before, after)
+def step(
+    before: HloModule, after: HloModule, actor: str = NOBODY, *, headers: bool = True
+) -> StepChange:
+    """Tell what changed from one snapshot to the next; `actor` is the subject of the headline.
+
+    `headers` says whether both were read from files of one form: others lack attributes.
+    """
+    header = header_changes(before, after) if headers else ()
+    same = before is after or before.computations == after.computations
+    if same and not header:
+        return _unchanged(before, actor)
+    matching = Matching(before, after, {}, ()) if same else match(before, after)
     found = list(changes(matching))
     groups = grouped(found)
-    named = sum(old != new for old, new in matching.computations.items())
-    touched = {one.before for one in found if one.before and not _is_quiet(one)}
-    told = tell(
-        Telling(groups, actor, renumbered(found), named, before.instruction_count, len(touched))
-    )
+    sentences = tell(_telling(actor, matching, header, found, groups))
     return StepChange(
         identical=False,
-        before=figures[0],
-        after=figures[1],
-        added=tuple(one for one in found if one.kind in _NEW),
-        removed=tuple(one for one in found if one.kind in _GONE),
-        modified=tuple(one for one in found if one.kind not in _NEW | _GONE and not one.numbering),
-        renumbered=sum(one.numbering for one in found),
+        before=figures_of(before),
+        after=figures_of(after),
+        added=tuple(change for change in found if change.balance > 0),
+        removed=tuple(change for change in found if change.balance < 0),
+        modified=tuple(change for change in found if not change.balance and not change.numbering),
+        renumbered=sum(change.numbering for change in found),
+        header=header,
         opcode_delta=_opcode_delta(before, after),
         groups=groups,
-        headline=told[0],
-        account=told[1:],
+        headline=sentences[0],
+        account=sentences[1:],
         matching=matching,
     )
+
+
+def _telling(
+    actor: str,
+    matching: Matching,
+    header: Sequence[HeaderChange],
+    found: Sequence[Change],
+    groups: tuple[ChangeGroup, ...],
+) -> Telling:
+    touched = {change.before for change in found if change.before and not _is_quiet(change)}
+    return Telling(
+        groups=groups,
+        actor=actor,
+        header=tuple(change.phrase for change in header),
+        renumbered=renumbered(found),
+        computations=sum(old != new for old, new in matching.computations.items()),
+        instructions=matching.before.instruction_count,
+        touched=len(touched),
+        reordered=_reordered(matching),
+    )
+
+
+def _reordered(matching: Matching) -> str:
+    """Return what stands in another order where nothing else differs: it has no effect."""
+    before, after = matching.before, matching.after
+    if before.computations == after.computations:
+        return ""
+    if set(before.computations) == set(after.computations):
+        return "computations"
+    pairs = ((one, after.by_name.get(one.name)) for one in before.computations)
+    same = all(
+        other is not None and set(one.instructions) == set(other.instructions)
+        for one, other in pairs
+    )
+    return "unscheduled instructions" if same else ""
 
 
 def figures_of(module: HloModule) -> Figures:
@@ -96,20 +137,22 @@ def _is_quiet(change: Change) -> bool:
     return change.numbering or change.kind is Kind.REWIRED
 
 
-def _unchanged(figures: tuple[Figures, Figures], actor: str) -> StepChange:
-    told = tell(Telling((), actor))
+def _unchanged(module: HloModule, actor: str) -> StepChange:
+    figures = figures_of(module)
+    sentences = tell(Telling((), actor))
     return StepChange(
         identical=True,
-        before=figures[0],
-        after=figures[1],
+        before=figures,
+        after=figures,
         added=(),
         removed=(),
         modified=(),
         renumbered=0,
+        header=(),
         opcode_delta=(),
         groups=(),
-        headline=told[0],
-        account=told[1:],
+        headline=sentences[0],
+        account=sentences[1:],
         matching=None,
     )
 

@@ -24,6 +24,8 @@ class Telling:
     groups: tuple[ChangeGroup, ...]
     actor: str
     """Who did it: `algsimp`, `Before dce, the compiler`."""
+    header: tuple[str, ...] = ()
+    """What was done to the header of the module, in phrases: `set is_scheduled`."""
     renumbered: ChangeGroup | None = None
     """Instructions of which only the number in the name changed."""
     computations: int = 0
@@ -32,29 +34,41 @@ class Telling:
     """Of the module before."""
     touched: int = 0
     """Those of them that changed."""
+    reordered: str = ""
+    """What only stands in another order, without effect: `computations`; '' for nothing."""
 
 
 def tell(step: Telling) -> tuple[str, ...]:
     """Return the headline and further sentences, one for each kind of change."""
     kinds = _by_kind(step.groups)
     if not kinds:
-        return (_nothing(step),)
+        return (_quiet(step),)
     every = dict(kinds)
     phrases = [phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
-    said = wording.listing(phrases[:_PHRASES_IN_HEADLINE])
+    said = wording.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
     headline = f"{step.actor} {said}; {example_of(kinds[0][1][0])}."
     return (headline, *_sentences(kinds), *_in_all(step))
 
 
-def _nothing(step: Telling) -> str:
+def _quiet(step: Telling) -> str:
+    """Return the headline of a step in which every instruction does what it did."""
+    only = _only(step)
+    if step.header:
+        rest = f"; otherwise it only {only}" if only else ""
+        return f"{step.actor} {wording.listing(step.header)}{rest}."
+    if only:
+        return f"{step.actor} only {only}."
+    return f"{step.actor} did not change the module."
+
+
+def _only(step: Telling) -> str:
+    """Return what was done to names and to an order that has no effect; '' for nothing."""
     if step.renumbered is not None:
         count = wording.plural("instruction", step.renumbered.count)
-        example = example_of(step.renumbered)
-        return f"{step.actor} only gave other numbers to {count}; {example}."
+        return f"renumbered {count}; {example_of(step.renumbered)}"
     if step.computations:
-        count = wording.plural("computation", step.computations)
-        return f"{step.actor} only gave other names to {count}."
-    return f"{step.actor} changed nothing."
+        return f"renamed {wording.plural('computation', step.computations)}"
+    return f"listed {step.reordered} in another order" if step.reordered else ""
 
 
 def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup]]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.headers import header_line
 from xlareport.analysis.steps.sequence import Alignment, alignments
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -44,7 +45,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class ComputationDiff:
-    """One computation that differs."""
+    """One computation that differs, or the headers of both modules."""
 
     before: str | None
     after: str | None
@@ -64,9 +65,10 @@ class TextDiff:
         return sum(one.renumbered for one in self.computations)
 
 
-def text_diff(matching: Matching) -> TextDiff:
-    """Return the text difference of two matched snapshots."""
-    found = [_compared(matching, alignment) for alignment in alignments(matching)]
+def text_diff(matching: Matching, *, header: bool = False) -> TextDiff:
+    """Return the text difference of two matched snapshots; `header` says that theirs differ."""
+    found = [_headers(matching)] if header else []
+    found += [_compared(matching, alignment) for alignment in alignments(matching)]
     paired = matching.computations
     before, after = matching.before, matching.after
     found += [
@@ -78,6 +80,14 @@ def text_diff(matching: Matching) -> TextDiff:
         _alone(one, "-", matching) for one in _different(before, after) if one.name not in paired
     ]
     return TextDiff(tuple(one for one in found if one.hunks or one.renumbered))
+
+
+def _headers(matching: Matching) -> ComputationDiff:
+    """Return the first lines of both texts as a hunk of their own."""
+    before, after = matching.before, matching.after
+    line = DiffLine("~", header_line(before), header_line(after))
+    title = f"HloModule {before.name}"
+    return ComputationDiff(title, title, (Hunk(0, (line,)),), 0)
 
 
 def _different(module: HloModule, other: HloModule) -> list[Computation]:

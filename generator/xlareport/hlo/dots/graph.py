@@ -27,42 +27,42 @@ _ENTRY = re.compile(r"<b>(.*?)<br/>Computation ([^<]++)")
 
 
 @dataclass(slots=True, eq=False)
-class DotNode:
+class Node:
     """A node, or a fusion whose body is drawn: then its cluster stands for it."""
 
     label: Label
-    cluster: "DotCluster"
+    cluster: "Cluster"
     tooltip: str = ""
-    operands: dict[int, "DotNode"] = field(default_factory=dict)
+    operands: dict[int, "Node"] = field(default_factory=dict)
     """By number, without what is folded into the label."""
-    control: list["DotNode"] = field(default_factory=list)
-    called: list["DotCluster"] = field(default_factory=list)
+    control: list["Node"] = field(default_factory=list)
+    called: list["Cluster"] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
-class DotCluster:
+class Cluster:
     """A computation: the drawing as a whole, a fused expression or a called computation."""
 
-    parent: "DotCluster | None" = None
+    parent: "Cluster | None" = None
     depth: int = 0
     name: str = ""
     title: str = ""
-    fusion: DotNode | None = None
+    fusion: Node | None = None
     """What stands for a fused expression among the nodes of the parent."""
-    nodes: list[DotNode] = field(default_factory=list)
-    root: DotNode | None = None
+    nodes: list[Node] = field(default_factory=list)
+    root: Node | None = None
 
 
-class DotGraph:
+class Graph:
     """The clusters of a drawing: callees first, the drawing as a whole last."""
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         """Read the statements; `problems` says what was not understood."""
         self.problems: list[Problem] = []
-        self.top = DotCluster()
-        self.clusters: list[DotCluster] = []
-        self._by_id: dict[str, DotCluster] = {}
-        self._nodes: dict[str, DotNode] = {}
+        self.top = Cluster()
+        self.clusters: list[Cluster] = []
+        self._by_id: dict[str, Cluster] = {}
+        self._nodes: dict[str, Node] = {}
         self._open = [self.top]
         self._edges: list[str] = []
         for statement in statements:
@@ -90,7 +90,7 @@ class DotGraph:
     def _enter(self, text: str) -> None:
         parent = self._open[-1]
         found = _CLUSTER.match(text)
-        made = DotCluster(parent, parent.depth + 1)
+        made = Cluster(parent, parent.depth + 1)
         if found:
             self._by_id[found[1]] = made
         self._open.append(made if made.depth <= MAX_DEPTH else parent)
@@ -101,7 +101,7 @@ class DotGraph:
             if done is not self._open[-1]:
                 self.clusters.append(done)
 
-    def _title(self, cluster: DotCluster, title: str) -> None:
+    def _title(self, cluster: Cluster, title: str) -> None:
         fused, called, entry = _FUSED.match(title), _CALLED.match(title), _ENTRY.match(title)
         if fused and cluster.parent is not None:
             self._fusion(cluster, cluster.parent, fused[1], fused[2])
@@ -110,11 +110,11 @@ class DotGraph:
         elif entry:
             cluster.title, cluster.name = entry[1], entry[2]
 
-    def _fusion(self, cluster: DotCluster, parent: DotCluster, name: str, rest: str) -> None:
+    def _fusion(self, cluster: Cluster, parent: Cluster, name: str, rest: str) -> None:
         label = read_label(f"<b>{name}</b><br/>{rest}")
         label.opcode = "fusion"
         cluster.name = f"unnamed-of-{name}"
-        cluster.fusion = DotNode(label, parent, called=[cluster])
+        cluster.fusion = Node(label, parent, called=[cluster])
         parent.nodes.append(cluster.fusion)
 
     def _node(self, text: str) -> None:
@@ -124,7 +124,7 @@ class DotGraph:
             return
         cluster = self._open[-1]
         label = read_label(text[found.end() : end])
-        node = DotNode(label, cluster, _tooltip(text, end))
+        node = Node(label, cluster, _tooltip(text, end))
         cluster.nodes.append(node)
         self._nodes[found[1]] = node
 
@@ -139,7 +139,7 @@ class DotGraph:
             # The tag that marks the root of the drawing.
             self.top.root = _lifted(source, self.top)
 
-    def _join_nodes(self, source: DotNode, target: DotNode, text: str) -> None:
+    def _join_nodes(self, source: Node, target: Node, text: str) -> None:
         tail = _TAIL.search(text)
         if tail and tail[1] in self._by_id:
             cluster = self._by_id[tail[1]]
@@ -160,7 +160,7 @@ def _tooltip(text: str, start: int) -> str:
     return text[begin + len('tooltip="') : end] if 0 <= begin < end else ""
 
 
-def _name_by_edge(source: DotNode, target: DotNode, text: str) -> None:
+def _name_by_edge(source: Node, target: Node, text: str) -> None:
     """Give parameters their names: only tooltips of edges say them."""
     names = _BETWEEN.search(text)
     if names:
@@ -168,7 +168,7 @@ def _name_by_edge(source: DotNode, target: DotNode, text: str) -> None:
         target.label.name = target.label.name or names[2]
 
 
-def _add_operand(source: DotNode, target: DotNode, number: int) -> None:
+def _add_operand(source: Node, target: Node, number: int) -> None:
     """Note an operand; edges are drawn into and out of fused expressions, operands are not."""
     used = _lifted(source, target.cluster)
     if used.cluster is not target.cluster and target.cluster.fusion is not None:
@@ -178,7 +178,7 @@ def _add_operand(source: DotNode, target: DotNode, number: int) -> None:
     target.operands[number] = used
 
 
-def _lifted(node: DotNode, cluster: DotCluster) -> DotNode:
+def _lifted(node: Node, cluster: Cluster) -> Node:
     """Return the fusion that stands for a node inside it, in a cluster around.
 
     What is used from outside is the root of the fused expression.

@@ -1,0 +1,93 @@
+/**
+ * The table of all instructions of a module as it was left: what they are from the index of the
+ * graph, their figures from pieces of their own. Nothing of it is loaded until somebody asks.
+ */
+"use strict";
+
+(() => {
+  const { element, load, state } = xlareport;
+
+  const COLUMNS = [
+    { title: "Instruction", kind: "code", of: "instruction" },
+    { title: "Opcode", kind: "code", of: "opcode" },
+    { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
+    { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
+    { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
+    { title: "Share", kind: "percent", help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion" },
+    { title: "Scope", kind: "text", help: "the framework op that it comes from" },
+    { title: "Source", kind: "text", help: "the line of the program that it comes from" },
+    { title: "Computation", kind: "code", of: "instruction", help: "where it stands" },
+  ];
+  const SHARE = 5;
+
+  /**
+   * @typedef {object} Piece
+   * @property {number} pieces how many there are
+   * @property {(number | null)[]} flops
+   * @property {(number | null)[]} bytes
+   * @property {(number | null)[]} share
+   * @property {number[]} scope into `scopes`
+   * @property {number[]} source into `sources`
+   * @property {string[]} scopes
+   * @property {string[]} sources
+   */
+
+  /**
+   * @param {string} key
+   * @returns {Promise<Piece[]>}
+   */
+  async function pieces(key) {
+    const first = /** @type {Piece} */ (await load(`${key}-0`));
+    const others = Array.from({ length: first.pieces - 1 }, (_, place) => load(`${key}-${place + 1}`));
+    return [first, ...(await Promise.all(others))];
+  }
+
+  /**
+   * @param {any} index of the graph
+   * @param {Piece[]} found
+   */
+  function rows(index, found) {
+    const names = index.names.values();
+    const inside = index.computations.flatMap((/** @type {[string, number]} */ [name, count]) => Array(count).fill(name));
+    const made = [];
+    for (const piece of found) {
+      for (let place = 0; place < piece.share.length; place += 1) {
+        const at = made.length;
+        const [opcode] = index.looks[index.look[at]];
+        const figures = [piece.flops[place], piece.bytes[place], piece.share[place]];
+        const from = [piece.scopes[piece.scope[place]], piece.sources[piece.source[place]]];
+        made.push([names.next().value, opcode, index.shapes[index.shape[at]][0], ...figures, ...from, inside[at]]);
+      }
+    }
+    return made;
+  }
+
+  /**
+   * @param {HTMLElement} host
+   * @param {string} key
+   */
+  async function show(host, key) {
+    const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
+    host.replaceChildren(room);
+    const [{ index }, found] = await Promise.all([xlareportGraph.load(host.dataset.graph ?? ""), pieces(key)]);
+    const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
+    room.removeAttribute("aria-busy");
+    const data = { columns: COLUMNS, rows: rows(index, found), sort: [SHARE, "desc"], empty: "There is no instruction." };
+    new xlareportTable.Table(room, key, /** @type {any} */ (data));
+    host.append(element("p.xr-muted", null, note));
+  }
+
+  xlareport.component("data-xr-instructions", async (host, key) => {
+    const open = () => show(host, key);
+    const asked = () => state.get("t") === key;
+    if (asked()) return open();
+    const button = host.querySelector("button");
+    const opened = new Promise((resolve) => {
+      button?.addEventListener("click", resolve, { once: true });
+      window.addEventListener("hashchange", () => asked() && resolve(null));
+    });
+    await opened;
+    await open();
+    host.querySelector("input")?.focus();
+  });
+})();

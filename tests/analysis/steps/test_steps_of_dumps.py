@@ -1,0 +1,55 @@
+"""What must hold of every step of every dump at hand, whatever it changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from xlareport import api
+from xlareport.analysis.passes.step_boundaries import has_same_form
+from xlareport.analysis.steps.step import StepChange
+from xlareport.pages.steps.payload import step_payload
+from xlareport.program import Snapshot
+
+DATA = Path(__file__).parents[2] / "data"
+PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))
+
+
+def steps(dump: Path) -> Iterator[tuple[Snapshot, Snapshot, StepChange]]:
+    """Yield each step of a dump with the snapshots on both sides."""
+    with api.read(dump) as report:
+        for module in report.modules:
+            snapshots = module.read.snapshots
+            yield from zip(snapshots, snapshots[1:], module.steps, strict=False)
+
+
+def check_balance(change: StepChange) -> None:
+    """Check that what is shown as added and removed is how much the module grew."""
+    growth = change.after.instructions - change.before.instructions
+    assert len(change.added) - len(change.removed) == growth
+    story = step_payload(change, None, "", {})
+    shown = sum(group["count"] for group in story["groups"]) + change.renumbered
+    assert shown == len(change.changes) + change.renumbered
+    assert sum(count - before for _, before, count in change.opcode_delta) == growth
+
+
+def check_content(before: Snapshot, after: Snapshot, change: StepChange) -> None:
+    """Check that a step is told to change nothing where both snapshots hold the same, only then."""
+    same = before.hlo.computations == after.hlo.computations
+    headers = before.hlo.header == after.hlo.header or not has_same_form(before, after)
+    assert change.identical == (same and headers)
+    assert change.headline.endswith("did not change the module.") == change.identical
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_growth_is_what_was_added_less_what_was_removed(name: str) -> None:
+    for before, after, change in steps(DATA / name):
+        check_balance(change)
+        check_content(before, after, change)
+
+
+def test_growth_in_large_dumps(dumps: Path) -> None:
+    for dump in sorted(dumps.iterdir()):
+        for before, after, change in steps(dump / dump.name):
+            check_balance(change)
+            check_content(before, after, change)
