@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: walks help report serve test check format browser screenshots bench score fuzz clean
+.PHONY: walks help report serve test check format bundle browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -27,6 +27,7 @@ serve: $(VENV)/.ready  ## Show that report on http://127.0.0.1:8000 and follow i
 	@cd "$(OUT)" && "$(CURDIR)/$(RUN)mkdocs" serve
 
 test: check browser  ## Check and test everything: sources, pages in a browser, the built wheel
+	$(RUN)python scripts/frontend.py test
 	$(RUN)pytest -n $(WORKERS)
 
 walks: browser  ## Walk through whole reports in a browser: minutes that `make test` spares
@@ -37,10 +38,14 @@ check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff format --check
 	$(RUN)mypy
 	$(RUN)lint-imports
+	$(RUN)python scripts/frontend.py check
 
 format: $(VENV)/.ready-test  ## Put the sources into the house's format
 	$(RUN)ruff format
 	$(RUN)ruff check --fix
+
+bundle: $(VENV)/.ready-test  ## Bring frontend/src into the scripts that the package ships
+	$(RUN)python scripts/frontend.py bundle
 
 browser: $(VENV)/.ready-test  ## Install the browser that some tests drive (Debian, as root)
 	@scripts/browser $(VENV)
@@ -64,7 +69,7 @@ fuzz: $(VENV)/.ready-fuzz  ## Fuzz every parser for SECONDS=60 each, or TARGETS=
 
 clean:  ## Remove the environment, the report and every cache
 	rm -rf $(VENV) report site dist build .pytest_cache .mypy_cache .ruff_cache \
-		.import_linter_cache .hypothesis .fuzz
+		.import_linter_cache .hypothesis .fuzz frontend/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.ready: $(ENVIRONMENT)

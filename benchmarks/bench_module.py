@@ -16,7 +16,7 @@ from typing import TypeVar
 from dumps import dumps, modules
 
 from xlareport.analysis.cost.work import Costs
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.node_timelines import films
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import Matching
@@ -96,7 +96,7 @@ def _stages(clock: Clock, snapshots: Sequence[HloModule]) -> list[StepChange]:
     clock.seconds["steps without it"] -= clock.seconds["matching"]
     clock.take("text differences", lambda: [text_diff(one) for one in found.values()])
     clock.take("growth", lambda: growth(snapshots, Costs()))
-    known = Snapshots(snapshots, found)
+    known = SnapshotSequence(snapshots, found)
     stages = [(str(number), "") for number in range(len(snapshots))]
     clock.take("histories", lambda: list(history_payloads("module", known, stages)))
     clock.take("films", lambda: films(known))

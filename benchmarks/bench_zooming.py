@@ -33,12 +33,12 @@ WANTED = 30
 LOOK_IN = ("pictures/*.js", "m/*/picture*.js", f"m/*/{SHARED}.js")
 ZOOM = """async ([key, name, place, graph, seconds]) => {
   const { pictures } = await xlareport.load(key);
-  const known = graph ? await xlareportGraph.load(graph) : undefined;
-  const svg = await xlareportRecords.svg(name ? pictures[name] : pictures, place, known);
+  const known = graph ? await xlareport.loadGraph(graph) : undefined;
+  const svg = await xlareport.recordSvg(name ? pictures[name] : pictures, place, known);
   const figure = document.createElement("figure");
   figure.className = "xr-picture";
   document.querySelector("article").prepend(figure);
-  const { canvas } = new xlareportPicture.Picture(figure, "picture", svg);
+  const { canvas } = xlareport.interactivePicture(figure, "picture", svg);
   figure.scrollIntoView();
   const frame = () => new Promise(requestAnimationFrame);
   for (let warm = 0; warm < 5; warm += 1) await frame();

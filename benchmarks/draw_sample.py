@@ -20,7 +20,7 @@ from real_steps import Step, steps
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Pairing, Place
-from xlareport.dump.modules import Stage
+from xlareport.dump.modules import SnapshotFiles
 
 _SEED = 7
 _WANTED = {
@@ -65,7 +65,7 @@ class Drawn:
         return before, after
 
 
-def _file(stage: Stage) -> str:
+def _file(stage: SnapshotFiles) -> str:
     found = next(one for one in stage.artifacts if one.name.kind == "hlo-text")
     return found.entry.path.rpartition("/")[2]
 

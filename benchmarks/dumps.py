@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xlareport.dump import filename
-from xlareport.dump.modules import Artifact, ModuleFiles, Stage, group
+from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles, group
 from xlareport.dump.source import open_source
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +27,7 @@ def modules(dump: Path) -> Iterator[ModuleFiles]:
         yield from group(artifacts).modules
 
 
-def content(stage: Stage, kind: str) -> bytes | None:
+def content(stage: SnapshotFiles, kind: str) -> bytes | None:
     """Return a snapshot in one form, `hlo-text` or `hlo-proto`; None where it was not written."""
     found = (one for one in stage.artifacts if one.name.kind == kind)
     artifact = next(found, None)

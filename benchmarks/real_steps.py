@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dumps import content
 
-from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -16,7 +16,7 @@ class Step:
 
     before: HloModule
     after: HloModule
-    stages: tuple[Stage, Stage]
+    stages: tuple[SnapshotFiles, SnapshotFiles]
 
     @property
     def ran(self) -> str:
@@ -34,7 +34,7 @@ class Step:
 def steps(files: ModuleFiles) -> Iterator[Step]:
     """Yield the steps between pass files of one module; no more than one is kept."""
     reader = TextReader()
-    last: tuple[HloModule, Stage] | None = None
+    last: tuple[HloModule, SnapshotFiles] | None = None
     for stage in files.stages:
         text = content(stage, "hlo-text") if stage.sequence is not None else None
         module = None if text is None else reader.read(text, stage.label)

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from cases import Label, analysed, mains, opened, place_of, rows
 
-from xlareport.analysis.modules.links import Link, links
+from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.side_files import read_graphs
 
 Pair = tuple[str, str]
@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 class Found:
     """The links of one dump, and the labels that could be met there."""
 
-    links: list[tuple[Link, Pair]]
+    links: list[tuple[ModuleLink, Pair]]
     labels: list[Pair]
 
 

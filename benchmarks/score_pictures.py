@@ -51,13 +51,13 @@ _WRITTEN = """async (asked) => {
   const found = [];
   for (const [key, name, place, graph] of asked) {
     const { pictures } = await xlareport.load(key);
-    const known = graph ? await xlareportGraph.load(graph) : undefined;
+    const known = graph ? await xlareport.loadGraph(graph) : undefined;
     const records = name ? pictures[name] : pictures;
     const record = records[place];
     const start = performance.now();
-    xlareportRecords.layout(record, xlareportRecords.drawing(record, known));
+    xlareport.recordLayout(record, xlareport.readDrawing(record, known));
     const took = performance.now() - start;
-    const svg = await xlareportRecords.svg(records, place, known);
+    const svg = await xlareport.recordSvg(records, place, known);
     const plain = /because the layout/.test((record.notes ?? []).join());
     found.push([new Blob([svg]).size, took, plain]);
   }

@@ -13,7 +13,7 @@ from pathlib import Path
 from dumps import content, modules
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.text import TextReader
 
@@ -74,14 +74,14 @@ def series(dump: Path, shown: Shown) -> Iterator[Series]:
             yield _series(f"{dump.name}/{files.key}", texts[: last + 1], shown)
 
 
-def _texts(files: ModuleFiles) -> Iterator[tuple[Stage, str]]:
+def _texts(files: ModuleFiles) -> Iterator[tuple[SnapshotFiles, str]]:
     for stage in files.stages:
         text = content(stage, "hlo-text")
         if text is not None:
             yield stage, text.decode(errors="replace")
 
 
-def _series(name: str, texts: Sequence[tuple[Stage, str]], shown: Shown) -> Series:
+def _series(name: str, texts: Sequence[tuple[SnapshotFiles, str]], shown: Shown) -> Series:
     plain, bare = TextReader(), TextReader()
     first = _read(plain, texts[0][1])
     strip = _Stripper({found: one.opcode for one in first.instructions if (found := tag(one))})

@@ -8,14 +8,14 @@ from enum import StrEnum
 from heavy import can_become, kind
 from tagged import Series, tag
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import Computation, Instruction
 
 _TRANSPARENT = ("transpose", "reshape", "convert", "bitcast", "copy")
 """What passes fold into the instruction that it reads, which takes its op_name then."""
-_BRANCHING = (Relation.MERGED, Relation.CLONED)
+_BRANCHING = (Relation.MERGED, Relation.CLONED, Relation.COMBINED, Relation.SPLIT)
 
 
 class Direction(StrEnum):
@@ -60,9 +60,7 @@ class Verdict:
     @property
     def result(self) -> Result:
         """Return whether it ended right."""
-        if self.ended & self.wanted:
-            return Result.RIGHT
-        return Result.WRONG if self.ended else Result.LOST
+        return result(self.ended, self.wanted)
 
 
 class Trails:
@@ -71,7 +69,7 @@ class Trails:
     def __init__(self, series: Series) -> None:
         """Take a series; it is matched when trails are judged."""
         self._series = series
-        self._chain = Snapshots(series.stripped)
+        self._chain = SnapshotSequence(series.stripped)
         self._last = len(series.stages) - 1
         self._origins = _Origins(series)
         self._heavy = [_heavy(series, stage) for stage in range(self._last + 1)]
@@ -101,13 +99,10 @@ class Trails:
         back = direction is Direction.BACK
         origins = wanted if back else frozenset({start})
         here, broken = frozenset({start}), ""
-        for stage in range(self._last, 0, -1) if back else range(1, self._last + 1):
-            matching = self._chain.into(stage)
-            if matching is not None:
-                there = frozenset(new for old in here for new in _next(matching, old, direction))
-                if not broken and self._strays(stage - back, there, origins):
-                    broken = self._step(stage, here, there, direction)
-                here = there
+        for stage, there in way(self._chain, self._last, start, direction):
+            if not broken and self._strays(stage - back, there, origins):
+                broken = self._step(stage, here, there, direction)
+            here = there
         return Verdict(direction, start, heavy, wanted, here, broken)
 
     def _strays(self, stage: int, places: frozenset[Place], origins: frozenset[Place]) -> bool:
@@ -145,6 +140,34 @@ class _Origins:
         return {place for place, before in known.items() if can_become(before, one.kind)}
 
 
+def way(
+    chain: SnapshotSequence, last: int, start: Place, direction: Direction
+) -> Iterator[tuple[int, frozenset[Place]]]:
+    """Yield the steps on the way from one end to the other and where the trail is after each."""
+    here = frozenset({start})
+    stages = range(1, last + 1)
+    for stage in stages if direction is Direction.FORWARD else reversed(stages):
+        matching = chain.into(stage)
+        if matching is not None:
+            here = frozenset(new for old in here for new in _next(matching, old, direction))
+            yield stage, here
+
+
+def end(chain: SnapshotSequence, last: int, start: Place, direction: Direction) -> frozenset[Place]:
+    """Return where a trail ends; nothing where it breaks off."""
+    here = frozenset({start})
+    for _, there in way(chain, last, start, direction):
+        here = there
+    return here
+
+
+def result(ended: frozenset[Place], wanted: frozenset[Place]) -> Result:
+    """Return whether a trail ended where it may."""
+    if ended & wanted:
+        return Result.RIGHT
+    return Result.WRONG if ended else Result.LOST
+
+
 def listed(places: frozenset[Place]) -> str:
     """Return places as words."""
     return ", ".join(map(str, sorted(places))) or "nothing"
@@ -168,7 +191,7 @@ def _said(matching: Matching, place: Place, direction: Direction) -> Pairing | N
 
 
 def _next(matching: Matching, place: Place, direction: Direction) -> Iterator[Place]:
-    """Yield where a trail goes on: at the partner; through merges and copies, at all of them."""
+    """Yield where a trail goes on: at the partner; where one became or was several, at all."""
     back = direction is Direction.BACK
     partner = matching.partner_before(place) if back else matching.partner_after(place)
     if partner is None:

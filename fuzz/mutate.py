@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from mutations import Broken, broken, fixtures, write
 
 from xlareport import report
-from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.runtime.worker_pool import Crew, Errand
+from xlareport.runtime.worker_pool import Task, WorkerPool
 
 if TYPE_CHECKING:
     from xlareport.pages.pictures.requests import PictureChoice
@@ -60,19 +60,19 @@ class TooSlowError(Exception):
     """A dump took too long."""
 
 
-class InThisProcess(Crew):
+class InThisProcess(WorkerPool):
     """Works at once and here, where an exception is seen."""
 
     def __enter__(self) -> Self:
         """Begin no process."""
         return self
 
-    def submit(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> Errand[T, R]:
+    def submit(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> Task[T, R]:
         """Do the work."""
         del died
         future: Future[R] = Future()
         future.set_result(work(thing))
-        return Errand(thing, future, future.result)
+        return Task(thing, future, future.result)
 
 
 def faults_of(files: Sequence[Broken], *, html: bool, score: Score) -> list[str]:
@@ -81,8 +81,8 @@ def faults_of(files: Sequence[Broken], *, html: bool, score: Score) -> list[str]
         dump, out = Path(folder) / "dump", Path(folder) / "out"
         write(files, dump)
         pictures: PictureChoice = "changed" if html else "none"
-        reckoning = Reckoning(with_source=True)
-        options = BuildOptions(out, html=html, pictures=pictures, reckoning=reckoning)
+        cost_options = CostOptions(with_source=True)
+        options = BuildOptions(out, html=html, pictures=pictures, cost_options=cost_options)
         signal.alarm(_SECONDS * (10 if html else 1))
         try:
             built = build(dump, options)

@@ -5,7 +5,7 @@ from pathlib import Path
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import Entry
-from xlareport.program import Module, read_module
+from xlareport.program import ParsedModule, read_module
 
 WHOLE = """HloModule m
 
@@ -18,7 +18,7 @@ CUT = WHOLE[: WHOLE.index("  ROOT")]
 BEGIN, END = "module_0001.m.before_optimizations.txt", "module_0001.m.after_optimizations.txt"
 
 
-def read(folder: Path, files: dict[str, str]) -> Module:
+def read(folder: Path, files: dict[str, str]) -> ParsedModule:
     for name, text in files.items():
         (folder / name).write_text(text)
     names = classify(list(files))

@@ -14,7 +14,7 @@ from xlareport.extract import extract_texts
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import silent
-from xlareport.share import NOTE, Parcel, share, share_redacted
+from xlareport.share import NOTE, PackOptions, share, share_redacted
 from xlareport.storage.payloads import read_payload, released
 
 MANY = 25_000_000
@@ -34,7 +34,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, unpacked: Callable[[str], P
 
 def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.zip"
-    done = share_redacted(report, Parcel(target, MANY), BuildOptions(), silent)
+    done = share_redacted(report, PackOptions(target, MANY), BuildOptions(), silent)
 
     assert done.replaced["/home/carol/secret/jax_train.py"] == "/redacted/path1.py"
     with zipfile.ZipFile(target) as archive:
@@ -49,7 +49,7 @@ def test_nothing_that_was_taken_out_is_in_the_zip(report: Path, tmp_path: Path) 
 def test_nothing_of_it_is_in_the_parts_of_pages(report: Path, tmp_path: Path) -> None:
     whole = dict(parts(report / "site"))
     assert any("/home/carol/secret" in unescape(html) for html in whole.values())
-    share_redacted(report, Parcel(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
+    share_redacted(report, PackOptions(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
     shutil.unpack_archive(tmp_path / "bug.zip", tmp_path)
     redacted = dict(parts(tmp_path / "bug"))
 
@@ -60,7 +60,7 @@ def test_nothing_of_it_is_in_the_parts_of_pages(report: Path, tmp_path: Path) ->
 
 def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.html"
-    share_redacted(report, Parcel(target, MANY, single=True), BuildOptions(), silent)
+    share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
     block = r'<script type="application/json" id="assets/[^>]*>([^<]*)'
     blocks = re.findall(block, target.read_text())
     held = [str(read_payload(released(one))[1]) for one in blocks]
@@ -71,7 +71,7 @@ def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path
 
 def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path) -> None:
     target = tmp_path / "bug.html"
-    share_redacted(report, Parcel(target, MANY, single=True), BuildOptions(), silent)
+    share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
 
     assert "carol" not in target.read_text()
     assert "1 paths" in target.read_text()
@@ -82,7 +82,7 @@ def test_nothing_of_it_is_in_the_single_file_either(report: Path, tmp_path: Path
 
 
 def test_without_it_everything_is_as_it_was(report: Path, tmp_path: Path) -> None:
-    done = share(report, Parcel(tmp_path / "bug.zip", MANY))
+    done = share(report, PackOptions(tmp_path / "bug.zip", MANY))
 
     assert done.replaced == {}
     assert (
@@ -96,4 +96,4 @@ def test_a_site_without_texts_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text("{}")
 
     with pytest.raises(UnreadableInputError, match="carries no texts"):
-        share_redacted(tmp_path, Parcel(tmp_path / "bug.zip", MANY), BuildOptions(), silent)
+        share_redacted(tmp_path, PackOptions(tmp_path / "bug.zip", MANY), BuildOptions(), silent)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Self
 
 from xlareport import program
-from xlareport.analysis.compare.forms import Forms
+from xlareport.analysis.compare.forms import CodeDigests
 from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, module_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
-from xlareport.analysis.history.instruction import HistoryEvent, Snapshots
+from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace
 from xlareport.analysis.modules.ranking import main_guess, rank
@@ -97,7 +97,7 @@ class Module:
         return f"<Module {self.key}>"
 
     @cached_property
-    def read(self) -> program.Module:
+    def read(self) -> program.ParsedModule:
         """Everything as it was read, for what is not offered here."""
         return program.read_module(self.files)
 
@@ -152,7 +152,7 @@ class Module:
 
         Raises UnknownNameError. `stage` of an event is a place in `stages`.
         """
-        snapshots = Snapshots([one.hlo for one in self.stages])
+        snapshots = SnapshotSequence([one.hlo for one in self.stages])
         found = find_subjects(snapshots, op, None)
         if not found:
             raise UnknownNameError(f"{self.key} has no {op!r}", near_names(snapshots, op))
@@ -210,7 +210,7 @@ class Stage:
 
     def same_code(self, other: "Stage") -> bool:
         """Say whether both differ in nothing but names, numbers and source lines."""
-        forms = Forms()
+        forms = CodeDigests()
         return forms.of_module(self.hlo) == forms.of_module(other.hlo)
 
     def difference(self, after: "Stage") -> StepChange:

@@ -46,7 +46,7 @@ from xlareport.profiles import watch
 from xlareport.records.report import DumpView, ProblemView
 from xlareport.report import BuildOptions, check_apart, name_files
 from xlareport.runtime.errors import UnwritableOutputError
-from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import work_in_processes
 from xlareport.side_files import profiles_beside
 from xlareport.site.builder import build_site
@@ -84,7 +84,7 @@ def compare(
     base: str | Path,
     head: str | Path,
     options: BuildOptions,
-    tell: Tell = silent,
+    progress: ProgressCallback = silent,
     *,
     site: bool = True,
     profiles: Profiles = ((), ()),
@@ -96,7 +96,7 @@ def compare(
     """
     if not site:
         with _opened(base, options) as ours, _opened(head, options) as theirs:
-            return Compared(_compared((ours, theirs), profiles, options, tell)[0], "")
+            return Compared(_compared((ours, theirs), profiles, options, progress)[0], "")
     folder = Folder(options.out)
     for one in (base, head):
         check_apart(one, folder.out, folder.replaced())
@@ -104,8 +104,8 @@ def compare(
         with folder.locked():
             folder.prepare()
             with _opened(base, options) as ours, _opened(head, options) as theirs:
-                view, contrasts = _compared((ours, theirs), profiles, options, tell)
-                _write(view, contrasts, options, tell)
+                view, contrasts = _compared((ours, theirs), profiles, options, progress)
+                _write(view, contrasts, options, progress)
             said = build_site(options.out, strict=False) if options.html else ""
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
@@ -125,10 +125,10 @@ def _compared(
     opened: tuple[Source | BareReport, Source | BareReport],
     profiles: Profiles,
     options: BuildOptions,
-    tell: Tell,
+    progress: ProgressCallback,
 ) -> tuple[CompareView, Sequence[Contrast]]:
     ours, theirs = (
-        _with_times(_side(one, options, tell), (one, other), named, options, tell)
+        _with_times(_side(one, options, progress), (one, other), named, options, progress)
         for one, other, named in zip(opened, reversed(opened), profiles, strict=True)
     )
     pairs = pair_modules(
@@ -142,8 +142,8 @@ def _compared(
         )
         for pair in pairs
     ]
-    contrasts = dict(_contrasts(found, options, tell))
-    timings = own_timings(dict(_timings(found, (ours.watched, theirs.watched), options, tell)))
+    contrasts = dict(_contrasts(found, options, progress))
+    timings = own_timings(dict(_timings(found, (ours.watched, theirs.watched), options, progress)))
     untold = (ProblemView("", None, one.problem) for one in timings.values() if one.problem)
     view = compare_view(
         (ours.dump, theirs.dump),
@@ -160,7 +160,7 @@ def _with_times(
     opened: tuple[Source | BareReport, Source | BareReport],
     named: Sequence[str],
     options: BuildOptions,
-    tell: Tell,
+    progress: ProgressCallback,
 ) -> _Side:
     """Add what profilers saw of one side; `opened` are this dump and the other."""
     source, other = opened
@@ -169,7 +169,7 @@ def _with_times(
     near = () if named else profiles_beside(source.location)
     shared = _of_both(near, source, other)
     beside = [one for one in near if one not in shared]
-    seen = watch(source, named, options.limits, tell, beside=beside)
+    seen = watch(source, named, options.limits, progress, beside=beside)
     problems = [ProblemView(str(one), None, _OF_BOTH) for one in shared]
     problems += [ProblemView(one.path, one.line, one.message) for one in seen.problems]
     return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
@@ -187,19 +187,19 @@ def _timings(
     found: Sequence[Comparison],
     watched: tuple[Mapping[str, ModuleTimes], Mapping[str, ModuleTimes]],
     options: BuildOptions,
-    tell: Tell,
+    progress: ProgressCallback,
 ) -> Iterator[tuple[int, tuple[TimingTask, Timing]]]:
     """Yield, by the place of the comparison, both profiles of modules that ran in both."""
     tasks = [task for one in found if (task := _timing_task(one, *watched)) is not None]
     places = {_keys(one): place for place, one in enumerate(found)}
-    tell("comparing times", 0, len(tasks))
+    progress("comparing times", 0, len(tasks))
     work = work_in_processes(tasks, timing, options.jobs, lambda task: untimed(task, _DIED))
     for done, (task, result) in enumerate(work, 1):
-        tell("comparing times", done, len(tasks))
+        progress("comparing times", done, len(tasks))
         yield places[task.base.key, task.head.key], (task, result)
 
 
-def _side(source: Source | BareReport, options: BuildOptions, tell: Tell) -> _Side:
+def _side(source: Source | BareReport, options: BuildOptions, progress: ProgressCallback) -> _Side:
     if isinstance(source, BareReport):
         told = ProblemView(source.dump.path, None, ONLY_FIGURES)
         return _Side(source.sketched, source.dump, source.main, (told,))
@@ -207,12 +207,12 @@ def _side(source: Source | BareReport, options: BuildOptions, tell: Tell) -> _Si
     grouped = group(artifacts)
     met: dict[str, Met] = {}
     what = f"reading {Path(source.name).name}"
-    tell(what, 0, len(grouped.modules))
+    progress(what, 0, len(grouped.modules))
     ordered = sorted(grouped.modules, key=lambda one: one.bytes, reverse=True)
     work = work_in_processes(ordered, meet, options.jobs, lambda one: unmet(one, _DIED))
     for done, (one, result) in enumerate(work, 1):
         met[one.key] = result
-        tell(what, done, len(grouped.modules))
+        progress(what, done, len(grouped.modules))
     results = [met[one.key] for one in grouped.modules]
     dump = Dump(source.name, tuple(artifacts), grouped, source.problems)
     report = report_view(Analysed(dump, tuple(one.result for one in results)), options.marker)
@@ -221,16 +221,16 @@ def _side(source: Source | BareReport, options: BuildOptions, tell: Tell) -> _Si
 
 
 def _contrasts(
-    found: Sequence[Comparison], options: BuildOptions, tell: Tell
+    found: Sequence[Comparison], options: BuildOptions, progress: ProgressCallback
 ) -> Iterator[tuple[int, Contrast]]:
     """Yield, by the place of the comparison, what lies side by side of those that differ."""
     tasks = {task: place for place, one in enumerate(found) if (task := _task(one)) is not None}
-    tell("comparing modules", 0, len(tasks))
+    progress("comparing modules", 0, len(tasks))
     work = work_in_processes(
         list(tasks), contrast, options.jobs, lambda task: uncontrasted(task, _DIED)
     )
     for done, (task, result) in enumerate(work, 1):
-        tell("comparing modules", done, len(tasks))
+        progress("comparing modules", done, len(tasks))
         yield tasks[task], result
 
 
@@ -262,11 +262,14 @@ def _task(one: Comparison) -> ContrastTask | None:
 
 
 def _write(
-    view: CompareView, contrasts: Sequence[Contrast], options: BuildOptions, tell: Tell
+    view: CompareView,
+    contrasts: Sequence[Contrast],
+    options: BuildOptions,
+    progress: ProgressCallback,
 ) -> None:
     payloads = {one.slug: one.payloads for one in contrasts if one.slug}
     requests = (request for one in contrasts for request in one.requests)
     with LayoutPool(options.jobs) as pool:
-        drawn = Studio(pool, Folder(options.out).cache, tell).draw(requests)
+        drawn = Studio(pool, Folder(options.out).cache, progress).draw(requests)
         files = compare_files(view, payloads, drawn)
         write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))

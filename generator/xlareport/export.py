@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.options import CostOptions, device_of
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import shares
 from xlareport.analysis.cost.work import ModuleCost, module_cost
@@ -20,7 +20,7 @@ from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 
 _LONGEST = 2_000
 """Characters of a value."""
@@ -38,11 +38,11 @@ class Exported:
     """Files of node data by what they say, each by graph."""
 
 
-def export_stage(module: Module, key: str | None, times: ModuleTimes | None) -> Exported:
+def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | None) -> Exported:
     """Export the snapshot of a stage's key, the final one for None; raises UnknownNameError."""
     texts = [one.hlo for one in module.snapshots]
     backend = origin(module.files, texts, module.device_words).backend
-    device, _ = device_of(module.device_words, backend, Reckoning())
+    device, _ = device_of(module.device_words, backend, CostOptions())
     return export_module(module.snapshot(key).hlo, device, times)
 
 

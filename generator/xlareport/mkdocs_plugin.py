@@ -42,8 +42,8 @@ _OTHER_LANGUAGES = ("assets/javascripts/lunr/",)
 _WRITTEN_WHOLE = ("assets/data/", "pictures/")
 """What a later build replaces and never writes into, so that a former site keeps what it had."""
 _SEARCH_INDEX = payload_path(navigation.SEARCH)
-_SEARCH = ("assets/search_store.js", "assets/search.js")
-"""The scripts of the search over everything, which has nothing to search without its index."""
+_SEARCHED = '<meta name="xr-search" content="yes">'
+"""Tells the page script that there is an index: without one the search has nothing to search."""
 _INDENTED = re.compile(r"\n\s+")
 """A quarter of a page without content."""
 _CHARSET = '<meta charset="utf-8">'
@@ -89,6 +89,8 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
     serving = False
     _is_first = True
     """Whether the pages about the dump as a whole are wanted of this process."""
+    _is_searched = False
+    """Whether the report has an index of everything in it."""
     _kept: Kept = ()
     """The HTML between the headings of the page that is being read."""
 
@@ -116,13 +118,9 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         for file in list(files):
             if file.src_uri.endswith(_LEFT_OUT) or file.src_uri.startswith(others):
                 files.remove(file)
-        if files.get_file_from_path(_SEARCH_INDEX) is None:  # a comparison, or pages of one's own
-            ours = config.extra_javascript
-            config.extra_javascript = [one for one in ours if str(one) not in _SEARCH]
-        for name in ("extra_css", "extra_javascript"):
-            config[name] = _in_one(_own_settings()[name], config[name], files)
-        early = _own_settings()["extra"]["polyfills"]
-        config.extra["polyfills"] = _in_one(early, config.extra["polyfills"], files)
+        # none in a comparison, or where all pages are one's own
+        self._is_searched = files.get_file_from_path(_SEARCH_INDEX) is not None
+        config.extra_css = _in_one(_own_settings()["extra_css"], config.extra_css, files)
         if config.nav == _own_settings()["nav"]:
             pages = [file.src_uri for file in files.documentation_pages()]
             config.nav = _navigation(config.nav, pages)
@@ -195,7 +193,8 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
         if inside or not content:
             before, after = (_INDENTED.sub("\n", part) for part in (before, after))
         scripts = [] if self.serving else sorted(set(_INLINE_SCRIPT.findall(before + after)))
-        before = before.replace(_CHARSET, f"{_CHARSET}\n{self._policy(scripts)}", 1)
+        head = f"{_CHARSET}\n{self._policy(scripts)}{_SEARCHED if self._is_searched else ''}"
+        before = before.replace(_CHARSET, head, 1)
         return f"{before}{inside}{after}"
 
     def _policy(self, scripts: list[str]) -> str:

@@ -12,7 +12,7 @@ from xlareport.dump.source import Source, open_source
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.limits import LIMITS, Limits
-from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.side_files import ProfileReading, profile_events, profiles_beside
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class ProfiledModules:
     """What profilers saw while modules ran."""
 
     modules: Mapping[str, ModuleTimes]
@@ -37,10 +37,10 @@ def watch(
     source: Source,
     profiles: Sequence[str],
     limits: Limits = LIMITS,
-    tell: Tell = silent,
+    progress: ProgressCallback = silent,
     *,
     beside: Sequence["Path"] | None = None,
-) -> Watched:
+) -> ProfiledModules:
     """Read what profilers wrote into the dump, beside it, and where the caller says.
 
     `beside` are the folders beside it, where the caller knows better which of them are its own.
@@ -50,14 +50,14 @@ def watch(
         near = profiles_beside(source.location) if beside is None else beside
         places: list[str | Path] = [*profiles, *near]
         more = [opened.enter_context(open_source(one, limits)) for one in places]
-        reading = ProfileReading(tell)
+        reading = ProfileReading(progress)
         entries = chain(source.entries, *(one.entries for one in more))
         times = times_of(profile_events(entries, reading, limits))
     modules = {sanitised(name): one for name, one in times.items()}
-    return Watched(modules, tuple(reading.read), tuple(reading.problems))
+    return ProfiledModules(modules, tuple(reading.read), tuple(reading.problems))
 
 
-def without_module(watched: Watched, names: Collection[str]) -> tuple[Problem, ...]:
+def without_module(watched: ProfiledModules, names: Collection[str]) -> tuple[Problem, ...]:
     """Tell of the events of modules that the dump does not have; `names` are those it has."""
     others = [one for name, one in watched.modules.items() if name not in names]
     if not others:

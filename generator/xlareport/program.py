@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from xlareport.dump.modules import Artifact, ModuleFiles, Stage
+from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.dump.order import place_of_contents
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
@@ -13,7 +13,7 @@ from xlareport.hlo.text import TextReader
 from xlareport.readers.buffer_assignment import BufferAssignment, read_buffer_assignment
 from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
 from xlareport.readers.buffer_values import UsedValue, read_buffer_values
-from xlareport.readers.debug_options import Setting, read_debug_options
+from xlareport.readers.debug_options import FlagValue, read_debug_options
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import FusionDecision, read_fusion_decisions
 from xlareport.readers.live_range import LiveRanges, read_live_range
@@ -29,10 +29,10 @@ Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class ParsedSnapshot:
     """A stage and what its best readable form holds."""
 
-    stage: Stage
+    stage: SnapshotFiles
     hlo: HloModule
     read_from: Artifact
     """The file that was read."""
@@ -61,13 +61,13 @@ class CodeNotes:
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class ParsedModule:
     """A module with every snapshot that could be read."""
 
     files: ModuleFiles
-    snapshots: tuple[Snapshot, ...]
+    snapshots: tuple[ParsedSnapshot, ...]
     memory: MemoryFiles
-    settings: tuple[Setting, ...]
+    settings: tuple[FlagValue, ...]
     """Options that are not at their default; empty where the dump does not say."""
     passes: ModuleMetadata | None
     """Every run of a pass with its times; None where the compiler did not write that."""
@@ -81,12 +81,12 @@ class Module:
     """What the framework handed to XLA; empty where the dump does not have it."""
 
     @property
-    def final(self) -> Snapshot | None:
+    def final(self) -> ParsedSnapshot | None:
         """The optimised module: `after_optimizations`, else the last snapshot."""
         named = (one for one in self.snapshots if one.stage.name == "after_optimizations")
         return next(named, self.snapshots[-1] if self.snapshots else None)
 
-    def snapshot(self, key: str | None) -> Snapshot:
+    def snapshot(self, key: str | None) -> ParsedSnapshot:
         """Return the last snapshot of a stage's key, the final one for None.
 
         Raises UnknownNameError.
@@ -98,7 +98,7 @@ class Module:
         return found[-1]
 
 
-def read_module(files: ModuleFiles) -> Module:
+def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     desk = _Desk()
     snapshots = _in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
@@ -111,13 +111,13 @@ def read_module(files: ModuleFiles) -> Module:
     stablehlo = desk.side_file(_stablehlo(files), read_stablehlo) or ()
     problems = tuple(desk.problems())
     read = tuple(desk.read_paths)
-    return Module(
+    return ParsedModule(
         *(files, snapshots, memory, settings, passes, code, device, read, problems),
         stablehlo=stablehlo,
     )
 
 
-def _in_place(snapshots: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
+def _in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
     """Put snapshots whose names tell no place where their contents fit best."""
     placed = [one for one in snapshots if one.stage.is_placed]
     for snapshot in snapshots if placed else ():
@@ -126,29 +126,33 @@ def _in_place(snapshots: Sequence[Snapshot]) -> tuple[Snapshot, ...]:
     return tuple(placed) or tuple(snapshots)
 
 
-def _placed_by_content(snapshot: Snapshot, others: Sequence[Snapshot]) -> tuple[int, Snapshot]:
+def _placed_by_content(
+    snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
+) -> tuple[int, ParsedSnapshot]:
     """Return where a snapshot belongs among others, and the snapshot that says so."""
     known = [(_lines(one), one.read_from.entry.modified) for one in others]
     at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
     return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
 
 
-def _lines(snapshot: Snapshot) -> frozenset[int]:
+def _lines(snapshot: ParsedSnapshot) -> frozenset[int]:
     """Return numbers for the instructions; readers make equal lines of a module one object."""
     return frozenset(id(instruction) for instruction in snapshot.hlo.instructions)
 
 
-def _stages_in_place(stages: Sequence[Stage], snapshots: Sequence[Snapshot]) -> tuple[Stage, ...]:
+def _stages_in_place(
+    stages: Sequence[SnapshotFiles], snapshots: Sequence[ParsedSnapshot]
+) -> tuple[SnapshotFiles, ...]:
     """Return the stages in the order of their snapshots; what was not read keeps its place."""
     read = {one.stage.artifacts for one in snapshots}
     in_order = (one.stage for one in snapshots)
     return tuple(next(in_order) if one.artifacts in read else one for one in stages)
 
 
-def unread(files: ModuleFiles, problem: Problem) -> Module:
+def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:
     """Return a module of which nothing was read, with the reason."""
     nothing = MemoryFiles(None, None, ())
-    return Module(files, (), nothing, (), None, CodeNotes(), "", (), (problem,))
+    return ParsedModule(files, (), nothing, (), None, CodeNotes(), "", (), (problem,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +224,7 @@ class _Desk:
             "hlo-dot": DotReader(),
         }
 
-    def snapshots(self, files: ModuleFiles) -> Iterator[Snapshot]:
+    def snapshots(self, files: ModuleFiles) -> Iterator[ParsedSnapshot]:
         """Yield each stage in the first of its forms that is whole, else in the first readable."""
         for stage in files.stages:
             read = self._forms(stage)
@@ -230,7 +234,7 @@ class _Desk:
             if first is not None:
                 yield first
 
-    def whole(self, snapshots: Sequence[Snapshot]) -> Iterator[Snapshot]:
+    def whole(self, snapshots: Sequence[ParsedSnapshot]) -> Iterator[ParsedSnapshot]:
         """Leave out what is cut off, unless nothing else is there: its figures would be wrong."""
         keep_all = not any(_is_whole(one.hlo) for one in snapshots)
         for one in snapshots:
@@ -239,13 +243,13 @@ class _Desk:
             else:
                 self._problems.append(Problem(one.read_from.path, None, _CUT_OFF))
 
-    def _forms(self, stage: Stage) -> Iterator[Snapshot]:
+    def _forms(self, stage: SnapshotFiles) -> Iterator[ParsedSnapshot]:
         for artifact in stage.readable():
             content = self._open(artifact)
             reader = self._hlo[artifact.name.kind]
             hlo = reader.read(content, artifact.path) if content is not None else None
             if hlo is not None:
-                yield Snapshot(stage, hlo, artifact)
+                yield ParsedSnapshot(stage, hlo, artifact)
 
     def side_file(self, artifact: Artifact | None, reader: Reader[T]) -> T | None:
         """Read a side file; None where there is none."""

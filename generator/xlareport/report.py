@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.classify import classify
@@ -39,8 +39,8 @@ from xlareport.pages.rendering import take_compiled
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
-from xlareport.profiles import Watched, watch, without_module
-from xlareport.program import Module, read_module
+from xlareport.profiles import ProfiledModules, watch, without_module
+from xlareport.program import ParsedModule, read_module
 from xlareport.records.report import ReportView
 from xlareport.runtime.errors import (
     InputInsideOutputError,
@@ -51,12 +51,12 @@ from xlareport.runtime.errors import (
 )
 from xlareport.runtime.garbage_collection import rare_collections
 from xlareport.runtime.limits import LIMITS, Limits
-from xlareport.runtime.progress import Tell, silent
-from xlareport.runtime.worker_pool import Crew, Errand, as_they_come
+from xlareport.runtime.progress import ProgressCallback, silent
+from xlareport.runtime.worker_pool import Task, WorkerPool, completed
 from xlareport.side_files import read_graphs, read_reasons
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
-from xlareport.site.mkdocs_run import Press
+from xlareport.site.mkdocs_run import MkdocsWorker
 from xlareport.site.nightly import nights_of, with_slugs
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
@@ -75,7 +75,7 @@ class BuildOptions:
     marker: str | None = None
     """A regular expression that only the main program contains."""
     pictures: PictureChoice = "changed"
-    reckoning: Reckoning = field(default_factory=Reckoning)
+    cost_options: CostOptions = field(default_factory=CostOptions)
     """Which device to reckon with, and whether to show sources."""
     name: str | None = None
     """What the report calls the dump; None for the path that was given."""
@@ -101,29 +101,29 @@ class Built:
 
 
 @dataclass(slots=True)
-class Reading:
-    """A dump whose modules are being read by the crew."""
+class DumpReading:
+    """A dump whose modules are being read by the worker pool."""
 
     source: Source
     name: str
     artifacts: Sequence[Artifact]
     grouped: GroupedDump
-    errands: Sequence[Errand[ModuleFiles, ModuleResult]]
+    tasks: Sequence[Task[ModuleFiles, ModuleResult]]
     """The largest modules first."""
-    again: Mapping[str, tuple[ModuleFiles, Errand[ModuleFiles, Payloads] | None]]
+    again: Mapping[str, tuple[ModuleFiles, Task[ModuleFiles, Payloads] | None]]
     """By their keys, modules that repeat others: which these are, and the copies of the texts."""
-    watched: Watched
+    watched: ProfiledModules
     """What profilers saw."""
-    tell: Tell
+    progress: ProgressCallback
     done: dict[str, ModuleResult] = field(default_factory=dict)
     """By the module's key."""
 
     def results(self) -> Iterator[ModuleResult]:
         """Yield each result that was not yet waited for, as they come."""
-        waiting = [one for one in self.errands if one.thing.key not in self.done]
-        for errand in as_they_come(waiting):
-            result = self.done[errand.thing.key] = errand.result()
-            self.tell(_READING, len(self.done), len(self.errands))
+        waiting = [one for one in self.tasks if one.item.key not in self.done]
+        for task in completed(waiting):
+            result = self.done[task.item.key] = task.result()
+            self.progress(_READING, len(self.done), len(self.tasks))
             yield result
 
     def in_order(self) -> list[ModuleResult]:
@@ -140,28 +140,36 @@ class Reading:
 
 
 def build(
-    dump: str | Path, options: BuildOptions, tell: Tell = silent, press: Press | None = None
+    dump: str | Path,
+    options: BuildOptions,
+    progress: ProgressCallback = silent,
+    mkdocs_worker: MkdocsWorker | None = None,
 ) -> Built:
     """Read a dump and write its site; raises XlareportError before anything is replaced.
 
-    The dump is a path, a URL, or `-` for standard input. Who has begun a `press` early lends it.
+    The dump is a path, a URL, or `-` for standard input. `mkdocs_worker` is one that
+    was started early, if any.
     """
     folder = Folder(options.out)
     check_apart(dump, folder.out, folder.replaced())
     try:
-        with rare_collections(), Crew(options.jobs) as crew, folder.locked():
+        with rare_collections(), WorkerPool(options.jobs) as workers, folder.locked():
             folder.prepare()
-            return _build(dump, options, crew, press, tell)
+            return _build(dump, options, workers, mkdocs_worker, progress)
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
 
 
 def _build(
-    dump: str | Path, options: BuildOptions, crew: Crew, press: Press | None, tell: Tell
+    dump: str | Path,
+    options: BuildOptions,
+    workers: WorkerPool,
+    mkdocs_worker: MkdocsWorker | None,
+    progress: ProgressCallback,
 ) -> Built:
     with open_source(dump, options.limits) as source, LayoutPool(options.jobs) as pool:
-        studio = Studio(pool, Folder(options.out).cache, tell)
-        reading = begin_reading(source, options, crew, tell, pages=True)
+        studio = Studio(pool, Folder(options.out).cache, progress)
+        reading = begin_reading(source, options, workers, progress, pages=True)
         early = studio.draw(_early(reading, options.pictures))
         drawn = list(picture_files(early))
         analysed = analyse(reading, options.limits)
@@ -173,16 +181,18 @@ def _build(
         late = studio.draw([*wanted, *program])
         rest = picture_files(chain(late, left_out(others, options.pictures)))
         again = studio.again([*_of_main(analysed, report), *program])
-        take_compiled((press and press.made) or {})
+        take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = nights_of(report, options.history, options.out) if options.history else None
         pictures = chain(drawn, rest, plain_files(again))
-        files = site_files(analysed, report, pictures, picture, crew, parts=parts, nightly=nightly)
+        files = site_files(
+            analysed, report, pictures, picture, workers, parts=parts, nightly=nightly
+        )
         write_sources(options.out, files)
     said = ""
     if options.html:
-        tell(_BUILDING, 0, 1)
-        said = build_site(options.out, strict=False, crew=crew, press=press)
-        tell(_BUILDING, 1, 1)
+        progress(_BUILDING, 0, 1)
+        said = build_site(options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker)
+        progress(_BUILDING, 1, 1)
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, parts.problems), said)
@@ -192,7 +202,7 @@ def _picture(report: ReportView, options: BuildOptions) -> PictureRequest | None
     return program_picture(report) if options.pictures != "none" else None
 
 
-def _early(reading: Reading, choice: PictureChoice) -> Iterator[PictureRequest]:
+def _early(reading: DumpReading, choice: PictureChoice) -> Iterator[PictureRequest]:
     """Yield what can be drawn while modules are read: all, unless it hangs on their roles."""
     if choice != "main":
         for result in reading.results():
@@ -237,49 +247,53 @@ def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> N
             raise InputInsideOutputError(place, one)
 
 
-def read_report(dump: str | Path, options: BuildOptions, tell: Tell = silent) -> ReportView:
+def read_report(
+    dump: str | Path, options: BuildOptions, progress: ProgressCallback = silent
+) -> ReportView:
     """Read a dump and return the facts of its report, without writing anything."""
     with open_source(dump, options.limits) as source:
-        return _report(source, options, tell)
+        return _report(source, options, progress)
 
 
 def read_one(
-    dump: str | Path, wanted: str | None, options: BuildOptions, tell: Tell = silent
-) -> Module:
+    dump: str | Path, wanted: str | None, options: BuildOptions, progress: ProgressCallback = silent
+) -> ParsedModule:
     """Read one module, named by key, slug or name; the main program where None is wanted."""
     with open_source(dump, options.limits) as source:
-        return _one_of(source, wanted, options, tell)
+        return _one_of(source, wanted, options, progress)
 
 
 def read_watched(
-    dump: str | Path, wanted: str | None, options: BuildOptions, tell: Tell = silent
-) -> tuple[Module, ModuleTimes | None]:
+    dump: str | Path, wanted: str | None, options: BuildOptions, progress: ProgressCallback = silent
+) -> tuple[ParsedModule, ModuleTimes | None]:
     """Read one module as `read_one` does, and what profilers saw of it; None if they did not."""
     with open_source(dump, options.limits) as source:
-        module = _one_of(source, wanted, options, tell)
-        watched = watch(source, options.profiles, options.limits, tell)
+        module = _one_of(source, wanted, options, progress)
+        watched = watch(source, options.profiles, options.limits, progress)
     return module, watched.modules.get(module.files.name)
 
 
-def _one_of(source: Source, wanted: str | None, options: BuildOptions, tell: Tell) -> Module:
+def _one_of(
+    source: Source, wanted: str | None, options: BuildOptions, progress: ProgressCallback
+) -> ParsedModule:
     modules = group(name_files(source)).modules
     if wanted is None:
-        wanted = _main_program(source, options, tell)
+        wanted = _main_program(source, options, progress)
     module = read_module(_named(modules, wanted, source.name))
     if not module.snapshots:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
     return module
 
 
-def _report(source: Source, options: BuildOptions, tell: Tell) -> ReportView:
-    with Crew(options.jobs) as crew:
-        reading = begin_reading(source, options, crew, tell, pages=False)
+def _report(source: Source, options: BuildOptions, progress: ProgressCallback) -> ReportView:
+    with WorkerPool(options.jobs) as workers:
+        reading = begin_reading(source, options, workers, progress, pages=False)
         analysed = analyse(reading, options.limits)
     return report_view(analysed, options.marker)
 
 
-def _main_program(source: Source, options: BuildOptions, tell: Tell) -> str:
-    report = _report(source, options, tell)
+def _main_program(source: Source, options: BuildOptions, progress: ProgressCallback) -> str:
+    report = _report(source, options, progress)
     if report.main is None:
         raise UnreadableInputError(f"{source.name} holds no module that could be read.")
     return report.main.module
@@ -300,37 +314,42 @@ def _how_many(found: Sequence[ModuleFiles]) -> str:
 
 
 def begin_reading(
-    source: Source, options: BuildOptions, crew: Crew, tell: Tell, *, pages: bool
-) -> Reading:
+    source: Source,
+    options: BuildOptions,
+    workers: WorkerPool,
+    progress: ProgressCallback,
+    *,
+    pages: bool,
+) -> DumpReading:
     """Have every module read and analysed; `pages` makes payloads and drawings as well."""
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
-    watched = watch(source, options.profiles, options.limits, tell)
+    watched = watch(source, options.profiles, options.limits, progress)
     work = partial(
         work_on,
         marker=compile_marker(options.marker) if options.marker else None,
         pages=pages,
         pictures=options.pictures,
-        reckoning=options.reckoning,
+        cost_options=options.cost_options,
     )
     same = twins(grouped.modules)
     own = [one for one in grouped.modules if one.key not in same]
-    tell(_READING, 0, len(own))
+    progress(_READING, 0, len(own))
     own.sort(key=lambda one: one.bytes, reverse=True)
-    errands = [
-        crew.submit(partial(work, times=watched.modules.get(one.name)), one, _process_died)
+    tasks = [
+        workers.submit(partial(work, times=watched.modules.get(one.name)), one, _process_died)
         for one in own
     ]
     again = {
-        one.key: (same[one.key], crew.submit(twin_texts, one, twin_texts) if pages else None)
+        one.key: (same[one.key], workers.submit(twin_texts, one, twin_texts) if pages else None)
         for one in grouped.modules
         if one.key in same
     }
     name = options.name or source.name
-    return Reading(source, name, artifacts, grouped, errands, again, watched, tell)
+    return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress)
 
 
-def analyse(reading: Reading, limits: Limits = LIMITS) -> Analysed:
+def analyse(reading: DumpReading, limits: Limits = LIMITS) -> Analysed:
     """Wait for all modules and read what lies beside them."""
     results = reading.in_order()
     others = reading.grouped.others

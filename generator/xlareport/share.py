@@ -10,7 +10,7 @@ from xlareport.dump.source import open_source
 from xlareport.knowledge import opcodes
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.runtime.progress import Tell
+from xlareport.runtime.progress import ProgressCallback
 from xlareport.site.fitting import Packed
 from xlareport.site.main_program import find_site
 from xlareport.site.pack import NO_NOTES, pack
@@ -29,7 +29,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PackOptions:
     """Where a report is packed to, and how."""
 
     target: Path
@@ -44,12 +44,14 @@ class Parcel:
         return make(report, self.target, self.limit, notes)
 
 
-def share(report: Path, parcel: Parcel) -> Shared:
+def share(report: Path, parcel: PackOptions) -> Shared:
     """Pack the site of a report as it is; raises XlareportError."""
     return Shared(parcel.pack(report), NO_NOTES)
 
 
-def share_redacted(report: Path, parcel: Parcel, options: BuildOptions, tell: Tell) -> Shared:
+def share_redacted(
+    report: Path, parcel: PackOptions, options: BuildOptions, progress: ProgressCallback
+) -> Shared:
     """Build the report once more from redacted texts, and pack that; raises XlareportError.
 
     What the report was made from beside its texts, protos and object files, is not in it, so
@@ -59,7 +61,7 @@ def share_redacted(report: Path, parcel: Parcel, options: BuildOptions, tell: Te
     with tempfile.TemporaryDirectory(prefix="xlareport-") as folder:
         dump, out = Path(folder) / "dump", Path(folder) / "out"
         _redact(find_site(report), dump, redactor)
-        build(dump, replace(options, out=out, name="redacted"), tell)
+        build(dump, replace(options, out=out, name="redacted"), progress)
         packed = parcel.pack(out, {NOTE: _note(redactor)})
     return Shared(packed, redactor.replaced)
 

@@ -16,7 +16,7 @@ from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.limits import LIMITS, Limits, too_large
-from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.progress import ProgressCallback, silent
 
 _XPLANE = ".xplane.pb"
 PROFILES = (_XPLANE, ".trace.json.gz", ".trace.json")
@@ -66,7 +66,7 @@ def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
 class ProfileReading:
     """What was read of profiles while their events were taken."""
 
-    tell: Tell = silent
+    progress: ProgressCallback = silent
     """Is told now and then how many megabytes are read, and how many there are."""
     read: list[str] = field(default_factory=list)
     """Paths of the files that held events."""
@@ -96,11 +96,15 @@ def profile_events(
 
 def _tell(reading: ProfileReading, before: int, total: int, position: int) -> None:
     if total > _MEGABYTE:
-        reading.tell(_READING, (before + position) // _MEGABYTE, total // _MEGABYTE)
+        reading.progress(_READING, (before + position) // _MEGABYTE, total // _MEGABYTE)
 
 
 def _of_file(
-    number: int, one: Entry, reading: ProfileReading, limits: Limits, tell: Callable[[int], None]
+    number: int,
+    one: Entry,
+    reading: ProfileReading,
+    limits: Limits,
+    progress: Callable[[int], None],
 ) -> Iterator[OpEvent]:
     """Yield the events of a profile, which has been read where there is any."""
     if one.size > limits.file_bytes:
@@ -109,16 +113,16 @@ def _of_file(
         return
     try:
         with one.location.open("rb") as file:
-            for event in _events(file, one.path, reading, tell):
+            for event in _events(file, one.path, reading, progress):
                 event.thread = (number, *event.thread)
                 yield event
-        tell(one.size)
+        progress(one.size)
     except OSError as error:
         reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
 
 
 def _events(
-    file: IO[bytes], path: str, reading: ProfileReading, tell: Callable[[int], None]
+    file: IO[bytes], path: str, reading: ProfileReading, progress: Callable[[int], None]
 ) -> Iterator[OpEvent]:
     """Yield the events of an open profile, and tell now and then how far it is read."""
     found = xplane_events if path.endswith(_XPLANE) else trace_events
@@ -126,7 +130,7 @@ def _events(
         if not place:
             reading.read.append(path)
         if not place % _EVENTS:
-            tell(file.tell())
+            progress(file.tell())
         yield event
 
 

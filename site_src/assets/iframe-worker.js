@@ -1,35 +1,34 @@
-/**
- * A stand-in for Worker where a page is opened from file://, so that the theme's search works there:
- * the worker's script runs in a hidden frame, and messages are passed on as events.
- * The theme looks for `iframe-worker` in the name of this file.
- */
+// Made from frontend/src by `make bundle`: changes here are lost.
 "use strict";
-
-if (location.protocol === "file:") {
-  /** Runs a script in a frame of its own, with the interface of a Worker. */
-  class FrameWorker extends EventTarget {
+(() => {
+  // src/frame_worker.js
+  var FrameWorker = class extends EventTarget {
     /** @param {string | URL} url address of the worker's script */
     constructor(url) {
       super();
-      /** @type {((event: Event) => void) | null} */
       this.onmessage = null;
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
       this.frame.title = "Search";
       document.body.append(this.frame);
-      const scope = /** @type {any} */ (this.frame.contentWindow);
-      scope.postMessage = (/** @type {unknown} */ data) => this.receive(data);
-      scope.importScripts = (/** @type {string[]} */ ...urls) => Promise.all(urls.map((one) => this.run(one)));
+      const scope = (
+        /** @type {any} */
+        this.frame.contentWindow
+      );
+      scope.postMessage = (data) => this.receive(data);
+      scope.importScripts = (...urls) => Promise.all(urls.map((one) => this.run(one)));
       this.ready = this.run(url);
     }
-
     /**
      * @param {string | URL} url address of a script to run in the frame
      * @returns {Promise<void>} settled when it has run
      */
     run(url) {
       return new Promise((resolve, reject) => {
-        const inner = /** @type {Document} */ (this.frame.contentDocument);
+        const inner = (
+          /** @type {Document} */
+          this.frame.contentDocument
+        );
         const script = inner.createElement("script");
         script.src = String(new URL(url, document.baseURI));
         script.onload = () => resolve();
@@ -37,7 +36,6 @@ if (location.protocol === "file:") {
         inner.body.append(script);
       });
     }
-
     /** @param {unknown} data what the worker posted */
     receive(data) {
       const event = new MessageEvent("message", { data });
@@ -46,21 +44,29 @@ if (location.protocol === "file:") {
         this.onmessage?.(event);
       });
     }
-
     /** @param {unknown} data what the page posts to the worker */
     postMessage(data) {
       this.ready.then(() => {
-        const scope = /** @type {any} */ (this.frame.contentWindow);
+        const scope = (
+          /** @type {any} */
+          this.frame.contentWindow
+        );
         scope.dispatchEvent(new scope.MessageEvent("message", { data }));
       });
     }
-
     /** Ends the worker. */
     terminate() {
       this.frame.remove();
     }
+  };
+  function installFrameWorker() {
+    if (location.protocol !== "file:") return;
+    window.Worker = FrameWorker;
   }
 
-  // @ts-expect-error The theme needs no more of Worker than FrameWorker has.
-  window.Worker = FrameWorker;
-}
+  // src/early.js
+  var { classList } = document.documentElement;
+  if (/^\?[a-z]+=?(&|$)/.test(location.search)) classList.add("xr-part-asked");
+  window.addEventListener("load", () => classList.remove("xr-part-asked"));
+  installFrameWorker();
+})();

@@ -1,29 +1,17 @@
-/**
- * A report in one file. Each page is a template; the address behind `#` says which one is shown,
- * `page=m/x.html?steps&step=0017`, so that it can be pasted. Another page is the file read anew, so
- * that every script begins as it does where pages are files. Links get such addresses, and those to
- * what is not in the file say so.
- */
+// Made from frontend/src by `make bundle`: changes here are lost.
 "use strict";
-
 (() => {
-  const HOME = "index.html";
-  const MISSING = "left-out.html";
-  const folder = new URL("./", location.href).href;
-  const templates = /** @type {HTMLTemplateElement[]} */ ([...document.querySelectorAll("template[data-page]")]);
-  const pages = new Map(templates.map((one) => [one.dataset.page ?? "", one]));
-
-  /** @param {string} fragment @returns {string | null} the page that it names */
-  const named = (fragment) => new URLSearchParams(fragment.slice(1)).get("page");
-
-  /** @param {string | null} address of a page or a part of one @returns {HTMLTemplateElement | undefined} */
-  const template = (address) => pages.get((address ?? "").split("?")[0]);
-
-  /**
-   * Returns the address in this file of what a page calls by an address of its own.
-   * @param {string} address `../index.html`, `x.html?steps#step=0017`, `#anchor`
-   * @returns {string | null} null where it leads out of the report
-   */
+  // src/single.js
+  var HOME = "index.html";
+  var MISSING = "left-out.html";
+  var folder = new URL("./", location.href).href;
+  var templates = (
+    /** @type {HTMLTemplateElement[]} */
+    [...document.querySelectorAll("template[data-page]")]
+  );
+  var pages = new Map(templates.map((one) => [one.dataset.page ?? "", one]));
+  var named = (fragment) => new URLSearchParams(fragment.slice(1)).get("page");
+  var template = (address) => pages.get((address ?? "").split("?")[0]);
   function within(address) {
     const { href, hash, search } = new URL(address, folder + current);
     if (!href.startsWith(folder)) return null;
@@ -32,8 +20,6 @@
     const asked = behind.includes("=") ? behind : behind && `at=${behind}`;
     return `#${new URLSearchParams([["page", page || HOME], ...new URLSearchParams(asked)])}`.replaceAll("%2F", "/").replaceAll("%3F", "?");
   }
-
-  /** @param {HTMLElement} link gets an address in this file */
   function lead(link) {
     const address = link.getAttribute("href") ?? "";
     if (address.startsWith("#page=") || link.closest(".md-skip, .md-nav--secondary")) return;
@@ -44,18 +30,21 @@
     link.classList.add("xr-absent");
     link.title = "Not in this file";
   }
-
-  /** @param {Element} part of the page, whose links are led */
   function leadAll(part) {
-    if (part.matches("a[href]")) lead(/** @type {HTMLElement} */ (part));
-    for (const link of /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("a[href]"))) lead(link);
+    if (part.matches("a[href]")) lead(
+      /** @type {HTMLElement} */
+      part
+    );
+    for (
+      const link of
+      /** @type {NodeListOf<HTMLElement>} */
+      part.querySelectorAll("a[href]")
+    ) lead(link);
   }
-
-  /** Puts the page of the address in its place. */
   function show() {
     const shown = template(current) ?? pages.get(MISSING);
     if (!shown) return;
-    document.documentElement.classList.toggle("xr-part-asked", current.includes("?")); // as early.js
+    document.documentElement.classList.toggle("xr-part-asked", current.includes("?"));
     document.querySelector("main")?.append(document.importNode(shown.content, true));
     document.title = shown.dataset.title ?? "";
     const topic = document.querySelector("[data-md-component=header-topic] .md-ellipsis");
@@ -67,14 +56,11 @@
       tab.parentElement?.classList.toggle("md-tabs__item--active", here);
     }
   }
-
   function scroll() {
     const place = document.getElementById(new URLSearchParams(location.hash.slice(1)).get("at") ?? "");
     place?.scrollIntoView();
     place?.classList.add("xr-at");
   }
-
-  /** @param {Event} event */
   function turned(event) {
     if (!location.hash.startsWith("#page=")) history.replaceState(history.state, "", within(location.hash || HOME));
     if (named(location.hash) === current) return scroll();
@@ -82,9 +68,7 @@
     history.scrollRestoration = "manual";
     location.reload();
   }
-
-  // What stands around the page is that of the home page, and so are its links.
-  let current = HOME;
+  var current = HOME;
   leadAll(document.body);
   if (!location.hash.startsWith("#page=")) history.replaceState(history.state, "", within(location.hash || HOME));
   current = named(location.hash) ?? HOME;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.modules.links import Link, links
+from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.analysis.modules.ranking import main_guess, rank
 from xlareport.analysis.modules.roles import roles
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -88,7 +88,7 @@ def test_every_link_that_a_graph_proves_is_found_and_no_other(
     assert all(any(_fits(one, label, names) for one in found) for label in known)
 
 
-def _fits(link: Link, label: tuple[str, str], names: dict[str, str]) -> bool:
+def _fits(link: ModuleLink, label: tuple[str, str], names: dict[str, str]) -> bool:
     pair = names[link.source], names[link.target]
     return all(fnmatchcase(name, pattern) for name, pattern in zip(pair, label, strict=True))
 

@@ -7,7 +7,7 @@ from xlareport.dump.endings import (
     kind_by_report,
     read_plain,
 )
-from xlareport.dump.reading import Reading
+from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import joined
 
 
@@ -28,7 +28,7 @@ from xlareport.dump.tokens import joined
     ],
 )
 def test_a_plain_name_is_told_by_itself_or_by_its_ending(name: str, kind: str) -> None:
-    reading = Reading()
+    reading = NameReading()
 
     read_plain(reading, name)
 

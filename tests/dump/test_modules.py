@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, GroupedDump, Stage, group
+from xlareport.dump.modules import Artifact, GroupedDump, SnapshotFiles, group
 from xlareport.dump.source import Entry
 
 
@@ -206,7 +206,7 @@ def test_a_compilation_that_failed_and_was_tried_again_stays_two_modules() -> No
 
 
 def test_a_sentence_names_a_text_by_its_key_and_a_step_by_its_label() -> None:
-    step = Stage("pass", 17, "simplification", "algsimp", None, ())
+    step = SnapshotFiles("pass", 17, "simplification", "algsimp", None, ())
     assert step.place == step.label == "0017 simplification: after algsimp"
-    text = Stage("after_optimizations", None, None, None, None, ())
+    text = SnapshotFiles("after_optimizations", None, None, None, None, ())
     assert text.place == "the text after_optimizations"

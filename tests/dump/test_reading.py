@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from xlareport.dump.reading import Reading, explained
+from xlareport.dump.reading import NameReading, explained
 from xlareport.dump.tokens import joined
 
 
@@ -18,7 +18,7 @@ from xlareport.dump.tokens import joined
     ],
 )
 def test_a_holder_is_a_name_with_a_build(text: str, fields: dict[str, str]) -> None:
-    reading = Reading()
+    reading = NameReading()
 
     reading.holder(text)
 
@@ -39,7 +39,7 @@ def test_an_owner_is_divided_unless_the_name_is_known(
     *, text: str, known: bool, fields: dict[str, str]
 ) -> None:
     match = re.fullmatch(r"(?P<owner>.*)\.(?P<format>ll)", f"{text}.ll")
-    reading = Reading()
+    reading = NameReading()
 
     assert match is not None
     reading.match(match, name_is_known=known)
@@ -50,7 +50,7 @@ def test_an_owner_is_divided_unless_the_name_is_known(
 
 
 def test_the_first_text_of_a_field_stays() -> None:
-    reading = Reading()
+    reading = NameReading()
 
     reading.part("stage", "first")
     reading.part("stage", "second")

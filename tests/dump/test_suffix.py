@@ -1,13 +1,13 @@
 import pytest
 
-from xlareport.dump.reading import Reading
+from xlareport.dump.reading import NameReading
 from xlareport.dump.suffix import read_unknown_suffix, read_with_id, read_without_id
 from xlareport.dump.tokens import joined
 
 
 def test_the_last_place_where_a_suffix_fits_wins() -> None:
     name = "module_0001.jit_f.0002.a.after_b.before_c.0003.d.after_e.before_f.txt"
-    reading = Reading()
+    reading = NameReading()
 
     assert read_with_id(reading, name, ())
     assert reading.fields["module_name"] == "jit_f.0002.a.after_b.before_c"
@@ -15,7 +15,7 @@ def test_the_last_place_where_a_suffix_fits_wins() -> None:
 
 
 def test_the_longest_known_name_wins() -> None:
-    reading = Reading()
+    reading = NameReading()
 
     assert read_with_id(reading, "module_0001.f.g.add.ir-no-opt.ll", ["f", "f.g", "f.g.x"])
     assert (reading.fields["module_name"], reading.fields["kernel"]) == ("f.g", "add")
@@ -23,7 +23,7 @@ def test_the_longest_known_name_wins() -> None:
 
 @pytest.mark.parametrize("name", ["jit_f.before_optimizations.txt", "module_1.f.txt", ""])
 def test_names_without_an_id_of_four_digits_are_left(name: str) -> None:
-    reading = Reading()
+    reading = NameReading()
 
     assert not read_with_id(reading, name, ())
     assert not read_unknown_suffix(reading, name, ())
@@ -31,8 +31,8 @@ def test_names_without_an_id_of_four_digits_are_left(name: str) -> None:
 
 
 def test_a_suffix_without_id_needs_a_module_s_name() -> None:
-    assert read_without_id(Reading(), "jit_f.before_optimizations.txt")
-    assert not read_without_id(Reading(), "before_optimizations.txt")
+    assert read_without_id(NameReading(), "jit_f.before_optimizations.txt")
+    assert not read_without_id(NameReading(), "before_optimizations.txt")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_suffix_without_id_needs_a_module_s_name() -> None:
 def test_an_unknown_suffix_leaves_the_module_s_name(
     name: str, module_name: str | None, stage: str | None
 ) -> None:
-    reading = Reading()
+    reading = NameReading()
 
     assert read_unknown_suffix(reading, name, ())
     assert reading.fields.get("module_name") == module_name
@@ -60,7 +60,7 @@ def test_an_unknown_suffix_leaves_the_module_s_name(
 
 
 def test_a_known_name_ends_before_an_unknown_suffix() -> None:
-    reading = Reading()
+    reading = NameReading()
 
     assert read_unknown_suffix(reading, "module_0001.f.g.new_report.txt", ["f.g"])
     assert reading.fields["module_name"] == "f.g"

@@ -14,7 +14,7 @@ from mutate import InThisProcess
 from mutations import broken, fixtures, write
 
 from xlareport import report
-from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.report import BuildOptions, build
 
 COUNT = int(os.environ.get("XLAREPORT_MUTATIONS", "20"))
@@ -32,12 +32,12 @@ def dumps() -> Iterator[Sequence[Path]]:
 def test_a_broken_dump_gives_a_report_without_a_fault(
     number: int, tmp_path: Path, dumps: Sequence[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "Crew", InThisProcess)
+    monkeypatch.setattr(report, "WorkerPool", InThisProcess)
     luck = random.Random(number)  # noqa: S311 - the same dumps every time are what is wanted
     files = broken(dumps[number % len(dumps)], luck)
     write(files, tmp_path / "dump")
-    reckoning = Reckoning(with_source=True)
-    options = BuildOptions(tmp_path / "out", html=False, pictures="none", reckoning=reckoning)
+    cost_options = CostOptions(with_source=True)
+    options = BuildOptions(tmp_path / "out", html=False, pictures="none", cost_options=cost_options)
 
     built = build(tmp_path / "dump", options)
 

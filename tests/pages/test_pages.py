@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.analysis.modules.ranking import main_guess, rank
-from xlareport.analysis.modules.settings import Choice
-from xlareport.analysis.modules.summary import Figures, ModuleSummary
+from xlareport.analysis.modules.settings import OptionOrigin
+from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.analysis.steps.step import step
 from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.classify import classify
@@ -23,7 +23,7 @@ from xlareport.pages.navigation import address, module_page, step_address
 from xlareport.pages.pictures.requests import told
 from xlareport.pages.prose import prose
 from xlareport.pages.steps.payload import step_payload
-from xlareport.readers.debug_options import Setting
+from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import DumpView, GeneratorView, ReportView
 from xlareport.report import BuildOptions, build
 from xlareport.storage.folding import Folded, unfolded
@@ -140,16 +140,16 @@ def test_a_dump_without_passes_proves_nothing_about_them() -> None:
     assert "says nothing about which passes ran" in passes_words([])
 
 
-def summary(*paths: str, flags: tuple[Setting, ...] = ()) -> ModuleSummary:
+def summary(*paths: str, flags: tuple[FlagValue, ...] = ()) -> ModuleSummary:
     (files,) = group(artifacts(*paths)).modules
     nothing = given_up(files, "nobody tried").summary
-    choices = tuple(Choice(one, "somebody", "exact", "") for one in flags)
+    choices = tuple(OptionOrigin(one, "somebody", "exact", "") for one in flags)
     return replace(nothing, settings=choices)
 
 
 def test_the_flag_in_the_dump_says_how_passes_were_dumped() -> None:
     path = "module_0001.jit_f.0000.p.after_pipeline-start.before_dce.txt"
-    flag = Setting("xla_dump_hlo_pass_re", ".*", 1)
+    flag = FlagValue("xla_dump_hlo_pass_re", ".*", 1)
     assert "list of flags" in passes_words([summary(path, flags=(flag,))])
     alone = passes_words([summary(path)])
     assert "too few to tell" in alone
@@ -165,7 +165,7 @@ def test_small_modules_tell_together_how_passes_were_dumped() -> None:
 
 def test_the_only_module_that_could_be_read_need_not_be_the_program() -> None:
     one, other = summary("module_0001.jit_f.debug_options"), summary("module_0002.x.debug_options")
-    read = replace(one, final=Figures(instructions=3))
+    read = replace(one, final=ModuleFigures(instructions=3))
     guess = main_guess(rank([read, other]))
     assert guess is not None
     assert guess.alone

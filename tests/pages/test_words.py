@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from xlareport.analysis.modules.settings import Choice
+from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.home.page import home_page, row
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name, sureness
-from xlareport.readers.debug_options import Setting
+from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import (
     DumpView,
     FinalView,
@@ -165,8 +165,8 @@ LONG = (
 )
 
 
-def choice(name: str, value: str, by: str = "somebody") -> Choice:
-    return Choice(Setting(name, value, 1), by, "guessed", "it stands there")
+def choice(name: str, value: str, by: str = "somebody") -> OptionOrigin:
+    return OptionOrigin(FlagValue(name, value, 1), by, "guessed", "it stands there")
 
 
 def test_a_row_shows_a_short_name_and_keeps_the_whole_one() -> None:

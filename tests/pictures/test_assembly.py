@@ -6,9 +6,9 @@ import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.assembly import assemble
-from xlareport.pictures.drawing import LEAVES, Drawing, Group, Node, Opening
+from xlareport.pictures.drawing import LEAVES, Box, Drawing, Group, Opening
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import PartMaker
+from xlareport.pictures.parts import InstructionGrouper
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.uses import Item
 
@@ -42,7 +42,7 @@ def excerpt(module: HloModule, names: str, *, alone: bool = False) -> Drawing:
     return assemble(module, "title", items, excerpt=alone)
 
 
-def box(drawing: Drawing, name: str) -> Node:
+def box(drawing: Drawing, name: str) -> Box:
     return next(one for one in drawing.nodes if one.id == name)
 
 
@@ -97,7 +97,7 @@ def test_parts_are_boxes_with_counts(module: HloModule) -> None:
     assert module.entry is not None
     instance = Instance(Folding(module.entry))
     one, two, *rest = instance.drawn()
-    maker = PartMaker(module.entry)
+    maker = InstructionGrouper(module.entry)
     pair = [maker.make("scope", f"h_{n}", f"main/h_{n}", [i]) for n, i in enumerate((one, two))]
     alike = maker.make("alike", "h_0 … h_1", "main/h_#", pair)
     drawing = assemble(module, "", [Item(instance, alike), *(Item(instance, i) for i in rest)])

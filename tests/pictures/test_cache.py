@@ -7,10 +7,14 @@ import pytest
 
 from xlareport.pictures import cache
 from xlareport.pictures.cache import LayoutCache, layout_key
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.layout import Layout, Rectangle
 
 LAYOUT = Layout(
-    100.5, 50.0, (Box(1.0, 2.0, 3.0, 4.0),), (((0.0, 0.5), (1.0, 1.5)),), (Box(0.0, 0.0, 9.0, 9.0),)
+    100.5,
+    50.0,
+    (Rectangle(1.0, 2.0, 3.0, 4.0),),
+    (((0.0, 0.5), (1.0, 1.5)),),
+    (Rectangle(0.0, 0.0, 9.0, 9.0),),
 )
 
 

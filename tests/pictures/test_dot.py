@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.dot import dot_text
-from xlareport.pictures.drawing import Drawing, Edge, Group, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
 from xlareport.pictures.overview import ModulePictures
 
 HOSTILE = (
@@ -29,19 +29,19 @@ STATEMENT = re.compile(
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_name_does_not_reach_graphviz(text: str) -> None:
-    drawing = Drawing(text, (Node(text, (text,), "white", "same", text, text),))
+    drawing = Drawing(text, (Box(text, (text,), "white", "same", text, text),))
     body = dot_text(drawing).splitlines()[4:-1]
     assert len(body) == 1
     assert STATEMENT.fullmatch(body[0])
 
 
 def test_pictures_that_differ_only_in_names_have_the_same_text() -> None:
-    one, other = (Drawing(name, (Node(name, (name,), "white"),)) for name in ("dot.1", "dot.2"))
+    one, other = (Drawing(name, (Box(name, (name,), "white"),)) for name in ("dot.1", "dot.2"))
     assert dot_text(one) == dot_text(other)
 
 
 def test_frames_are_nested_and_numbered() -> None:
-    nodes = tuple(Node(name, (name,), "white") for name in "abc")
+    nodes = tuple(Box(name, (name,), "white") for name in "abc")
     groups = (
         Group("outer", "outer", "scope", ("a",)),
         Group("inner", "inner", "computation", ("b",), "outer"),
@@ -62,7 +62,7 @@ def test_frames_are_nested_and_numbered() -> None:
 
 
 def test_the_first_box_of_a_frame_makes_room_for_its_title() -> None:
-    node = Node("a", ("a",), "white")
+    node = Box("a", ("a",), "white")
     title = "a title of thirty characters!!"
     framed = dot_text(Drawing("", (node,), groups=(Group("g", title, "scope", ("a",)),)))
     width = re.search(r"n0 \[width=([\d.]+)", framed)
@@ -71,8 +71,8 @@ def test_the_first_box_of_a_frame_makes_room_for_its_title() -> None:
 
 
 def test_a_control_arrow_pulls_nothing() -> None:
-    nodes = (Node("a", ("a",), "white"), Node("b", ("b",), "white"))
-    dot = dot_text(Drawing("", nodes, (Edge("a", "b", style="control"),)))
+    nodes = (Box("a", ("a",), "white"), Box("b", ("b",), "white"))
+    dot = dot_text(Drawing("", nodes, (Arrow("a", "b", style="control"),)))
     assert "n0 -> n1 [id=e0, weight=0];" in dot
 
 

@@ -9,7 +9,7 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.pictures import draw
 from xlareport.pictures.draw import PictureRequest, draw_all
-from xlareport.pictures.drawing import Drawing, Edge, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing
 from xlareport.pictures.layout import Layout, LayoutFailure
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.levels import all_levels
@@ -17,9 +17,9 @@ from xlareport.pictures.overview import ModulePictures
 
 
 def row(count: int, name: str = "n") -> Drawing:
-    nodes = tuple(Node(f"{name}{n}", (f"{name}{n}",), "white") for n in range(count))
+    nodes = tuple(Box(f"{name}{n}", (f"{name}{n}",), "white") for n in range(count))
     return Drawing(
-        name, nodes, tuple(Edge(f"{name}{n}", f"{name}{n + 1}") for n in range(count - 1))
+        name, nodes, tuple(Arrow(f"{name}{n}", f"{name}{n + 1}") for n in range(count - 1))
     )
 
 
@@ -85,9 +85,9 @@ def test_before_and_after_share_one_layout(
 
 
 def test_a_ribbon_is_turned(tmp_path: Path, asked: list[str]) -> None:
-    nodes = tuple(Node(f"n{n}", ("a rather long line", f"n{n}"), "white") for n in range(60))
-    hub = Node("hub", ("hub",), "white")
-    edges = tuple(Edge(f"n{n}", f"n{n + 30}") for n in range(30))
+    nodes = tuple(Box(f"n{n}", ("a rather long line", f"n{n}"), "white") for n in range(60))
+    hub = Box("hub", ("hub",), "white")
+    edges = tuple(Arrow(f"n{n}", f"n{n + 30}") for n in range(30))
     drawing = Drawing("wide", (hub, *nodes), edges)
     [found] = draw_all([PictureRequest("wide", (drawing,))], 1, tmp_path, 30)
     assert ["rankdir=LR" in dot for dot in asked] == [False, True]

@@ -2,15 +2,15 @@
 
 import pytest
 
-from xlareport.pictures.drawing import Drawing, DrawingError, Edge, Group, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing, DrawingError, Group
 
 
-def boxes(count: int) -> tuple[Node, ...]:
-    return tuple(Node(f"n{number}", (f"box {number}",), "white") for number in range(count))
+def boxes(count: int) -> tuple[Box, ...]:
+    return tuple(Box(f"n{number}", (f"box {number}",), "white") for number in range(count))
 
 
-def arrows(count: int) -> tuple[Edge, ...]:
-    return tuple(Edge(f"n{number // 30}", f"n{number % 30}") for number in range(count))
+def arrows(count: int) -> tuple[Arrow, ...]:
+    return tuple(Arrow(f"n{number // 30}", f"n{number % 30}") for number in range(count))
 
 
 def test_the_limits_are_200_boxes_and_600_arrows() -> None:
@@ -25,12 +25,12 @@ def test_every_id_is_unique() -> None:
     with pytest.raises(DrawingError, match="'n0' is given twice"):
         Drawing("twice", boxes(1) + boxes(1))
     with pytest.raises(DrawingError, match="given twice"):
-        Drawing("twice", boxes(2), (Edge("n0", "n1"), Edge("n0", "n1")))
+        Drawing("twice", boxes(2), (Arrow("n0", "n1"), Arrow("n0", "n1")))
 
 
 def test_arrows_and_frames_name_boxes_that_are_there() -> None:
     with pytest.raises(DrawingError, match="unknown boxes: \\['n7'\\]"):
-        Drawing("unknown", boxes(2), (Edge("n0", "n7"),))
+        Drawing("unknown", boxes(2), (Arrow("n0", "n7"),))
     with pytest.raises(DrawingError, match="unknown boxes: \\['n8'\\]"):
         Drawing("unknown", boxes(2), groups=(Group("g", "g", "scope", ("n8",)),))
 

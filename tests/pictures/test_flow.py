@@ -7,7 +7,7 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.flow import FlowDivider
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import Part, PartMaker, Thing
+from xlareport.pictures.parts import InstructionGroup, InstructionGrouper, Thing
 
 Divide = Callable[..., list[Thing]]
 
@@ -21,7 +21,7 @@ def divided(module_of: Callable[[str], HloModule]) -> Divide:
         module = module_of(f"ENTRY e {{\n  x = f32[8] parameter(0)\n{text}\n}}")
         assert module.entry is not None
         folding = Folding(module.entry, inputs=False)
-        flow = FlowDivider(module, folding, PartMaker(module.entry))
+        flow = FlowDivider(module, folding, InstructionGrouper(module.entry))
         own = [one for one in module.entry.instructions if not folding.is_folded(one.name)]
         return flow.divide(own, "e", crowded=crowded)
 
@@ -37,7 +37,10 @@ def chain(name: str, length: int, opcodes: tuple[str, ...] = ("abs", "negate")) 
 
 
 def told(things: list[Thing]) -> list[tuple[str, int]]:
-    return [(one.kind, one.size) if isinstance(one, Part) else (one.name, 1) for one in things]
+    return [
+        (one.kind, one.size) if isinstance(one, InstructionGroup) else (one.name, 1)
+        for one in things
+    ]
 
 
 def test_a_crowd_falls_into_pieces(divided: Divide) -> None:
@@ -52,9 +55,9 @@ def test_few_instructions_stay_as_they_are(divided: Divide) -> None:
 def test_pieces_alike_are_one_part(divided: Divide) -> None:
     lines = [one for name in "abc" for one in chain(name, 4)]
     [alike] = divided(lines)
-    assert isinstance(alike, Part)
+    assert isinstance(alike, InstructionGroup)
     assert (alike.kind, alike.title, alike.size) == ("alike", "a3 …", 12)
-    assert [thing.title for thing in alike.things if isinstance(thing, Part)] == [
+    assert [thing.title for thing in alike.things if isinstance(thing, InstructionGroup)] == [
         "up to a3",
         "up to b3",
         "up to c3",
@@ -72,10 +75,10 @@ def test_layers_are_found_in_a_long_piece(divided: Divide) -> None:
     lines = [*chain("a", 3, ("floor", "ceil", "sign")), *chain("b", 8 * 6, layer)]
     lines[3] = "b0 = f32[8] abs(a2)"
     [piece] = divided(lines, crowded=True)
-    assert isinstance(piece, Part)
+    assert isinstance(piece, InstructionGroup)
     assert told(list(piece.things)) == [("a0", 1), ("a1", 1), ("a2", 1), ("alike", 48)]
     alike = piece.things[3]
-    assert isinstance(alike, Part)
+    assert isinstance(alike, InstructionGroup)
     assert told(list(alike.things)) == [("stretch", 8)] * 6
 
 
@@ -88,4 +91,4 @@ def test_many_small_pieces_are_put_together(divided: Divide) -> None:
     ]
     things = divided(lines, crowded=True)
     assert len(things) < 30
-    assert sum(one.size if isinstance(one, Part) else 1 for one in things) == len(lines)
+    assert sum(one.size if isinstance(one, InstructionGroup) else 1 for one in things) == len(lines)

@@ -3,9 +3,9 @@
 import re
 
 from xlareport.pictures.footer import footer
-from xlareport.pictures.legend import Entry, Section
+from xlareport.pictures.legend import LegendEntry, Section
 
-ENTRIES = [Entry("families", "white", "elementwise, bookkeeping")] * 9
+ENTRIES = [LegendEntry("families", "white", "elementwise, bookkeeping")] * 9
 SECTIONS = [Section("", ENTRIES)]
 
 

@@ -2,14 +2,14 @@
 
 from itertools import combinations
 
-from xlareport.pictures.drawing import Drawing, Edge, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing
 from xlareport.pictures.layered import layered_layout
 
 
 def graph(count: int) -> Drawing:
-    nodes = tuple(Node(f"n{n}", (f"n{n}", "x" * (n % 13)), "white") for n in range(count))
+    nodes = tuple(Box(f"n{n}", (f"n{n}", "x" * (n % 13)), "white") for n in range(count))
     edges = {(n * 5 % (m + 1), m) for m in range(1, count) for n in range(2)}
-    return Drawing("", nodes, tuple(Edge(f"n{a}", f"n{b}") for a, b in sorted(edges) if a != b))
+    return Drawing("", nodes, tuple(Arrow(f"n{a}", f"n{b}") for a, b in sorted(edges) if a != b))
 
 
 def test_users_stand_below() -> None:
@@ -41,8 +41,8 @@ def test_arrows_lead_from_box_to_box() -> None:
 
 
 def test_circles_and_loops_end() -> None:
-    nodes = tuple(Node(name, (name,), "white") for name in "abc")
-    edges = (Edge("a", "b"), Edge("b", "c"), Edge("c", "a"), Edge("b", "b"))
+    nodes = tuple(Box(name, (name,), "white") for name in "abc")
+    edges = (Arrow("a", "b"), Arrow("b", "c"), Arrow("c", "a"), Arrow("b", "b"))
     assert len(layered_layout(Drawing("", nodes, edges)).edges) == 4
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from xlareport.pictures.layout import Box, Layout, LayoutFailure, parse_layout
+from xlareport.pictures.layout import Layout, LayoutFailure, Rectangle, parse_layout
 
 GRAPH = {
     "bb": "10,20,110,220",
@@ -25,9 +25,9 @@ def test_y_grows_downwards_from_the_upper_left_corner() -> None:
     assert parsed() == Layout(
         width=100,
         height=200,
-        nodes=(Box(2, 2, 36, 36), Box(32, 171, 36, 18)),
+        nodes=(Rectangle(2, 2, 36, 36), Rectangle(32, 171, 36, 18)),
         edges=(((20, 38), (20, 70), (50, 140), (50, 171)),),
-        groups=(Box(2, 20, 48, 100),),
+        groups=(Rectangle(2, 20, 48, 100),),
     )
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from xlareport.pictures import layout_pool
 from xlareport.pictures.dot import dot_text
-from xlareport.pictures.drawing import Drawing, Edge, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing
 from xlareport.pictures.layout import Layout, LayoutFailure
 from xlareport.pictures.layout_pool import LayoutPool
 
 GOOD = dot_text(
-    Drawing("", (Node("a", ("a",), "white"), Node("b", ("bb",), "white")), (Edge("a", "b"),))
+    Drawing("", (Box("a", ("a",), "white"), Box("b", ("bb",), "white")), (Arrow("a", "b"),))
 )
 # A stand-in for Graphviz: what it does with a picture stands in the picture.
 FAKE = """

@@ -3,11 +3,11 @@
 from collections import Counter
 
 from xlareport.pictures.left_out import choose
-from xlareport.pictures.spots import Spot
+from xlareport.pictures.spots import ChangeRegion
 
 
-def spot(*names: str, opcode: str = "copy", state: str = "added") -> Spot:
-    return Spot(dict.fromkeys(names), Counter({(state, opcode): len(names)}))
+def spot(*names: str, opcode: str = "copy", state: str = "added") -> ChangeRegion:
+    return ChangeRegion(dict.fromkeys(names), Counter({(state, opcode): len(names)}))
 
 
 def test_everything_is_drawn_where_it_is_little() -> None:
@@ -26,7 +26,7 @@ def test_spots_alike_are_drawn_once_and_named() -> None:
 
 def test_what_has_no_room_is_told_by_what_changed() -> None:
     large = spot(*(f"main/%a{n}" for n in range(50)))
-    other = Spot({"f/%b'": None}, Counter({("removed", "dot"): 2, ("added", "fusion"): 1}))
+    other = ChangeRegion({"f/%b'": None}, Counter({("removed", "dot"): 2, ("added", "fusion"): 1}))
     found = choose([large, other])
     assert len(found.chosen) == 40
     assert found.notes() == (

@@ -16,16 +16,16 @@ def words(drawing: d.Drawing) -> list[str]:
 
 def test_only_what_is_used_is_listed() -> None:
     nodes = (
-        d.Node("a", ("a",), "dark-blue"),
-        d.Node("b", ("b",), "gray", "added", mix=(("purple", 3),)),
+        d.Box("a", ("a",), "dark-blue"),
+        d.Box("b", ("b",), "gray", "added", mix=(("purple", 3),)),
     )
-    found = words(d.Drawing("", nodes, (d.Edge("a", "b", style="control"),)))
+    found = words(d.Drawing("", nodes, (d.Arrow("a", "b", style="control"),)))
     assert found == ["added", "control", "dark-blue", "purple", "gray"]
 
 
 def test_the_state_of_an_arrow_or_a_frame_counts() -> None:
-    nodes = (d.Node("a", ("a",), "white"), d.Node("b", ("b",), "white"))
-    arrow = d.Drawing("", nodes, (d.Edge("a", "b", state="removed"),))
+    nodes = (d.Box("a", ("a",), "white"), d.Box("b", ("b",), "white"))
+    arrow = d.Drawing("", nodes, (d.Arrow("a", "b", state="removed"),))
     frame = d.Drawing("", nodes, groups=(d.Group("g", "g", "scope", ("a",), state="added"),))
     assert words(arrow) == ["removed", "white"]
     assert words(frame) == ["added", "white"]
@@ -33,14 +33,14 @@ def test_the_state_of_an_arrow_or_a_frame_counts() -> None:
 
 @pytest.mark.parametrize("family", get_args(d.Family))
 def test_every_family_has_words(family: d.Family) -> None:
-    node = d.Node("a", ("a",), family)
+    node = d.Box("a", ("a",), family)
     [_, opcode] = legend(d.Drawing("", (node,)))
     assert opcode.mode == "opcode"
     assert [entry.name for entry in opcode.entries] == [family]
 
 
 def test_a_mode_has_a_section_of_its_own() -> None:
-    drawing = d.Drawing("", (d.Node("a", ("a",), "white", shade=Shade(cost=0.3)),))
+    drawing = d.Drawing("", (d.Box("a", ("a",), "white", shade=Shade(cost=0.3)),))
     [*_, cost] = legend(drawing, scales(drawing))
     assert cost.mode == "cost"
     assert [(one.kind, one.name) for one in cost.entries] == [("heat", "4")]

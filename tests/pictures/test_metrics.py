@@ -3,7 +3,7 @@
 import pytest
 
 from xlareport.pictures import metrics
-from xlareport.pictures.drawing import Node
+from xlareport.pictures.drawing import Box
 
 
 @pytest.mark.parametrize(
@@ -30,16 +30,16 @@ def test_wide_characters_are_cut_by_cells() -> None:
 
 
 def test_a_box_grows_with_its_text() -> None:
-    small = metrics.node_size(Node("a", ("dot.5", "f32[2]"), "white"))
-    wide = metrics.node_size(Node("a", ("dot.5", "f32[2,3,4,5]"), "white"))
-    tall = metrics.node_size(Node("a", ("dot.5", "dot", "f32[2]"), "white"))
+    small = metrics.node_size(Box("a", ("dot.5", "f32[2]"), "white"))
+    wide = metrics.node_size(Box("a", ("dot.5", "f32[2,3,4,5]"), "white"))
+    tall = metrics.node_size(Box("a", ("dot.5", "dot", "f32[2]"), "white"))
     assert wide[0] - small[0] == pytest.approx(6 * metrics.CHARACTER_WIDTH, abs=0.1)
     assert tall[1] - small[1] == pytest.approx(metrics.LINE_HEIGHT)
 
 
 def test_a_stack_and_a_bar_need_room() -> None:
-    plain = metrics.node_size(Node("a", ("x",), "gray"))
-    stack = metrics.node_size(Node("a", ("x",), "gray", shape="stack"))
-    bar = metrics.node_size(Node("a", ("x",), "gray", mix=(("white", 3),)))
+    plain = metrics.node_size(Box("a", ("x",), "gray"))
+    stack = metrics.node_size(Box("a", ("x",), "gray", shape="stack"))
+    bar = metrics.node_size(Box("a", ("x",), "gray", mix=(("white", 3),)))
     assert stack == (plain[0] + metrics.STACK_OFFSET, plain[1] + metrics.STACK_OFFSET)
     assert bar == (plain[0], plain[1] + metrics.BAR_HEIGHT + 2)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from xlareport.pictures.drawing import Drawing, Edge, Group, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
 from xlareport.pictures.layout import Layout
 from xlareport.pictures.metrics import node_size
 from xlareport.pictures.pair import restrict, union
@@ -13,20 +13,20 @@ from xlareport.pictures.pair import restrict, union
 BEFORE = Drawing(
     "before",
     (
-        Node("a", ("a",), "white"),
-        Node("b", ("b", "a longer line"), "white", "removed"),
-        Node("c", ("c",), "white", "changed"),
+        Box("a", ("a",), "white"),
+        Box("b", ("b", "a longer line"), "white", "removed"),
+        Box("c", ("c",), "white", "changed"),
     ),
-    (Edge("a", "b"), Edge("b", "c")),
+    (Arrow("a", "b"), Arrow("b", "c")),
 )
 AFTER = Drawing(
     "after",
     (
-        Node("a", ("a",), "white"),
-        Node("n", ("n",), "white", "added"),
-        Node("c", ("c", "now", "with more"), "white", "changed"),
+        Box("a", ("a",), "white"),
+        Box("n", ("n",), "white", "added"),
+        Box("c", ("c", "now", "with more"), "white", "changed"),
     ),
-    (Edge("a", "n"), Edge("n", "c")),
+    (Arrow("a", "n"), Arrow("n", "c")),
     (Group("g", "g", "computation", ("n", "c")),),
 )
 
@@ -95,9 +95,9 @@ def test_a_frame_without_a_place_of_its_own_is_put_around_its_boxes(
 
 def test_the_union_keeps_the_limits() -> None:
     def numbered(start: int) -> Drawing:
-        nodes = tuple(Node(f"n{n}", ("n",), "white") for n in range(start, start + 150))
+        nodes = tuple(Box(f"n{n}", ("n",), "white") for n in range(start, start + 150))
         edges = tuple(
-            Edge(f"n{start + n % 150}", f"n{start + (n * 7 + n // 150) % 150}") for n in range(400)
+            Arrow(f"n{start + n % 150}", f"n{start + (n * 7 + n // 150) % 150}") for n in range(400)
         )
         return Drawing("", nodes, edges)
 

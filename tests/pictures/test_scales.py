@@ -1,17 +1,17 @@
 """Colours of figures have limits of the table, colours of kinds are shared out by frequency."""
 
-from xlareport.pictures.drawing import Drawing, Node
+from xlareport.pictures.drawing import Box, Drawing
 from xlareport.pictures.scales import MOST_KINDS, Scale, scales
 from xlareport.pictures.shade import Shade
 
 
 def scale_of(mode: str, *shades: Shade) -> Scale:
-    nodes = tuple(Node(str(n), ("x",), "white", shade=one) for n, one in enumerate(shades))
+    nodes = tuple(Box(str(n), ("x",), "white", shade=one) for n, one in enumerate(shades))
     return next(one for one in scales(Drawing("", nodes)) if one.mode == mode)
 
 
 def test_what_is_not_known_has_no_mode() -> None:
-    assert scales(Drawing("", (Node("a", ("a",), "white"),))) == ()
+    assert scales(Drawing("", (Box("a", ("a",), "white"),))) == ()
 
 
 def test_costs_by_their_share() -> None:
@@ -59,5 +59,5 @@ def test_scopes_are_as_deep_as_colours_last_and_layers_are_one() -> None:
 
 
 def test_one_scope_tells_nothing() -> None:
-    nodes = tuple(Node(name, ("x",), "white", shade=Shade(scope=("m",))) for name in "ab")
+    nodes = tuple(Box(name, ("x",), "white", shade=Shade(scope=("m",))) for name in "ab")
     assert scales(Drawing("", nodes)) == ()

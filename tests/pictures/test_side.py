@@ -7,7 +7,7 @@ import pytest
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import State
-from xlareport.pictures.side import Side
+from xlareport.pictures.side import PictureSide
 
 MODULE = """
 fused {
@@ -37,42 +37,42 @@ ENTRY main {
 
 
 @pytest.fixture
-def side(module_of: Callable[[str], HloModule]) -> Callable[..., Side]:
+def side(module_of: Callable[[str], HloModule]) -> Callable[..., PictureSide]:
     """Return a function: places as `computation/instruction` -> the side in which they changed."""
     module = module_of(MODULE)
 
-    def make(*changed: str, state: State = "changed") -> Side:
+    def make(*changed: str, state: State = "changed") -> PictureSide:
         places = (Place(*one.split("/")) for one in changed)
-        return Side(module, dict.fromkeys(places, state))
+        return PictureSide(module, dict.fromkeys(places, state))
 
     return make
 
 
-def beside(side: Side, place: str) -> list[str]:
+def beside(side: PictureSide, place: str) -> list[str]:
     return [str(one) for one in side.neighbours(Place(*place.split("/")))]
 
 
-def test_neighbours_are_found_through_what_is_folded(side: Callable[..., Side]) -> None:
+def test_neighbours_are_found_through_what_is_folded(side: Callable[..., PictureSide]) -> None:
     assert beside(side("main/a"), "main/a") == ["main/%b", "main/%e"]
     assert beside(side("main/e"), "main/e") == ["main/%pair", "main/%a"]
     assert beside(side("main/pair"), "main/pair") == ["main/%d", "main/%e"]
 
 
-def test_a_constant_is_told_by_a_user_that_changed_too(side: Callable[..., Side]) -> None:
+def test_a_constant_is_told_by_a_user_that_changed_too(side: Callable[..., PictureSide]) -> None:
     assert list(side("main/ones", "main/a").states) == [Place("main", "a")]
 
 
-def test_a_constant_that_changed_alone_has_a_box(side: Callable[..., Side]) -> None:
+def test_a_constant_that_changed_alone_has_a_box(side: Callable[..., PictureSide]) -> None:
     found = side("main/ones")
     assert list(found.states) == [Place("main", "ones")]
     assert beside(found, "main/ones") == ["main/%a"]
 
 
-def test_what_is_not_there_is_forgotten(side: Callable[..., Side]) -> None:
+def test_what_is_not_there_is_forgotten(side: Callable[..., PictureSide]) -> None:
     assert side("main/nobody", "nowhere/a", "main/b").states == {Place("main", "b"): "changed"}
 
 
-def test_the_order_is_that_of_the_module(side: Callable[..., Side]) -> None:
+def test_the_order_is_that_of_the_module(side: Callable[..., PictureSide]) -> None:
     found = side("main/e", "main/a", "fused/r", "fused/q")
     assert [str(one) for one in found.states] == [
         "fused/%q",
@@ -82,14 +82,16 @@ def test_the_order_is_that_of_the_module(side: Callable[..., Side]) -> None:
     ]
 
 
-def test_a_computation_with_one_caller_stands_in_its_place(side: Callable[..., Side]) -> None:
+def test_a_computation_with_one_caller_stands_in_its_place(
+    side: Callable[..., PictureSide],
+) -> None:
     found = side("fused/q", "twice/t")
     assert found.caller("fused") == Place("main", "b")
     assert found.caller("twice") is None
     assert found.computations == {"fused", "twice", "main"}
 
 
-def test_home(side: Callable[..., Side]) -> None:
+def test_home(side: Callable[..., PictureSide]) -> None:
     found = side("fused/q", "main/b")
     assert found.home(Place("fused", "q")) == "fused"
     assert found.home(Place("main", "b")) == "fused"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.drawing import State
-from xlareport.pictures.side import Side
-from xlareport.pictures.spots import Spot, find_spots
+from xlareport.pictures.side import PictureSide
+from xlareport.pictures.spots import ChangeRegion, find_spots
 
 CHAIN = """
 ENTRY main {
@@ -39,17 +39,17 @@ ENTRY main {
 """
 
 
-def spots(module: HloModule, **states: State) -> list[Spot]:
+def spots(module: HloModule, **states: State) -> list[ChangeRegion]:
     places = {
         Place(computation.name, name): state
         for computation in module.computations
         for name, state in states.items()
         if name in computation.by_name
     }
-    return find_spots([(Side(module, places), lambda place: place.instruction)])
+    return find_spots([(PictureSide(module, places), lambda place: place.instruction)])
 
 
-def names(found: list[Spot]) -> list[str]:
+def names(found: list[ChangeRegion]) -> list[str]:
     return ["".join(spot.ids) for spot in found]
 
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.drawing import Drawing, Edge, Group, Node, Opening
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.layered import layered_layout
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.svg import SIZE_LIMIT, svg_text
 
@@ -24,9 +24,9 @@ BODY = Opening("c=region_0", "body region_0")
 DRAWING = Drawing(
     "jit_f: entry",
     (
-        Node("a", ("dot.5", "f32[2]"), "dark-blue", "added", "dot.5\nsource.py:3", "i=dot.5"),
-        Node("b", ("layers", TIMES), "gray", shape="stack", mix=(("white", 3), ("purple", 1))),
-        Node(
+        Box("a", ("dot.5", "f32[2]"), "dark-blue", "added", "dot.5\nsource.py:3", "i=dot.5"),
+        Box("b", ("layers", TIMES), "gray", shape="stack", mix=(("white", 3), ("purple", 1))),
+        Box(
             "c",
             ("add.1",),
             "white",
@@ -35,7 +35,7 @@ DRAWING = Drawing(
             opens=(Opening("c=region_0", "body region_0"),),
         ),
     ),
-    (Edge("a", "b", "0"), Edge("b", "c", style="thin", state="removed")),
+    (Arrow("a", "b", "0"), Arrow("b", "c", style="thin", state="removed")),
     (Group("g", "fusion.1 kLoop", "computation", ("b",), target="i=fusion.1"),),
     ("One thing is left out.",),
 )
@@ -47,7 +47,7 @@ def drawn(parse: Callable[[str], ET.Element]) -> Draw:
 
     def draw(drawing: Drawing) -> ET.Element:
         layout = layered_layout(drawing)
-        frames = tuple(Box(0, 0, 200, 100) for _ in drawing.groups)
+        frames = tuple(Rectangle(0, 0, 200, 100) for _ in drawing.groups)
         return parse(svg_text(drawing, replace(layout, groups=frames)))
 
     return draw
@@ -98,9 +98,9 @@ def test_a_stack_has_two_sheets_and_a_bar_its_shares(drawn: Draw) -> None:
 
 def test_a_hostile_text_stays_text(drawn: Draw) -> None:
     opens = (Opening(HOSTILE, HOSTILE),)
-    node = Node(HOSTILE, (HOSTILE, HOSTILE), "white", "same", HOSTILE, HOSTILE, opens)
+    node = Box(HOSTILE, (HOSTILE, HOSTILE), "white", "same", HOSTILE, HOSTILE, opens)
     group = Group(HOSTILE + "g", HOSTILE, "scope", (HOSTILE,), target=HOSTILE)
-    drawing = Drawing(HOSTILE, (node,), (Edge(HOSTILE, HOSTILE, HOSTILE),), (group,), (HOSTILE,))
+    drawing = Drawing(HOSTILE, (node,), (Arrow(HOSTILE, HOSTILE, HOSTILE),), (group,), (HOSTILE,))
     root = drawn(drawing)
     tags = {one.tag.removeprefix(SVG) for one in root.iter()}
     assert tags <= {"svg", "title", "desc", "style", "rect", "g", "text", "tspan", "path", "circle"}
@@ -112,7 +112,7 @@ def test_a_hostile_text_stays_text(drawn: Draw) -> None:
 
 
 def test_nothing_is_loaded_and_nothing_runs() -> None:
-    text = svg_text(DRAWING, replace(layered_layout(DRAWING), groups=(Box(0, 0, 9, 9),)))
+    text = svg_text(DRAWING, replace(layered_layout(DRAWING), groups=(Rectangle(0, 0, 9, 9),)))
     assert re.findall(r"https?:[^\"]*", text) == ["http://www.w3.org/2000/svg"]
     assert not re.search(r"url\(|@import|href|<script|<image|<foreignObject|javascript:", text)
     assert " id=" not in text
@@ -125,13 +125,13 @@ def test_a_title_wider_than_the_picture_is_cut(drawn: Draw) -> None:
 
 
 def test_an_arrow_without_direction_is_drawn() -> None:
-    drawing = Drawing("", (Node("a", ("a",), "white"),), (Edge("a", "a"),))
-    layout = Layout(10, 10, (Box(0, 0, 10, 10),), (((5.0, 5.0),) * 4,))
+    drawing = Drawing("", (Box("a", ("a",), "white"),), (Arrow("a", "a"),))
+    layout = Layout(10, 10, (Rectangle(0, 0, 10, 10),), (((5.0, 5.0),) * 4,))
     assert "nan" not in svg_text(drawing, layout)
 
 
 def test_no_file_is_larger_than_a_megabyte() -> None:
-    nodes = tuple(Node(f"n{n}", (f"n{n}",), "white", tooltip="x" * 9000) for n in range(200))
+    nodes = tuple(Box(f"n{n}", (f"n{n}",), "white", tooltip="x" * 9000) for n in range(200))
     drawing = Drawing("large", nodes)
     text = svg_text(drawing, layered_layout(drawing))
     assert len(text.encode()) <= SIZE_LIMIT

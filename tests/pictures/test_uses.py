@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.drawing import Edge
+from xlareport.pictures.drawing import Arrow
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.uses import Item, Uses, collect_uses
@@ -43,7 +43,7 @@ def found(module: HloModule, shown: Callable[[str], bool]) -> Uses:
     return collect_uses(items, [one.name for one in instance.drawn() if shown(one.name)])
 
 
-def edges(uses: Uses) -> dict[tuple[str, str], Edge]:
+def edges(uses: Uses) -> dict[tuple[str, str], Arrow]:
     return {(one.source, one.target): one for one in uses.edges() if one.style != "control"}
 
 
@@ -72,7 +72,7 @@ def test_a_small_value_has_a_thin_arrow(uses: Uses) -> None:
 
 
 def test_control_has_an_arrow_of_its_own(uses: Uses) -> None:
-    assert uses.edges()[-1] == Edge("sum", "both", style="control")
+    assert uses.edges()[-1] == Arrow("sum", "both", style="control")
 
 
 def test_folded_operands_are_told_by_number(uses: Uses) -> None:

@@ -13,10 +13,10 @@ from xlareport.hlo.text import TextReader
 from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.change import change_pictures
 from xlareport.pictures.dot import dot_text
-from xlareport.pictures.drawing import Drawing, Edge, Group, Node, Opening
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.layered import layered_layout
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.levels import all_levels
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.pair import restrict, union
@@ -119,7 +119,7 @@ def test_the_pictures_of_any_step(before: HloModule, after: HloModule, data: st.
 def framed(drawing: Drawing) -> Layout:
     """Return a plain layout with a place for every frame."""
     layout = layered_layout(drawing)
-    return replace(layout, groups=tuple(Box(0, 0, 9, 9) for _ in drawing.groups))
+    return replace(layout, groups=tuple(Rectangle(0, 0, 9, 9) for _ in drawing.groups))
 
 
 def parsed(drawing: Drawing, layout: Layout) -> ET.Element:
@@ -130,11 +130,11 @@ def parsed(drawing: Drawing, layout: Layout) -> ET.Element:
 @given(st.lists(texts, min_size=1, max_size=5), texts, texts)
 def test_no_text_leaves_its_place(lines: list[str], name: str, title: str) -> None:
     opens = (Opening(name, title),)
-    node = Node(name, tuple(lines), "white", "changed", title, title, opens, badge=title)
+    node = Box(name, tuple(lines), "white", "changed", title, title, opens, badge=title)
     drawing = Drawing(
         title,
         (node,),
-        (Edge(name, name, title),),
+        (Arrow(name, name, title),),
         (Group(title, title, "scope", (name,), target=name, opens=opens),),
         tuple(lines),
     )

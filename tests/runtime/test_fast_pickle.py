@@ -5,22 +5,22 @@ import pickle
 import pytest
 
 from xlareport.dump.filename import parse
-from xlareport.pictures.drawing import Drawing, Edge, Node, Opening
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Opening
 from xlareport.pictures.shade import Shade
-from xlareport.runtime.fast_pickle import Parcel
+from xlareport.runtime.fast_pickle import FastPickle
 
-NODE = Node("a", ("a", "f32[2]"), "blue", opens=(Opening("c=f", "calls f"),), shade=Shade(cost=0.5))
+NODE = Box("a", ("a", "f32[2]"), "blue", opens=(Opening("c=f", "calls f"),), shade=Shade(cost=0.5))
 
 
 @pytest.mark.parametrize(
     "record",
     [
         parse("module_0042.jit_f.0017.simplification.after_algsimp.before_dce.txt"),
-        Drawing("a", (NODE,), (Edge("a", "a", style="control"),)),
+        Drawing("a", (NODE,), (Arrow("a", "a", style="control"),)),
     ],
 )
-def test_it_arrives_as_it_was(record: Parcel) -> None:
-    assert isinstance(record, Parcel)
+def test_it_arrives_as_it_was(record: FastPickle) -> None:
+    assert isinstance(record, FastPickle)
     sent = pickle.dumps(record)
     assert pickle.loads(sent) == record  # noqa: S301 - our own
     assert b"setstate" not in sent

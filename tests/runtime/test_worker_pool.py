@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.runtime import worker_pool
-from xlareport.runtime.worker_pool import Aide, Crew, as_they_come, work_in_processes
+from xlareport.runtime.worker_pool import Worker, WorkerPool, completed, work_in_processes
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
@@ -51,41 +51,41 @@ def test_a_death_costs_its_own_errand_only() -> None:
 
 
 @pytest.mark.usefixtures("_begun")
-def test_a_crew_works_on_after_a_death() -> None:
-    with Crew(2) as crew:
-        assert crew.submit(WORK, DIE, buried).result() == buried(DIE)
-        again = [crew.submit(WORK, one, buried) for one in ("20", "30")]
-        assert {one.thing: one.result() for one in as_they_come(again)} == {"20": 20, "30": 30}
+def test_a_pool_works_on_after_a_death() -> None:
+    with WorkerPool(2) as workers:
+        assert workers.submit(WORK, DIE, buried).result() == buried(DIE)
+        again = [workers.submit(WORK, one, buried) for one in ("20", "30")]
+        assert {one.item: one.result() for one in completed(again)} == {"20": 20, "30": 30}
 
 
 @pytest.mark.usefixtures("_begun")
 def test_an_exception_reaches_the_caller() -> None:
-    with Crew(1) as crew, pytest.raises(ZeroDivisionError):
-        crew.submit(WORK, "1 / 0", buried).result()
+    with WorkerPool(1) as workers, pytest.raises(ZeroDivisionError):
+        workers.submit(WORK, "1 / 0", buried).result()
 
 
 READY = partial(WORK, "40 + 2")
 
 
 @pytest.mark.usefixtures("_begun")
-def test_an_aide_answers_one_thing_after_another() -> None:
-    with Aide(READY, WORK) as aide:
-        assert [aide.ask(one, buried) for one in ("1 + 1", "2 + 2")] == [2, 4]
-        assert aide.made == 42
+def test_an_worker_answers_one_thing_after_another() -> None:
+    with Worker(READY, WORK) as worker:
+        assert [worker.ask(one, buried) for one in ("1 + 1", "2 + 2")] == [2, 4]
+        assert worker.prepared == 42
 
 
 @pytest.mark.usefixtures("_begun")
-def test_an_aide_that_died_costs_no_more_than_its_answers() -> None:
-    with Aide(READY, WORK) as aide:
-        assert [aide.ask(one, buried) for one in (DIE, "2")] == [buried(DIE), buried("2")]
-    with Aide(partial(WORK, DIE), WORK) as aide:
-        assert aide.made is None
-        assert aide.ask("2", buried) == buried("2")
+def test_an_worker_that_died_costs_no_more_than_its_answers() -> None:
+    with Worker(READY, WORK) as worker:
+        assert [worker.ask(one, buried) for one in (DIE, "2")] == [buried(DIE), buried("2")]
+    with Worker(partial(WORK, DIE), WORK) as worker:
+        assert worker.prepared is None
+        assert worker.ask("2", buried) == buried("2")
 
 
-def test_an_aide_ends_with_its_block_though_it_works() -> None:
+def test_an_worker_ends_with_its_block_though_it_works() -> None:
     before = set(active_children())
-    with Aide(partial(time.sleep, 60), WORK):
+    with Worker(partial(time.sleep, 60), WORK):
         (begun,) = set(active_children()) - before
     assert not begun.is_alive()
 
@@ -102,9 +102,9 @@ def _alive(process: int) -> bool:
 def test_workers_end_with_the_process_that_began_them() -> None:
     code = (
         "import os, time\n"
-        "from xlareport.runtime.worker_pool import Aide, Crew\n"
-        "with Crew(3) as crew:\n"
-        "    print(*crew._pool._processes, flush=True)\n"
+        "from xlareport.runtime.worker_pool import Worker, WorkerPool\n"
+        "with WorkerPool(3) as pool:\n"
+        "    print(*pool._pool._processes, flush=True)\n"
         "    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as one:
@@ -122,12 +122,12 @@ def test_workers_end_with_the_process_that_began_them() -> None:
 def test_an_interrupt_ends_workers_without_a_word() -> None:
     code = (
         "import os, time\n"
-        "from xlareport.runtime.worker_pool import Aide, Crew\n"
+        "from xlareport.runtime.worker_pool import Worker, WorkerPool\n"
         "try:\n"
-        "    with Crew(2) as crew:\n"
-        "        crew.submit(time.sleep, 0, id).result()\n"
+        "    with WorkerPool(2) as pool:\n"
+        "        pool.submit(time.sleep, 0, id).result()\n"
         "        print('begun', flush=True)\n"
-        "        crew.submit(time.sleep, 60, id).result()\n"
+        "        pool.submit(time.sleep, 60, id).result()\n"
         "except KeyboardInterrupt:\n"
         "    print('ended')\n"
     )

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.runtime.worker_pool import Crew
+from xlareport.runtime.worker_pool import WorkerPool
 from xlareport.site import SiteWriter, builder
 from xlareport.site.builder import MissingPluginError, SiteBuildError, build_site
 from xlareport.site.writer import File, write_sources
@@ -132,8 +132,8 @@ def test_several_processes_build_the_same_site(
     said = build_site(tmp_path, strict=False)
     alone = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
     monkeypatch.setattr(builder, "_PAGES", 2)
-    with Crew(3) as crew:
-        assert build_site(tmp_path, strict=False, crew=crew) == said
+    with WorkerPool(3) as workers:
+        assert build_site(tmp_path, strict=False, workers=workers) == said
     assert said.count("gone.md") == 1
     again = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
     assert again == alone

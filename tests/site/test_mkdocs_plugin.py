@@ -78,7 +78,7 @@ def test_pages_that_scripts_draw_say_so_where_there_are_none(site: Path) -> None
 def test_404_finds_its_files_from_where_it_lies(site: Path) -> None:
     page = (site / "404.html").read_text()
 
-    assert 'src="./assets/core.js"' in page
+    assert 'src="./assets/xlareport.js"' in page
     assert 'href="/' not in page
     assert "not in the report" in page
 
@@ -88,13 +88,12 @@ def test_a_page_loads_one_script_and_one_style_of_the_report(site: Path) -> None
 
     assert re.findall(r'src="../(assets/[^/"]*)"></script>', page) == [
         "assets/iframe-worker.js",
-        "assets/core.js",
+        "assets/xlareport.js",
     ]
     assert re.findall(r'href="../(assets/[^/"]*\.css)"', page) == ["assets/xlareport.css"]
-    for first, last in [("core.js", "timeline.js"), ("xlareport.css", "paper.css")]:
-        source = (resource("site_src") / "assets" / last).read_text()
-        assert source.strip() in (site / "assets" / first).read_text()
-        assert not (site / "assets" / last).exists()
+    source = (resource("site_src") / "assets" / "paper.css").read_text()
+    assert source.strip() in (site / "assets" / "xlareport.css").read_text()
+    assert not (site / "assets" / "paper.css").exists()
 
 
 def test_the_frame_of_a_page_is_small(site: Path) -> None:

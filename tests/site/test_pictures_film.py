@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.environment import front_matter
 from xlareport.pages.history.computations import film_payloads
 from xlareport.pages.pictures.look import picture_look
@@ -36,7 +36,7 @@ PLACES = """() => Object.fromEntries([...document.querySelectorAll("g.n:not(.xr-
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], unpacked: Unpack) -> Path:
     out = tmp_path_factory.mktemp("film")
     module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    snapshots = Snapshots([one.hlo for one in module.snapshots])
+    snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))

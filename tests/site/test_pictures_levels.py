@@ -14,7 +14,7 @@ from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.look import picture_look
 from xlareport.pages.pictures.record import level_record, picture_record
 from xlareport.pictures.draw import PictureRequest, draw_all
-from xlareport.pictures.drawing import Drawing, Group, Node, Opening
+from xlareport.pictures.drawing import Box, Drawing, Group, Opening
 from xlareport.pictures.shade import Shade
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
@@ -52,9 +52,9 @@ def drawings(hostile: str) -> Iterator[tuple[str, Drawing]]:
         Drawing(
             "entry main",
             (
-                Node("g=main/0", ("layers",), "gray", target="g=main/0", shape="round", shade=HALF),
-                Node("gone", ("gone",), "gray", target="g=gone"),
-                Node("a", (hostile,), "white", target=f"i={hostile}", tooltip=hostile),
+                Box("g=main/0", ("layers",), "gray", target="g=main/0", shape="round", shade=HALF),
+                Box("gone", ("gone",), "gray", target="g=gone"),
+                Box("a", (hostile,), "white", target=f"i={hostile}", tooltip=hostile),
             ),
         ),
     )
@@ -64,7 +64,7 @@ def drawings(hostile: str) -> Iterator[tuple[str, Drawing]]:
         Drawing(
             "layers",
             (
-                Node(
+                Box(
                     "while.1",
                     ("while.1",),
                     "dark-green",
@@ -75,7 +75,7 @@ def drawings(hostile: str) -> Iterator[tuple[str, Drawing]]:
             ),
         ),
     )
-    dot = Node("dot.1", ("dot.1",), "dark-blue", target="i=dot.1")
+    dot = Box("dot.1", ("dot.1",), "dark-blue", target="i=dot.1")
     frame = Group("f", "call.1", "computation", ("dot.1",), target="i=call.1")
     yield "c=body", Drawing("body", (dot,), groups=(frame,))
 

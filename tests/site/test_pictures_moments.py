@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import HloModule
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[[str], Page]
 SLUGS = {"jit_train_step": "module_0002.jit_train_step", "jit_rollout": "module_0006.jit_rollout"}
 GRAPH = """async (key) => {
-  const graph = await xlareportMoment.load(key);
+  const graph = await xlareport.loadSnapshotGraph(key);
   const name = (place) => graph.name(place);
   const all = [...graph.index.names.keys()];
   return all.map((place) => [
@@ -55,7 +55,7 @@ def rows(module: HloModule) -> list[list[Any]]:
     ]
 
 
-def read(name: str, unpacked: Callable[[str], Path]) -> Module:
+def read(name: str, unpacked: Callable[[str], Path]) -> ParsedModule:
     return read_one(unpacked("jax-cpu-train"), name, BuildOptions())
 
 
@@ -107,7 +107,7 @@ def test_a_computation_between_is_told_as_in_the_final_graph(opened: Open) -> No
         """async (slug) => {
           const { stages } = await xlareport.load(`m/${slug}/film`);
           const graphs = [`m/${slug}/graph`, `m/${slug}/film@${stages.at(-1)[0]}`];
-          const loaded = await Promise.all(graphs.map(xlareportMoment.load));
+          const loaded = await Promise.all(graphs.map(xlareport.loadSnapshotGraph));
           return loaded.map((one) => Object.fromEntries(
             one.index.computations.map(([name, , does]) => [name, does])));
         }""",

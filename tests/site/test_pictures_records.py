@@ -17,12 +17,12 @@ from xlareport.pages.pictures.look import picture_look
 from xlareport.pages.pictures.record import level_record, picture_record
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
-from xlareport.pictures.drawing import LEAVES, Drawing, Edge, Group, Node, Opening
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group, Opening
+from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.levels import all_levels
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.shade import NOTHING, Shade
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -33,18 +33,18 @@ pytestmark = pytest.mark.browser
 Unpack = Callable[[str], Path]
 
 DRAW = """async ([records, place]) => {
-  const svg = await xlareportRecords.svg(records, place);
+  const svg = await xlareport.recordSvg(records, place);
   const read = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
   return [read.localName, svg];
 }"""
 TOLD = """async () => {
-  const graph = await xlareportGraph.load("m/x/graph");
+  const graph = await xlareport.loadGraph("m/x/graph");
   const { pictures } = await xlareport.load("m/x/levels-1");
   const box = ({ id, lines, badge, opens, mix, shape, shade }) => {
     const { memory, sharding, scope } = shade;
     return { id, lines, badge, opens, mix, shape, memory, sharding, scope };
   };
-  const told = (one) => xlareportRecords.drawing(one, graph).nodes.map(box);
+  const told = (one) => xlareport.readDrawing(one, graph).nodes.map(box);
   return Object.fromEntries(Object.entries(pictures).map(([target, [one]]) => [target, told(one)]));
 }"""
 """What the page makes of pictures whose boxes stand in a graph."""
@@ -54,8 +54,8 @@ STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 def rounded(layout: Layout) -> Layout:
     """Return a layout in whole units, as records hold it."""
 
-    def box(one: Box) -> Box:
-        return Box(round(one.x), round(one.y), round(one.width), round(one.height))
+    def box(one: Rectangle) -> Rectangle:
+        return Rectangle(round(one.x), round(one.y), round(one.width), round(one.height))
 
     return Layout(
         round(layout.width),
@@ -71,10 +71,10 @@ def everything(hostile: str) -> Drawing:
     opens = (Opening("c=body", f"body {hostile}"), Opening("c=cond", "condition"))
     sharded = Shade(0.02, 70_000, "{devices=[2,2]0,1,2,3}", ("model", "layer_1", "attention"))
     nodes = (
-        Node("a", ("a", hostile[:30]), "orange", "context", hostile, f"i={hostile}"),
-        Node("b", ("b", "dot"), "dark-blue", "added", target="i=b", opens=opens, shade=sharded),
-        Node("g=c", ("c", "x 4"), "gray", "changed", target="g=c", shape="stack", badge=LEAVES),
-        Node(
+        Box("a", ("a", hostile[:30]), "orange", "context", hostile, f"i={hostile}"),
+        Box("b", ("b", "dot"), "dark-blue", "added", target="i=b", opens=opens, shade=sharded),
+        Box("g=c", ("c", "x 4"), "gray", "changed", target="g=c", shape="stack", badge=LEAVES),
+        Box(
             "d",
             ("d",),
             "gray",
@@ -87,9 +87,9 @@ def everything(hostile: str) -> Drawing:
         ),
     )
     edges = (
-        Edge("a", "b", "0#1"),
-        Edge("b", "g=c", "", "thin", "added"),
-        Edge("g=c", "d", "1", "control"),
+        Arrow("a", "b", "0#1"),
+        Arrow("b", "g=c", "", "thin", "added"),
+        Arrow("g=c", "d", "1", "control"),
     )
     inner = Group("f", "call.1 " * 20, "computation", ("b",), None, "changed", "i=call.1", opens)
     return Drawing(
@@ -98,13 +98,13 @@ def everything(hostile: str) -> Drawing:
 
 
 @pytest.fixture(scope="module")
-def train_step(unpacked: Unpack) -> Module:
+def train_step(unpacked: Unpack) -> ParsedModule:
     return read_one(unpacked("gpu-h100x2-train"), None, BuildOptions())
 
 
 @pytest.fixture(scope="module")
 def site(
-    tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], train_step: Module
+    tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], train_step: ParsedModule
 ) -> Path:
     out = tmp_path_factory.mktemp("records")
     files = [*few_pages]
@@ -151,7 +151,7 @@ def test_a_picture_with_everything_is_the_same(
 
 
 def test_pictures_of_a_real_module_are_the_same(
-    visitor: Any, site: Path, tmp_path: Path, train_step: Module
+    visitor: Any, site: Path, tmp_path: Path, train_step: ParsedModule
 ) -> None:
     before, after = train_step.snapshots[0].hlo, train_step.snapshots[-1].hlo
     sides = step_pictures(step(before, after, ""))
@@ -165,7 +165,7 @@ def test_pictures_of_a_real_module_are_the_same(
 
 
 PLACES = """async (records) => {
-  const svgs = await Promise.all(records.map((_, place) => xlareportRecords.svg(records, place)));
+  const svgs = await Promise.all(records.map((_, place) => xlareport.recordSvg(records, place)));
   return svgs.map((svg) => {
     const read = new DOMParser().parseFromString(svg, "image/svg+xml");
     const boxes = [...read.querySelectorAll("g.n")];
@@ -176,11 +176,13 @@ PLACES = """async (records) => {
 
 
 def test_what_is_in_both_of_a_pair_stands_in_the_same_place(visitor: Any, site: Path) -> None:
-    a, b, c = (Node(name, (f"{name} = f32[8]",), "blue") for name in "abc")
+    a, b, c = (Box(name, (f"{name} = f32[8]",), "blue") for name in "abc")
     wide = replace(b, lines=("b = f32[8] with much more to say than before",))
-    before = Drawing("before", (a, b), (Edge("a", "b"),))
-    after = Drawing("after", (c, wide, a), (Edge("a", "c"), Edge("c", "b"), Edge("a", "b")))
-    first = picture_record(before, Layout(9.0, 9.0, (Box(0, 0, 1, 1),) * 2, (((0, 0), (1, 1)),)))
+    before = Drawing("before", (a, b), (Arrow("a", "b"),))
+    after = Drawing("after", (c, wide, a), (Arrow("a", "c"), Arrow("c", "b"), Arrow("a", "b")))
+    first = picture_record(
+        before, Layout(9.0, 9.0, (Rectangle(0, 0, 1, 1),) * 2, (((0, 0), (1, 1)),))
+    )
     page = visitor.open(f"{site.as_uri()}/m/x.html")
     records = [first, first, level_record(before), level_record(after)]
     _, laid_out, one, other = page.evaluate(PLACES, records)
@@ -192,7 +194,7 @@ def test_what_is_in_both_of_a_pair_stands_in_the_same_place(visitor: Any, site: 
 
 
 def test_boxes_that_stand_in_a_graph_say_the_same(
-    visitor: Any, site: Path, train_step: Module
+    visitor: Any, site: Path, train_step: ParsedModule
 ) -> None:
     assert train_step.final is not None
     module = train_step.final.hlo

@@ -9,7 +9,7 @@ from xlareport.site.sizes import SiteSizes, in_words, overruns, site_sizes
 FILES = {
     "index.html": 10,
     "m/x.html": 40,
-    "assets/core.js": 100,
+    "assets/xlareport.js": 100,
     "assets/data/m/x/steps.js": 1000,
     "guide/index.html": 5,
     "glossary.html": 7,

@@ -52,7 +52,7 @@ def page(visitor: Any, site: Path) -> Iterator[Page]:
 @pytest.fixture
 def tokens(page: Page) -> Tokens:
     def of(line: str) -> list[tuple[str, str]]:
-        found = page.evaluate("(line) => [...xlareportSyntax.tokens(line)]", line)
+        found = page.evaluate("(line) => [...xlareport.tokens(line)]", line)
         return [(look, part) for part, look in found]
 
     return of
@@ -128,5 +128,5 @@ def test_a_long_line_stays_plain(tokens: Tokens) -> None:
 
 
 def test_what_cannot_be_seen_is_written_out(page: Page) -> None:
-    found = page.evaluate("() => xlareportSyntax.visible('a\\u202eb\\u0007c\\td\\ud83d\\ude00')")
+    found = page.evaluate("() => xlareport.visible('a\\u202eb\\u0007c\\td\\ud83d\\ude00')")
     assert found == "a\\u202eb\N{SYMBOL FOR BELL}c\td\N{GRINNING FACE}"

@@ -29,7 +29,7 @@ NAMES = (
     "x",
     "weird name!",
 )
-TELL = "async word => (await xlareportWords.tell(word)).map(part => part.join(' '))"
+TELL = "async word => (await xlareport.explainWord(word)).map(part => part.join(' '))"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_pages_assets_and_settings_lie_where_mkdocs_finds_them(tmp_path: Path) -
 
     assert (tmp_path / "site_src/m/x.md").read_text() == "# x\n"
     assert (tmp_path / "site_src/pictures/a.svg").read_bytes() == b"<svg/>"
-    assert (tmp_path / "site_src/assets/core.js").is_file()
+    assert (tmp_path / "site_src/assets/xlareport.js").is_file()
     assert "INHERIT: site_src/xlareport.yml" in (tmp_path / "mkdocs.yml").read_text()
     assert not (tmp_path / ".xlareport").exists()
 

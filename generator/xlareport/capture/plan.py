@@ -18,7 +18,7 @@ from xlareport.capture import hook
 from xlareport.knowledge.flags import find
 from xlareport.knowledge.releases import era_of
 from xlareport.knowledge.tables import read_table
-from xlareport.knowledge.wants import BACKENDS, Setting, frontends, settings_for
+from xlareport.knowledge.wants import BACKENDS, FlagSetting, frontends, settings_for
 from xlareport.runtime.errors import UnwritableFileError, XlareportError
 
 _FOLDER = "XLAREPORT_CAPTURE_FOLDER"
@@ -46,7 +46,7 @@ class ProgramNotStartedError(XlareportError):
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class CaptureLevel:
     """How much is asked for."""
 
     name: str
@@ -69,9 +69,9 @@ class Plan:
 
 
 @cache
-def levels() -> Mapping[str, Level]:
+def levels() -> Mapping[str, CaptureLevel]:
     """Return the levels by name."""
-    return read_table("levels", Level)
+    return read_table("levels", CaptureLevel)
 
 
 def plan_capture(
@@ -174,9 +174,9 @@ def _made(folder: Path) -> Path:
     return folder.resolve()
 
 
-def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[Setting]:
+def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[FlagSetting]:
     """Yield what any backend and frontend may need: none of it harms another."""
-    found: dict[str, Setting] = {}
+    found: dict[str, FlagSetting] = {}
     for frontend, backend in product(frontends(), BACKENDS):
         asked = {"backend": backend, "frontend": frontend, "era": era, "folder": folder}
         for one in settings_for(wants, **asked):
@@ -184,7 +184,7 @@ def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[Setting]:
     yield from found.values()
 
 
-def _set(found: dict[str, str], one: Setting) -> Iterator[str]:
+def _set(found: dict[str, str], one: FlagSetting) -> Iterator[str]:
     """Add a setting unless the caller has one of that name; say so where it differs."""
     former = found.get(one.variable, "")
     if one.flag.set_in is None:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.terminal import say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.runtime.limits import Limits
-from xlareport.site.mkdocs_run import Press
+from xlareport.site.mkdocs_run import MkdocsWorker
 from xlareport.site.sizes import in_words, overruns, site_sizes
 
 if TYPE_CHECKING:
@@ -115,10 +115,12 @@ def command(
 
     Afterwards open OUT/site/index.html, or run `mkdocs serve` in OUT.
     """
-    reckoning = _reckoning(devices, device, with_source=with_source)
+    cost_options = _reckoning(devices, device, with_source=with_source)
     begun = time.monotonic()
-    with nullcontext() if no_html else Press() as press:  # it gets ready beside these imports
-        from xlareport.cli.progress import progress  # noqa: PLC0415
+    with (
+        nullcontext() if no_html else MkdocsWorker() as mkdocs_worker
+    ):  # it gets ready beside these imports
+        from xlareport.cli.progress import progress_bar  # noqa: PLC0415
         from xlareport.report import BuildOptions, build  # noqa: PLC0415
 
         options = BuildOptions(
@@ -126,15 +128,15 @@ def command(
             jobs=jobs,
             marker=marker,
             pictures=pictures,
-            reckoning=reckoning,
+            cost_options=cost_options,
             history=history,
             keep=keep,
             limits=limits,
             profiles=profiles,
             html=not no_html,
         )
-        with progress(quiet=quiet) as tell:
-            built = build(dump, options, tell, press)
+        with progress_bar(quiet=quiet) as progress:
+            built = build(dump, options, progress, mkdocs_worker)
     took = time.monotonic() - begun
     report = built.report
     if built.warnings:
@@ -146,7 +148,7 @@ def command(
     click.get_current_context().exit(_BREACH if strict and report.problems else 0)
 
 
-def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> Reckoning:
+def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> CostOptions:
     """Read the user's table and find the device; raises click.BadParameter, naming the fault."""
     try:
         own = parse_devices(table.read_text("utf-8")) if table else {}
@@ -157,7 +159,7 @@ def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> Re
     if name and device is None:
         known = ", ".join(every)
         raise click.BadParameter(f"{name} is none of {known}.", param_hint="--device")
-    return Reckoning(own, device, with_source)
+    return CostOptions(own, device, with_source)
 
 
 def _tell_sizes(out: Path, dump: int, took: float) -> None:

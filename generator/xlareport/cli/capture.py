@@ -10,7 +10,7 @@ import click
 from xlareport.capture.plan import Plan, dump_in, era_of_program, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
 from xlareport.cli.problems import tell_problems
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import XlareportError
@@ -73,8 +73,8 @@ def _report(plan: Plan, out: Path) -> None:
         _say(_NOTHING)
         return
     try:
-        with progress(quiet=False) as tell:
-            built = build(str(dump), BuildOptions(out=out, jobs=os.cpu_count() or 1), tell)
+        with progress_bar(quiet=False) as progress:
+            built = build(str(dump), BuildOptions(out=out, jobs=os.cpu_count() or 1), progress)
     except XlareportError as error:
         _say(f"No report: {error}")
         return

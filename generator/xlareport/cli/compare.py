@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable, say, say_json
 from xlareport.compare import compare
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
@@ -85,9 +85,9 @@ def command(
     """
     budgets = tuple(parse_budget(one) for one in (*fail_on, *_configured(config)))
     options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
-    with progress(quiet=quiet) as tell:
+    with progress_bar(quiet=quiet) as progress:
         profiles = profile_base, profile_head
-        done = compare(base, head, options, tell, site=out is not None, profiles=profiles)
+        done = compare(base, head, options, progress, site=out is not None, profiles=profiles)
     checked = check(done.view, budgets)
     view = replace(done.view, breaches=checked.breaches)
     if junit_file:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import say
 from xlareport.export import Exported, export_stage
 from xlareport.report import BuildOptions, read_watched
@@ -50,8 +50,8 @@ def command(
     """
     wanted = None if module_name == "main" else module_name
     options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits, profiles=profiles)
-    with progress() as tell:
-        module, times = read_watched(dump, wanted, options, tell)
+    with progress_bar() as progress:
+        module, times = read_watched(dump, wanted, options, progress)
     exported = export_stage(module, stage, times)
     place = out or Path(f"{module.files.slug}.json")
     for written in _write(exported, place):

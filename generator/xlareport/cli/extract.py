@@ -8,7 +8,7 @@ import click
 
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable, say
 from xlareport.extract import extract_texts
 from xlareport.hlo.model import HloModule
@@ -61,8 +61,8 @@ def command(
     if computation is None and instruction is None:
         _texts(source, out, limits)
         return
-    with progress() as tell:
-        read = read_one(source, module, BuildOptions(jobs=jobs, limits=limits), tell)
+    with progress_bar() as progress:
+        read = read_one(source, module, BuildOptions(jobs=jobs, limits=limits), progress)
     hlo = read.snapshot(stage).hlo
     if instruction is None:
         text = _computation(hlo, str(computation))

@@ -9,7 +9,7 @@ from xlareport.cli.terminal import printable
 from xlareport.knowledge.releases import era_of
 from xlareport.knowledge.wants import (
     BACKENDS,
-    Setting,
+    FlagSetting,
     environment,
     frontends,
     settings_for,
@@ -103,7 +103,7 @@ def command(
         click.echo(f"  For XLA as of {era}; a flag that it does not know would end the program.")
 
 
-def _record(settings: Sequence[Setting], notes: Sequence[str], era: str) -> dict[str, object]:
+def _record(settings: Sequence[FlagSetting], notes: Sequence[str], era: str) -> dict[str, object]:
     flags = [
         {"variable": one.variable, "text": one.text, "gives": one.gives, "words": one.flag.words}
         for one in settings
@@ -112,5 +112,5 @@ def _record(settings: Sequence[Setting], notes: Sequence[str], era: str) -> dict
     return {"xla": era or None, "environment": variables, "flags": flags, "notes": list(notes)}
 
 
-def _name(one: Setting) -> str:
+def _name(one: FlagSetting) -> str:
     return f"--{one.flag.name}" if one.flag.set_in else one.flag.name

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from xlareport.analysis.history.instruction import Event, HistoryEvent, Snapshots
+from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
 from xlareport.analysis.history.subjects import Subject, find_subjects, near_names
 from xlareport.analysis.history.trace import Standing, Trace, trace
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable, say, say_json
-from xlareport.dump.modules import Stage
-from xlareport.program import Module
+from xlareport.dump.modules import SnapshotFiles
+from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError
@@ -47,9 +47,9 @@ def command(
     OP is the name of an instruction (`%fusion.3`, or `computation/%fusion.3`), or a framework op:
     the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).
     """
-    with progress() as tell:
-        read = read_one(dump, module, BuildOptions(jobs=jobs, limits=limits), tell)
-    snapshots = Snapshots([one.hlo for one in read.snapshots])
+    with progress_bar() as progress:
+        read = read_one(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
+    snapshots = SnapshotSequence([one.hlo for one in read.snapshots])
     keys = [one.stage.key for one in read.snapshots]
     place = None if stage is None else read.snapshots.index(read.snapshot(stage))
     subject, *others = _subjects(snapshots, op, place, read)
@@ -64,7 +64,7 @@ def command(
 
 
 def _subjects(
-    snapshots: Snapshots, asked: str, stage: int | None, module: Module
+    snapshots: SnapshotSequence, asked: str, stage: int | None, module: ParsedModule
 ) -> tuple[Subject, ...]:
     found = find_subjects(snapshots, asked, stage)
     if not found:
@@ -113,7 +113,7 @@ def _record(event: HistoryEvent, found: Trace, keys: Sequence[str]) -> dict[str,
     }
 
 
-def _account(found: Trace, stages: Sequence[Stage], module: str) -> Iterator[str]:
+def _account(found: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iterator[str]:
     """Yield the lines of the account for the terminal."""
     yield f"{found.subject.name}  in {module}, {stages[found.subject.stage].label}"
     yield ""
@@ -131,7 +131,7 @@ def _account(found: Trace, stages: Sequence[Stage], module: str) -> Iterator[str
     yield from _standings("Its work is done by", "last", found.now)
 
 
-def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[Stage]) -> Iterator[str]:
+def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) -> Iterator[str]:
     """Yield what is known of a subject that comes from nothing in the first snapshot."""
     yield "No instruction of the first snapshot is known to have become it:"
     for one in beginnings:

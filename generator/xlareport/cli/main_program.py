@@ -7,7 +7,7 @@ import click
 
 from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import say, say_json
 from xlareport.pages.words import sureness
 from xlareport.report import BuildOptions, read_report
@@ -23,8 +23,8 @@ from xlareport.runtime.limits import Limits
 @limited
 def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
     """Print which module of DUMP is the main program, how sure that is, and why."""
-    with progress() as tell:
-        report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), tell)
+    with progress_bar() as progress:
+        report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), progress)
     tell_problems(report.problems, "`xlareport build` lists all")
     if report.main is None:
         raise UnreadableInputError(f"{report.dump.path} holds no module that could be read.")

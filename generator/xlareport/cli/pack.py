@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from xlareport.cli.progress import progress
+from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable, say
 from xlareport.report import BuildOptions
 from xlareport.runtime import units
-from xlareport.share import Parcel, Shared, share, share_redacted
+from xlareport.share import PackOptions, Shared, share, share_redacted
 from xlareport.site.fitting import LIMIT
 
 _SIZE = 1_000_000
@@ -58,10 +58,10 @@ def command(
     the program itself and stay: look before you share.
     """
     target = target or Path("xla-report.html" if single else "xla-report.zip")
-    parcel = Parcel(target, int(limit * _SIZE), single)
+    parcel = PackOptions(target, int(limit * _SIZE), single)
     if redact:
-        with progress() as tell:
-            done = share_redacted(report, parcel, BuildOptions(jobs=jobs), tell)
+        with progress_bar() as progress:
+            done = share_redacted(report, parcel, BuildOptions(jobs=jobs), progress)
         _tell_redacted(done)
     else:
         done = share(report, parcel)

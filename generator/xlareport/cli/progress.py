@@ -4,21 +4,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from xlareport.runtime.progress import Tell, silent
+from xlareport.runtime.progress import ProgressCallback, silent
 
 
 @contextmanager
-def progress(*, quiet: bool = False) -> Iterator[Tell]:
+def progress_bar(*, quiet: bool = False) -> Iterator[ProgressCallback]:
     """Show one bar for each kind of work that is told of; it has no thread before the first."""
     if quiet or not sys.stderr.isatty():
         yield silent
         return
-    with _shown() as tell:
-        yield tell
+    with _shown() as progress:
+        yield progress
 
 
 @contextmanager
-def _shown() -> Iterator[Tell]:
+def _shown() -> Iterator[ProgressCallback]:
     from rich.console import Console  # noqa: PLC0415 - takes long, and is for terminals only
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -34,13 +34,13 @@ def _shown() -> Iterator[Tell]:
     bar = Progress(*columns, TimeElapsedColumn(), console=console)
     tasks: dict[str, TaskID] = {}
 
-    def tell(what: str, done: int, total: int) -> None:
+    def progress(what: str, done: int, total: int) -> None:
         if what not in tasks:
             tasks[what] = bar.add_task(what, total=total)
         bar.start()
         bar.update(tasks[what], completed=done, total=total)
 
     try:
-        yield tell
+        yield progress
     finally:
         bar.stop()

@@ -1,6 +1,6 @@
 """The last resort: what an ending or a whole name says of a file that follows no grammar."""
 
-from xlareport.dump.reading import Reading
+from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import table
 
 
@@ -27,7 +27,7 @@ def kind_by_report(report: str) -> str:
     return str(table("endings")["by_report"][report])
 
 
-def read_plain(reading: Reading, name: str) -> None:
+def read_plain(reading: NameReading, name: str) -> None:
     """Read a name that follows no grammar: a stem and an ending."""
     for kind, names in table("endings")["by_name"].items():
         if name.lower() in names:

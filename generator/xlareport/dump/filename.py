@@ -19,9 +19,9 @@ from functools import lru_cache
 from xlareport.dump import endings, suffix
 from xlareport.dump.grammar import Form, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
-from xlareport.dump.reading import Reading
+from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import Token, joined, table
-from xlareport.runtime.fast_pickle import Parcel
+from xlareport.runtime.fast_pickle import FastPickle
 
 LONGEST = 512
 """Longer names are not taken apart: no file system has them, only archives can."""
@@ -35,7 +35,7 @@ _NOT_IN_NAMES = re.compile(rb"[^A-Za-z0-9_.-]")
 
 
 @dataclass(frozen=True, slots=True)
-class DumpName(Parcel):
+class DumpName(FastPickle):
     """The path of a file in a dump, taken apart; None where it does not hold the field."""
 
     kind: str
@@ -83,7 +83,7 @@ def parse(path: str) -> DumpName:
 
 def read(path: str, module_names: Sequence[str]) -> DumpName:
     """Parse a path whose module is known, from its neighbours, to bear one of the names."""
-    reading = Reading()
+    reading = NameReading()
     if len(path) > _LONGEST_PATH or len(path) - path.rfind("/") > LONGEST:
         reading.part("name", path)
         return _finished(reading)
@@ -94,7 +94,7 @@ def read(path: str, module_names: Sequence[str]) -> DumpName:
     return _finished(reading)
 
 
-def _read_path(reading: Reading, path: str, module_names: Sequence[str]) -> None:
+def _read_path(reading: NameReading, path: str, module_names: Sequence[str]) -> None:
     if "/" not in path:
         _read_name(reading, path, module_names)
     elif not _read_form(reading, path_forms(), path):
@@ -104,7 +104,7 @@ def _read_path(reading: Reading, path: str, module_names: Sequence[str]) -> None
         _read_name(reading, name, module_names)
 
 
-def _read_packed(reading: Reading, endings_of_packers: str) -> None:
+def _read_packed(reading: NameReading, endings_of_packers: str) -> None:
     """Read `.gz` and the like, which somebody or XLA put after the file's own ending."""
     for ending in endings_of_packers.split(".")[1:]:
         reading.plain(".")
@@ -112,7 +112,7 @@ def _read_packed(reading: Reading, endings_of_packers: str) -> None:
     reading.fields["packers"] = endings_of_packers
 
 
-def _read_folder(reading: Reading, folder: str, name: str) -> None:
+def _read_folder(reading: NameReading, folder: str, name: str) -> None:
     """Read `[DIR/]NAME/HOST_PROCESS`, which XLA makes for one module's files, or any folder."""
     own = _SUBFOLDER.fullmatch(folder)
     if own and f".{own['subfolder_name']}." in f".{name}.":
@@ -122,7 +122,7 @@ def _read_folder(reading: Reading, folder: str, name: str) -> None:
         reading.part("folder", folder)
 
 
-def _read_name(reading: Reading, name: str, module_names: Sequence[str]) -> None:
+def _read_name(reading: NameReading, name: str, module_names: Sequence[str]) -> None:
     if (
         suffix.read_with_id(reading, name, module_names)
         or suffix.read_without_id(reading, name)
@@ -134,7 +134,7 @@ def _read_name(reading: Reading, name: str, module_names: Sequence[str]) -> None
     endings.read_plain(reading, name)
 
 
-def _read_form(reading: Reading, forms: Sequence[Form], text: str) -> bool:
+def _read_form(reading: NameReading, forms: Sequence[Form], text: str) -> bool:
     for form in forms:
         if found := form.pattern.fullmatch(text):
             reading.take(form)
@@ -143,7 +143,7 @@ def _read_form(reading: Reading, forms: Sequence[Form], text: str) -> bool:
     return False
 
 
-def _finished(reading: Reading) -> DumpName:
+def _finished(reading: NameReading) -> DumpName:
     fields = reading.fields
     stage = fields.get("stage")
     return DumpName(
@@ -177,7 +177,7 @@ def _number(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _kind(reading: Reading) -> str:
+def _kind(reading: NameReading) -> str:
     if reading.kind == "by-report":
         return endings.kind_by_report(reading.fields["report"])
     if reading.kind == "by-format":
@@ -185,7 +185,7 @@ def _kind(reading: Reading) -> str:
     return reading.kind
 
 
-def _frontend(reading: Reading) -> str | None:
+def _frontend(reading: NameReading) -> str | None:
     tables: Mapping[str, Mapping[str, str]] = table("readings")
     fields = reading.fields
     return (

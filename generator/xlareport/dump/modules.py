@@ -18,7 +18,7 @@ from xlareport.dump.identity import Identity, join_incomplete
 from xlareport.dump.source import Entry
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.fast_pickle import Parcel
+from xlareport.runtime.fast_pickle import FastPickle
 
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
 """Kinds that can be read into the model, the best first."""
@@ -36,7 +36,7 @@ _SPMD = ("spmd-partitioner", "sharding-removal")
 
 
 @dataclass(frozen=True, slots=True)
-class Artifact(Parcel):
+class Artifact(FastPickle):
     """One file of the dump with its explained name."""
 
     entry: Entry
@@ -49,7 +49,7 @@ class Artifact(Parcel):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage(Parcel):
+class SnapshotFiles(FastPickle):
     """One moment of a module, in every form in which it was written."""
 
     name: str
@@ -111,7 +111,7 @@ class ModuleFiles:
     id: int | None
     name: str
     timestamp: int | None
-    stages: tuple[Stage, ...]
+    stages: tuple[SnapshotFiles, ...]
     artifacts: tuple[Artifact, ...]
     second_id: int | None = None
     """Under which the rest of the compilation was written; old libtpu changes the id on the way."""
@@ -276,7 +276,7 @@ def _slug(key: str) -> str:
     return f"{plain[:68]}-{blake2b(key.encode(), digest_size=5).hexdigest()}"
 
 
-def _stages(artifacts: Iterable[Artifact]) -> tuple[Stage, ...]:
+def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
     found: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
     for one in artifacts:
         # A fusion may be written as a module of its own: that is no snapshot of its module.
@@ -294,7 +294,7 @@ def _stages(artifacts: Iterable[Artifact]) -> tuple[Stage, ...]:
     return tuple(_spmd_in_place(stages))
 
 
-def _spmd_in_place(stages: Sequence[Stage]) -> Iterator[Stage]:
+def _spmd_in_place(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:
     """Put the GPU's snapshot after partitioning behind the passes that XLA takes it from."""
     late = [one for one in stages if one.name == _AFTER_SPMD]
     others = [one for one in stages if one.name != _AFTER_SPMD]
@@ -305,10 +305,10 @@ def _spmd_in_place(stages: Sequence[Stage]) -> Iterator[Stage]:
     yield from (*others[: last + 1], *late, *others[last + 1 :])
 
 
-def _stage(files: Sequence[Artifact]) -> Stage:
+def _stage(files: Sequence[Artifact]) -> SnapshotFiles:
     name = files[0].name
     stage = name.stage or "snapshot"
-    return Stage(
+    return SnapshotFiles(
         name=stage,
         sequence=name.sequence,
         pipeline=name.pipeline,
@@ -319,7 +319,7 @@ def _stage(files: Sequence[Artifact]) -> Stage:
     )
 
 
-def _stage_order(stage: Stage) -> tuple[order.Place, str, str]:
+def _stage_order(stage: SnapshotFiles) -> tuple[order.Place, str, str]:
     return order.place(stage.name, stage.sequence), stage.name, stage.pipeline or ""
 
 

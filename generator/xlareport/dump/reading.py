@@ -12,7 +12,7 @@ from xlareport.dump.tokens import Token
 _BUILD = re.compile(r"(?:(?P<name>.*)\.)?(?P<build>cl_\d+)", re.DOTALL | re.ASCII)
 
 
-class Reading:
+class NameReading:
     """Collects tokens from left to right, and the fields that they give."""
 
     def __init__(self) -> None:

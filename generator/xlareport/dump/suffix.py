@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from xlareport.dump import endings
 from xlareport.dump.grammar import Form, suffix_forms
-from xlareport.dump.reading import Reading
+from xlareport.dump.reading import NameReading
 
 _CORE = re.compile(r"(?:(?P<prefix>.+?)\.)?module_(?P<id>\d{4,})(?=\.|$)", re.DOTALL | re.ASCII)
 _STAMP = re.compile(r"\d{15,17}", re.ASCII)
@@ -25,7 +25,7 @@ _LOOKS_LIKE_A_PASS = re.compile(r"\.\d{4,}\.[^.]+\.(?:after|before)_", re.ASCII)
 _Found = tuple[Form, re.Match[str]]
 
 
-def read_with_id(reading: Reading, name: str, module_names: Sequence[str]) -> bool:
+def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -> bool:
     """Read `[PREFIX.]module_ID...` with a suffix that is known; False if it is not of this form.
 
     `module_names` are names that the module is known to bear, from other files; an empty one says
@@ -46,7 +46,7 @@ def read_with_id(reading: Reading, name: str, module_names: Sequence[str]) -> bo
     return True
 
 
-def read_unknown_suffix(reading: Reading, name: str, module_names: Sequence[str]) -> bool:
+def read_unknown_suffix(reading: NameReading, name: str, module_names: Sequence[str]) -> bool:
     """Read `[TIMESTAMP.]module_ID...` with a suffix that no table knows."""
     core = _CORE.match(name)
     if core is None or (core["prefix"] and not _STAMP.fullmatch(core["prefix"])):
@@ -60,7 +60,7 @@ def read_unknown_suffix(reading: Reading, name: str, module_names: Sequence[str]
     return True
 
 
-def _read_rest(reading: Reading, text: str) -> None:
+def _read_rest(reading: NameReading, text: str) -> None:
     """Read what comes after the module's name: `.words.ending`, `.words` or `.ending`."""
     words, dot, ending = text[1:].rpartition(".")
     reading.kind = endings.kind_by_ending(ending)
@@ -86,7 +86,7 @@ def _held(rest: str, module_names: Sequence[str]) -> int:
     return head.end() if head else 0
 
 
-def read_without_id(reading: Reading, name: str) -> bool:
+def read_without_id(reading: NameReading, name: str) -> bool:
     """Read `NAME.SUFFIX` of a file that lost, or never had, `module_ID`."""
     for form in suffix_forms():
         if form.without_id and (match := form.pattern.fullmatch(f".{name}")):
@@ -121,7 +121,7 @@ def _after_known_name(rest: str, module_names: Sequence[str]) -> _Found | None:
     return None
 
 
-def _read_prefix(reading: Reading, core: re.Match[str], form: Form | None) -> None:
+def _read_prefix(reading: NameReading, core: re.Match[str], form: Form | None) -> None:
     text = core["prefix"] or ""
     field = form.constants.get("prefix_is", "prefix") if form else "prefix"
     reading.part("timestamp" if _STAMP.fullmatch(text) else field, text)
@@ -129,7 +129,7 @@ def _read_prefix(reading: Reading, core: re.Match[str], form: Form | None) -> No
     reading.part("module_id", core["id"])
 
 
-def _read_suffix(reading: Reading, rest: str, found: _Found, *, name_is_known: bool) -> None:
+def _read_suffix(reading: NameReading, rest: str, found: _Found, *, name_is_known: bool) -> None:
     form, match = found
     reading.take(form)
     before = rest[: match.start()]

@@ -7,11 +7,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from xlareport.runtime.fast_pickle import Parcel
+from xlareport.runtime.fast_pickle import FastPickle
 
 
 @dataclass(frozen=True, slots=True)
-class Token(Parcel):
+class Token(FastPickle):
     """A piece of a name; the pieces in order, joined, are the name again."""
 
     text: str

@@ -16,13 +16,13 @@ What a drawing does not show, and what stands in its place:
 - the name of the module: the title of the drawing, which is the name of the file
 """
 
-from xlareport.hlo.dots.graph import Cluster, Graph
+from xlareport.hlo.dots.graph import DotCluster, DotGraph
 from xlareport.hlo.dots.lines import header, lines
 from xlareport.hlo.dots.statements import statements
 from xlareport.hlo.header import ComputationPool
 from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.hlo.reading import Reading, SnapshotReader, limited
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited
 from xlareport.hlo.trouble import trouble
 from xlareport.runtime.errors import Problem
 
@@ -35,20 +35,20 @@ class DotReader(SnapshotReader):
         self._lines = InstructionPool()
         self._computations = ComputationPool()
 
-    def _read(self, data: bytes) -> Reading:
+    def _read(self, data: bytes) -> SnapshotReading:
         if not data.lstrip().startswith(b"digraph "):
-            return Reading(None, (Problem("", 1, "not a drawing: no digraph"),))
-        graph = Graph(statements(data.decode("utf-8", "replace")))
+            return SnapshotReading(None, (Problem("", 1, "not a drawing: no digraph"),))
+        graph = DotGraph(statements(data.decode("utf-8", "replace")))
         if not graph.top.nodes:
-            return Reading(None, (Problem("", 1, "a drawing without instructions"),))
+            return SnapshotReading(None, (Problem("", 1, "a drawing without instructions"),))
         problems = list(graph.problems)
         computations = tuple(
             self._computation(one, problems, is_entry=one is graph.top) for one in graph.clusters
         )
-        return Reading(HloModule(graph.top.title, "", computations), limited(problems))
+        return SnapshotReading(HloModule(graph.top.title, "", computations), limited(problems))
 
     def _computation(
-        self, cluster: Cluster, problems: list[Problem], *, is_entry: bool
+        self, cluster: DotCluster, problems: list[Problem], *, is_entry: bool
     ) -> Computation:
         found: list[Instruction] = []
         for line in lines(cluster):

@@ -29,7 +29,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallEdge:
     """An instruction that names a computation."""
 
     caller: Computation
@@ -59,16 +59,16 @@ def edges(computation: Computation) -> Iterator[Edge]:
                     yield Edge(source, target, kind, number)
 
 
-def calls(computation: Computation) -> Iterator[Call]:
+def calls(computation: Computation) -> Iterator[CallEdge]:
     """Yield what the instructions of a computation call, in order."""
     for instruction in computation.instructions:
         for attribute, callee in instruction.called:
-            yield Call(computation, instruction, attribute, callee)
+            yield CallEdge(computation, instruction, attribute, callee)
 
 
-def callers(module: HloModule) -> Mapping[str, tuple[Call, ...]]:
+def callers(module: HloModule) -> Mapping[str, tuple[CallEdge, ...]]:
     """Return who calls each computation, by its name; those that nobody calls are not there."""
-    found: dict[str, list[Call]] = {}
+    found: dict[str, list[CallEdge]] = {}
     for computation in module.computations:
         for call in calls(computation):
             found.setdefault(call.callee, []).append(call)

@@ -22,7 +22,7 @@ from xlareport.hlo.protos.header import module_attributes, stack_frames
 from xlareport.hlo.protos.printer import Printer
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
-from xlareport.hlo.reading import Reading, SnapshotReader, limited
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited
 from xlareport.hlo.trouble import trouble
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.gzipped import unpacked
@@ -36,13 +36,15 @@ class ProtoReader(SnapshotReader):
         self._lines = InstructionPool()
         self._computations = ComputationPool()
 
-    def _read(self, data: bytes) -> Reading:
+    def _read(self, data: bytes) -> SnapshotReading:
         try:
             module = _module(unpacked(data))
         except (DecodeError, zlib.error) as error:
-            return Reading(None, (Problem("", None, f"cut off, or no HLO module: {error}"),))
+            return SnapshotReading(
+                None, (Problem("", None, f"cut off, or no HLO module: {error}"),)
+            )
         if module is None:
-            return Reading(None, (Problem("", None, "no HLO module in the proto"),))
+            return SnapshotReading(None, (Problem("", None, "no HLO module in the proto"),))
         printer = Printer(module)
         problems: list[Problem] = []
         computations = tuple(
@@ -50,7 +52,7 @@ class ProtoReader(SnapshotReader):
         )
         frames = stack_frames(module.stack_frame_index)
         made = HloModule(text(module.name), module_attributes(module), computations, frames)
-        return Reading(made, limited(problems))
+        return SnapshotReading(made, limited(problems))
 
     def _computation(
         self, printer: Printer, computation: Message, problems: list[Problem]

@@ -14,14 +14,14 @@ MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SnapshotReading:
     """What a file gave; its problems name no path, for an equal file may have another."""
 
     module: HloModule | None
     problems: tuple[Problem, ...] = ()
 
 
-_EMPTY = Reading(None, (Problem("", None, "the file is empty"),))
+_EMPTY = SnapshotReading(None, (Problem("", None, "the file is empty"),))
 
 
 class SnapshotReader(ABC):
@@ -31,7 +31,7 @@ class SnapshotReader(ABC):
         self.problems: list[Problem] = []
         # Python's hash has 64 bits and a key of its own in each process: chance does not find two
         # files with the same, and nobody can aim at it.
-        self._known: dict[tuple[int, int], Reading] = {}
+        self._known: dict[tuple[int, int], SnapshotReading] = {}
         self._last = (b"", _EMPTY)
         self._names = NamesOnce()
 
@@ -44,7 +44,7 @@ class SnapshotReader(ABC):
         self.problems += (replace(problem, path=path) for problem in reading.problems)
         return reading.module
 
-    def _reading(self, data: bytes) -> Reading:
+    def _reading(self, data: bytes) -> SnapshotReading:
         key = (len(data), hash(data))
         known = self._known.get(key)
         if known is None:
@@ -53,14 +53,14 @@ class SnapshotReader(ABC):
             self._known[key] = known
         return known
 
-    def _with_own_names(self, reading: Reading) -> Reading:
+    def _with_own_names(self, reading: SnapshotReading) -> SnapshotReading:
         if reading.module is None:
             return reading
         module, problems = self._names.apply(reading.module)
-        return Reading(module, limited([*reading.problems, *problems]))
+        return SnapshotReading(module, limited([*reading.problems, *problems]))
 
     @abstractmethod
-    def _read(self, data: bytes) -> Reading:
+    def _read(self, data: bytes) -> SnapshotReading:
         """Read a file that was not seen before; never raises."""
 
 

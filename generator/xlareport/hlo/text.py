@@ -8,7 +8,7 @@ line by line (`recovery`), through the same pools.
 from xlareport.hlo.chunks import ChunkReader
 from xlareport.hlo.header import ModuleHeader, find_first_computation, find_module
 from xlareport.hlo.model import HloModule
-from xlareport.hlo.reading import Reading, SnapshotReader, limited
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited
 from xlareport.hlo.tables import Tables
 from xlareport.hlo.trouble import trouble
 from xlareport.runtime.errors import Problem
@@ -22,12 +22,12 @@ class TextReader(SnapshotReader):
         self._tables: dict[bytes, Tables] = {}
         self._chunks = ChunkReader()
 
-    def _read(self, data: bytes) -> Reading:
+    def _read(self, data: bytes) -> SnapshotReading:
         if b"\r" in data:
             data = data.replace(b"\r\n", b"\n")
         header = find_module(data)
         if header is None:
-            return Reading(None, (Problem("", 1, "no line begins with HloModule"),))
+            return SnapshotReading(None, (Problem("", 1, "no line begins with HloModule"),))
         problems = [] if header.is_closed else [_open_header(data, header)]
         first = find_first_computation(data, header.end)
         tables = self._read_tables(data[header.end : first])
@@ -39,7 +39,7 @@ class TextReader(SnapshotReader):
         if not any(one.is_entry for one in computations):
             problems.append(Problem("", None, "no computation is marked ENTRY: a part of a text?"))
         module = HloModule(header.name, header.attributes_text, tuple(computations), tables.frames)
-        return Reading(module, limited(problems))
+        return SnapshotReading(module, limited(problems))
 
     def _read_tables(self, text: bytes) -> Tables:
         known = self._tables.get(text)

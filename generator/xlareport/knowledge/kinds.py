@@ -8,7 +8,7 @@ from xlareport.knowledge.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FileKind:
     """A kind of file; its texts are whole sentences and may hold `code` as in Markdown."""
 
     name: str
@@ -30,11 +30,11 @@ class Kind:
 
 
 @cache
-def all_entries() -> Mapping[str, Kind]:
+def all_entries() -> Mapping[str, FileKind]:
     """Return all kinds by name, those of XLA first."""
-    return read_table("kinds", Kind)
+    return read_table("kinds", FileKind)
 
 
-def find(name: str) -> Kind | None:
+def find(name: str) -> FileKind | None:
     """Return the kind called so."""
     return all_entries().get(name)

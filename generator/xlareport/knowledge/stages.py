@@ -8,7 +8,7 @@ from xlareport.knowledge.tables import read_table
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageMeaning:
     """A moment, by the word for it in file names; texts may hold `code` as in Markdown."""
 
     name: str
@@ -22,25 +22,25 @@ class Stage:
 
 
 @cache
-def all_entries() -> Mapping[str, Stage]:
+def all_entries() -> Mapping[str, StageMeaning]:
     """Return all moments by name, the named snapshots of a module first."""
-    return read_table("stages", Stage)
+    return read_table("stages", StageMeaning)
 
 
-def find(name: str) -> Stage | None:
+def find(name: str) -> StageMeaning | None:
     """Return the moment called so; any device may stand before `after_optimizations`."""
     if name.endswith("_after_optimizations"):
         name = "after_optimizations"
     return _spellings().get(name)
 
 
-def find_step(name: str) -> Stage | None:
+def find_step(name: str) -> StageMeaning | None:
     """Return the moment inside a pass at which a step such as `removing unnecessary copies` is."""
     step = name.replace(" ", "_").removeprefix("after_")
     return find(f"after_{step}") or find(f"before_{step}")
 
 
 @cache
-def _spellings() -> Mapping[str, Stage]:
+def _spellings() -> Mapping[str, StageMeaning]:
     entries = all_entries().values()
     return {spelling: one for one in entries for spelling in (one.name, *one.aliases)}

@@ -37,7 +37,7 @@ class Frontend:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class FlagSetting:
     """One flag or variable with its value."""
 
     flag: Flag
@@ -73,7 +73,7 @@ def frontends() -> Mapping[str, Frontend]:
 
 def settings_for(
     wanted: Iterable[str], *, backend: str, frontend: str, era: str, folder: str
-) -> tuple[Setting, ...]:
+) -> tuple[FlagSetting, ...]:
     """Return the flags that give what is wanted, each once, in the order of the table.
 
     `era` is the month of XLA, `yyyy-mm`, or empty for today's. What a backend or a frontend does
@@ -91,7 +91,7 @@ def settings_for(
     return tuple(one for one in made if _known_in(one.flag, era) and _own(one.flag, backend))
 
 
-def environment(settings: Sequence[Setting]) -> Mapping[str, str]:
+def environment(settings: Sequence[FlagSetting]) -> Mapping[str, str]:
     """Return the variables with their values, flags of one variable joined by spaces."""
     found: dict[str, list[str]] = {}
     for one in settings:
@@ -99,7 +99,7 @@ def environment(settings: Sequence[Setting]) -> Mapping[str, str]:
     return {name: " ".join(values) for name, values in found.items()}
 
 
-def shell_lines(settings: Sequence[Setting]) -> Iterator[str]:
+def shell_lines(settings: Sequence[FlagSetting]) -> Iterator[str]:
     """Yield a line for each variable that a POSIX shell understands."""
     for name, value in environment(settings).items():
         yield f"export {name}={shlex.quote(value)}"
@@ -109,9 +109,9 @@ def _suits(one: str, among: Sequence[str]) -> bool:
     return not among or one in among
 
 
-def _setting(written: str, gives: str, folder: str) -> Setting:
+def _setting(written: str, gives: str, folder: str) -> FlagSetting:
     name, _, value = written.partition("=")
-    return Setting(all_entries()[name], value.replace("{dir}", folder), gives)
+    return FlagSetting(all_entries()[name], value.replace("{dir}", folder), gives)
 
 
 def _known_in(flag: Flag, era: str) -> bool:

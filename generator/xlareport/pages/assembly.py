@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from xlareport.analysis.passes.overview import Glance
+from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
 from xlareport.pages.facts import Analysed, with_problems
@@ -29,7 +29,7 @@ from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.report import ReportView
 from xlareport.records.report_json import report_json
-from xlareport.runtime.worker_pool import Crew, Errand
+from xlareport.runtime.worker_pool import Task, WorkerPool
 from xlareport.storage.payloads import Payload, payload_file
 
 _TOGETHER = 50
@@ -44,7 +44,7 @@ def site_files(
     report: ReportView,
     drawn: Iterable[File],
     picture: PictureRequest | None,
-    crew: Crew,
+    workers: WorkerPool,
     *,
     parts: Parts,
     nightly: Nightly | None = None,
@@ -53,17 +53,17 @@ def site_files(
 
     `picture` is that of the whole program.
 
-    Half of it are pages of modules, which the crew makes meanwhile. `parts` takes note of the pages
+    Half of it are pages of modules, which workers make meanwhile. `parts` takes note of the pages
     that could not be made; the coverage page and report.json come last, and tell of these.
     """
-    errands = _begun(analysed, report, crew)
+    tasks = _begun(analysed, report, workers)
     yield from _front(analysed, report, picture, parts, nightly=nightly)
     for result in analysed.results:
         yield from result.payloads
     yield from drawn
     columns: dict[str, Payload] = {}
-    for errand in errands:
-        shown = errand.result()
+    for task in tasks:
+        shown = task.result()
         parts.problems.extend(shown.problems)
         columns |= shown.columns
         yield from shown.files
@@ -90,8 +90,8 @@ def _trends(nightly: Nightly) -> Iterator[File]:
 
 
 def _begun(
-    analysed: Analysed, report: ReportView, crew: Crew
-) -> list[Errand[Sequence[ModuleToShow], ModulesShown]]:
+    analysed: Analysed, report: ReportView, workers: WorkerPool
+) -> list[Task[Sequence[ModuleToShow], ModulesShown]]:
     """Have the pages of modules made, some at a time."""
     slugs = [None, *(view.slug for view in report.modules), None]
     main = report.main.module if report.main else None
@@ -101,10 +101,10 @@ def _begun(
         )
         for place, (result, view) in enumerate(zip(analysed.results, report.modules, strict=True))
     ]
-    some = max(1, min(_TOGETHER, len(asked) // (4 * crew.jobs)))
+    some = max(1, min(_TOGETHER, len(asked) // (4 * workers.jobs)))
     chunks = [asked[first : first + some] for first in range(0, len(asked), some)]
     made = partial(module_files, templates=compiled())
-    return [crew.submit(made, chunk, made) for chunk in chunks]
+    return [workers.submit(made, chunk, made) for chunk in chunks]
 
 
 def _to_show(result: ModuleResult, *, is_main: bool) -> ModuleResult:
@@ -187,7 +187,7 @@ def _coverage(analysed: Analysed, report: ReportView) -> Iterator[File]:
     yield table_file(coverage.PROBLEMS_TABLE, coverage.problems_table(report.problems))
 
 
-def _glances(analysed: Analysed) -> Iterator[Glance]:
+def _glances(analysed: Analysed) -> Iterator[Overview]:
     yield from (one.glance for one in analysed.results if one.glance)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.options import CostOptions, device_of
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import InstructionShares, shares
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import makers
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -16,7 +16,7 @@ from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.pictures.shade import Known
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 from xlareport.storage.payloads import Payload
 
 _GIVEN = "came with the program"
@@ -46,19 +46,19 @@ class Counted:
 
 
 def count(
-    module: Module,
+    module: ParsedModule,
     summary: ModuleSummary,
     cost: ModuleCost | None,
-    reckoning: Reckoning,
+    cost_options: CostOptions,
     times: ModuleTimes | None,
 ) -> Counted:
     """Share the least time of a module out among its instructions."""
-    device, _ = device_of(module.device_words, summary.origin.backend, reckoning)
+    device, _ = device_of(module.device_words, summary.origin.backend, cost_options)
     seconds = least_seconds(cost, device) if cost else None
     return Counted(cost, shares(cost, device) if cost else {}, seconds, times)
 
 
-def clock(module: Module, counted: Counted) -> Measured | None:
+def clock(module: ParsedModule, counted: Counted) -> Measured | None:
     """Join what a profiler saw; None where it saw nothing of a module of this name."""
     if counted.times is None or module.final is None:
         return None
@@ -78,7 +78,10 @@ def _work(
 
 
 def with_makers(
-    found: Measured, module: Module, snapshots: Snapshots | None, steps: Sequence[Boundary]
+    found: Measured,
+    module: ParsedModule,
+    snapshots: SnapshotSequence | None,
+    steps: Sequence[Boundary],
 ) -> Measured:
     """Add which step made the slowest instructions; as it is where no step changed anything."""
     if snapshots is None:
@@ -99,7 +102,7 @@ def _maker(step: Boundary) -> str:
     return step.ran if step.certain else f"{step.ran}, or a pass before it"
 
 
-def timelines(module: Module, counted: Counted) -> Iterator[Payload]:
+def timelines(module: ParsedModule, counted: Counted) -> Iterator[Payload]:
     """Yield the payload of the runs that are drawn, where a profiler saw some."""
     if counted.times is not None and module.final is not None:
         yield from timeline_payload(module.files.slug, module.final.hlo, counted.times)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.cost_report.memory_report import Memory, ValueRow
-from xlareport.analysis.cost_report.report import Expense
-from xlareport.analysis.cost_report.source_lines import LineStory
+from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.work_report import CollectiveRow, HeavyRow, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages.cost.tables import groups_words, sharding_words
@@ -29,12 +29,12 @@ _MOST = 20
 _MOST_COLLECTIVES = 100
 
 
-def with_expense(view: ModuleView, found: Expense | None) -> ModuleView:
+def with_expense(view: ModuleView, found: CostReport | None) -> ModuleView:
     """Return the record with what the module costs; as it is where that was not worked out."""
     return view if found is None else replace(view, expense=_expense(found, view.backend))
 
 
-def _expense(found: Expense, backend: str | None) -> ExpenseView:
+def _expense(found: CostReport, backend: str | None) -> ExpenseView:
     totals = found.totals
     return ExpenseView(
         device=found.device.name,
@@ -95,7 +95,7 @@ def _collective(row: CollectiveRow) -> CollectiveView:
     )
 
 
-def _memory(found: Memory, backend: str | None) -> MemoryView:
+def _memory(found: MemoryReport, backend: str | None) -> MemoryView:
     return MemoryView(
         spaces=tuple(
             SpaceView(
@@ -121,7 +121,7 @@ def _memory(found: Memory, backend: str | None) -> MemoryView:
     )
 
 
-def _saving(found: Memory) -> SavingView | None:
+def _saving(found: MemoryReport) -> SavingView | None:
     if found.saving is None:
         return None
     return SavingView(found.saving.wanted, found.saving.reached, _living(found.saving_values))
@@ -146,7 +146,7 @@ def _parts(found: Sequence[Share]) -> tuple[PartView, ...]:
     return tuple(PartView(one.name, one.size) for one in found[:_MOST])
 
 
-def _line(one: LineStory) -> LineCostView:
+def _line(one: SourceLine) -> LineCostView:
     return LineCostView(
         file=one.place.file,
         line=one.place.line,

@@ -14,8 +14,8 @@ from xlareport.analysis.modules.ranking import MainGuess, Ranked, main_guess, ra
 from xlareport.analysis.modules.ranks import ranks
 from xlareport.analysis.modules.retraces import RetraceGroup, retraces
 from xlareport.analysis.modules.roles import roles
-from xlareport.analysis.modules.settings import Choice
-from xlareport.analysis.modules.summary import ModuleSummary, StageSummary
+from xlareport.analysis.modules.settings import OptionOrigin
+from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.runs import module_runs
 from xlareport.analysis.profile.times import ModuleTimes
@@ -82,7 +82,7 @@ class Analysed:
         """Bytes of each module's files by its key."""
         return {one.files.key: one.files.bytes for one in self.summaries}
 
-    def settings_of(self, key: str | None) -> tuple[Choice, ...]:
+    def settings_of(self, key: str | None) -> tuple[OptionOrigin, ...]:
         """Return the options of a module, else of the first module that has some."""
         stated = {one.files.key: one.settings for one in self.summaries if one.settings}
         return stated.get(key or "", next(iter(stated.values()), ()))
@@ -317,7 +317,7 @@ def _module(one: ModuleSummary, found: Role, place: int, group: int | None) -> M
     )
 
 
-def _stage(one: StageSummary) -> StageView:
+def _stage(one: SnapshotSummary) -> StageView:
     stage, step = one.stage, one.step
     return StageView(
         sequence=stage.sequence,

@@ -1,6 +1,6 @@
 """A Pygments lexer for HLO text, of any era: `pygmentize -l hlo FILE`.
 
-It is registered as a plug-in of Pygments; the pages colour by script (site_src/assets/syntax.js).
+It is registered as a plug-in of Pygments; the pages color by script (texts/syntax.js).
 It takes linear time: no expression here can fail after more than one walk over what it matched.
 """
 

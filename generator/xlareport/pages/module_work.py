@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import Costs, ModuleCost
-from xlareport.analysis.cost_report.report import Expense, expense
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.cost_report.report import CostReport, expense
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
 from xlareport.analysis.modules.summarize import summarise
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
-from xlareport.analysis.passes.overview import Glance, glance
+from xlareport.analysis.passes.overview import Overview, glance
 from xlareport.analysis.passes.step_boundaries import between, has_same_form, identical
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleTimes
@@ -50,7 +50,7 @@ from xlareport.pages.steps.payload import mentioned, step_payload
 from xlareport.pages.steps.text_diff import StoredLines
 from xlareport.pages.texts.payload import KeptTexts, kept_texts
 from xlareport.pictures.draw import PictureRequest
-from xlareport.program import Module, Snapshot, read_module, unread
+from xlareport.program import ParsedModule, ParsedSnapshot, read_module, unread
 from xlareport.runtime.errors import Problem
 from xlareport.storage.payloads import Payload, payload
 
@@ -67,13 +67,13 @@ class ModuleResult:
     """Files of the site that only this module's pages load."""
     small: bytes = b""
     """The payloads that share a file with the module's tables, see `small_payloads`."""
-    expense: Expense | None = None
+    expense: CostReport | None = None
     """What the module costs; None where it could not be read, or no pages were asked for."""
     code: CodeSummary | None = None
     """What the module's instructions became; None where the dump holds nothing of it."""
     pictures: tuple[PictureView, ...] = ()
     """Those of the module's page."""
-    glance: Glance | None = None
+    glance: Overview | None = None
     """All steps taken together; None where no pages were asked for."""
     scopes: tuple[str, ...] = ()
     """The outermost scopes of the framework's ops, for the search."""
@@ -91,7 +91,7 @@ def work_on(
     *,
     pages: bool,
     pictures: PictureChoice = "changed",
-    reckoning: Reckoning | None = None,
+    cost_options: CostOptions | None = None,
     times: ModuleTimes | None = None,
 ) -> ModuleResult:
     """Read and analyse a module; `pages` makes its payloads and drawings as well.
@@ -102,7 +102,7 @@ def work_on(
     """
     try:
         choice = pictures if pages else None
-        return _work_on(files, marker, choice, reckoning or Reckoning(), times)
+        return _work_on(files, marker, choice, cost_options or CostOptions(), times)
     except Exception as error:  # noqa: BLE001 - see above
         return given_up(files, fault(error))
 
@@ -118,7 +118,7 @@ def _work_on(
     files: ModuleFiles,
     marker: re.Pattern[str] | None,
     pictures: PictureChoice | None,
-    reckoning: Reckoning,
+    cost_options: CostOptions,
     times: ModuleTimes | None,
 ) -> ModuleResult:
     """Read and analyse a module; without a choice of pictures nothing is made for pages."""
@@ -131,18 +131,18 @@ def _work_on(
     steps = list(_steps(module, found, pictures, kept) if pictures else _differences(module))
     counter = Costs()
     cost = counter.module(module.final.hlo) if module.final else None
-    summary = summarise(module, [one.summary for one in steps], cost, reckoning)
+    summary = summarise(module, [one.summary for one in steps], cost, cost_options)
     result = ModuleResult(summary, _marked(module, marker, parts), module.read)
     if pictures is None:
         problems = (*summary.problems, *parts.problems)
         return replace(result, summary=replace(summary, problems=problems))
     seen = _glance(module, found, steps, counter)
     code = parts.make("The page of its code", lambda: code_work(module, kept.paths), CodeWork(None))
-    counted = count(module, summary, cost, reckoning, times)
+    counted = count(module, summary, cost, cost_options, times)
     drawn = parts.make(
         "Its pictures", lambda: module_pictures(module, pictures, counted.known), Pictures()
     )
-    costs = parts.make("What it costs", lambda: _expense(module, summary, cost, reckoning), None)
+    costs = parts.make("What it costs", lambda: _expense(module, summary, cost, cost_options), None)
     search = parts.make("The search", lambda: _search(module, summary, steps), Searched())
     made = hold(
         (
@@ -170,7 +170,7 @@ def _work_on(
     )
 
 
-def _marked(module: Module, marker: re.Pattern[str] | None, parts: Parts) -> MarkerHit | None:
+def _marked(module: ParsedModule, marker: re.Pattern[str] | None, parts: Parts) -> MarkerHit | None:
     """Look for the user's marker; one that takes too long is no fault of ours, but is said."""
     if marker is None:
         return None
@@ -182,10 +182,10 @@ def _marked(module: Module, marker: re.Pattern[str] | None, parts: Parts) -> Mar
 
 
 def _expense(
-    module: Module, summary: ModuleSummary, cost: ModuleCost | None, reckoning: Reckoning
-) -> Expense | None:
-    lines = SourceTexts().lines if reckoning.with_source else None
-    return expense(module, cost, summary.origin.backend, reckoning, lines) if cost else None
+    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, cost_options: CostOptions
+) -> CostReport | None:
+    lines = SourceTexts().lines if cost_options.with_source else None
+    return expense(module, cost, summary.origin.backend, cost_options, lines) if cost else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +210,14 @@ class _Stores:
     shelf: PictureShelf
 
 
-def _differences(module: Module) -> Iterator[_Step]:
+def _differences(module: ParsedModule) -> Iterator[_Step]:
     """Tell which steps changed something, and no more."""
     for same in [None, *identical(module.snapshots)][: len(module.snapshots)]:
         yield _Step(None if same is None else StepSummary(not same, 0, 0, 0, ""))
 
 
 def _steps(
-    module: Module, found: Sequence[Boundary], pictures: PictureChoice, kept: KeptTexts
+    module: ParsedModule, found: Sequence[Boundary], pictures: PictureChoice, kept: KeptTexts
 ) -> Iterator[_Step]:
     """Tell what each step did; the first snapshot has none."""
     if module.snapshots:
@@ -230,8 +230,8 @@ def _steps(
 
 
 def _glance(
-    module: Module, found: Sequence[Boundary], steps: Sequence[_Step], costs: Costs
-) -> Glance:
+    module: ParsedModule, found: Sequence[Boundary], steps: Sequence[_Step], costs: Costs
+) -> Overview:
     return glance(module, found, [*_numbers(steps)], [one.summary for one in steps], costs)
 
 
@@ -248,8 +248,8 @@ _NO_PICTURE = "No picture: the change is too large to draw, or none that a graph
 
 
 def _step(
-    before: Snapshot,
-    after: Snapshot,
+    before: ParsedSnapshot,
+    after: ParsedSnapshot,
     found: Boundary,
     pictures: PictureChoice,
     stores: _Stores,
@@ -286,7 +286,7 @@ def _summary(change: StepChange) -> StepSummary:
     )
 
 
-def _payloads(summary: ModuleSummary, steps: Sequence[_Step], seen: Glance) -> Iterator[Payload]:
+def _payloads(summary: ModuleSummary, steps: Sequence[_Step], seen: Overview) -> Iterator[Payload]:
     slug = summary.files.slug
     read = [one for one in summary.stages if one.instructions is not None]
     for place, (stage, one) in enumerate(zip(read, steps, strict=True)):
@@ -299,7 +299,7 @@ def _payloads(summary: ModuleSummary, steps: Sequence[_Step], seen: Glance) -> I
     yield payload(key, steps_payload(summary))
 
 
-def _search(module: Module, summary: ModuleSummary, steps: Sequence[_Step]) -> Searched:
+def _search(module: ParsedModule, summary: ModuleSummary, steps: Sequence[_Step]) -> Searched:
     """Index the module for the search over everything."""
     stages = [
         Stage(one.stage.key, one.stage.label, one.read_from.name.kind == "hlo-text")
@@ -310,7 +310,7 @@ def _search(module: Module, summary: ModuleSummary, steps: Sequence[_Step]) -> S
 
 
 def _details(
-    module: Module,
+    module: ParsedModule,
     summary: ModuleSummary,
     steps: Sequence[_Step],
     counted: Counted,
@@ -326,14 +326,14 @@ def _details(
         yield from parts.payloads("The films", lambda: _films(module, summary, snapshots))
 
 
-def _instructions(module: Module, counted: Counted) -> Iterator[Payload]:
+def _instructions(module: ParsedModule, counted: Counted) -> Iterator[Payload]:
     """Yield the payloads of the table of all instructions of the final snapshot."""
     if module.final is not None:
         found = counted.cost, counted.shares
         yield from instructions_payloads(module.files.slug, module.final.hlo, *found)
 
 
-def _graphs(module: Module, counted: Counted) -> Iterator[Payload]:
+def _graphs(module: ParsedModule, counted: Counted) -> Iterator[Payload]:
     """Yield the payloads of the graphs of the first and the final snapshot."""
     first, final = module.snapshots[0] if module.snapshots else None, module.final
     if final is not None:
@@ -343,16 +343,18 @@ def _graphs(module: Module, counted: Counted) -> Iterator[Payload]:
         yield from graph_payloads(navigation.first_graph_key(module.files.slug), first, None)
 
 
-def _snapshots(module: Module, summary: ModuleSummary, steps: Sequence[_Step]) -> Snapshots | None:
+def _snapshots(
+    module: ParsedModule, summary: ModuleSummary, steps: Sequence[_Step]
+) -> SnapshotSequence | None:
     """Return the snapshots for histories and films; None where no step changed anything."""
     if not summary.changed_steps:
         return None
     matchings = {place: one.matching for place, one in enumerate(steps) if one.matching}
-    return Snapshots([one.hlo for one in module.snapshots], matchings)
+    return SnapshotSequence([one.hlo for one in module.snapshots], matchings)
 
 
 def _clock(
-    module: Module,
+    module: ParsedModule,
     summary: ModuleSummary,
     found: Sequence[Boundary],
     steps: Sequence[_Step],
@@ -370,12 +372,14 @@ def _named(summary: ModuleSummary) -> list[tuple[str, str]]:
 
 
 def _histories(
-    summary: ModuleSummary, steps: Sequence[_Step], snapshots: Snapshots
+    summary: ModuleSummary, steps: Sequence[_Step], snapshots: SnapshotSequence
 ) -> Iterator[Payload]:
     told = [(place, mentioned(one.payload)) for place, one in enumerate(steps) if one.payload]
     yield from history_payloads(summary.files.slug, snapshots, _named(summary), told)
 
 
-def _films(module: Module, summary: ModuleSummary, snapshots: Snapshots) -> Iterator[Payload]:
+def _films(
+    module: ParsedModule, summary: ModuleSummary, snapshots: SnapshotSequence
+) -> Iterator[Payload]:
     texts = {one.stage.key for one in module.snapshots if one.read_from.name.kind == "hlo-text"}
     yield from film_payloads(summary.files.slug, snapshots, _named(summary), texts)

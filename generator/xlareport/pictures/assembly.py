@@ -8,10 +8,10 @@ from functools import lru_cache
 from xlareport.analysis.cost.donation import donation
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures import boxes
-from xlareport.pictures.drawing import EDGE_LIMIT, LEAVES, Drawing, Edge, Family, Group, Node, Shape
+from xlareport.pictures.drawing import EDGE_LIMIT, LEAVES, Arrow, Box, Drawing, Family, Group, Shape
 from xlareport.pictures.folding import shape_words
 from xlareport.pictures.metrics import shorten
-from xlareport.pictures.parts import Part, alike_words
+from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
 from xlareport.pictures.scopes import scope_of
 from xlareport.pictures.shade import NOTHING, Known, shade_of, shade_of_group
@@ -47,7 +47,11 @@ def assemble(
     if excerpt:
         uses.outside.clear()
         uses.leaving.clear()
-    parts = {box for item, box in zip(items, ids, strict=True) if isinstance(item.thing, Part)}
+    parts = {
+        box
+        for item, box in zip(items, ids, strict=True)
+        if isinstance(item.thing, InstructionGroup)
+    }
     crowded = len(uses.arrows) > _CROWDED * len(items)
     numbers = uses.drop_numbers(parts) if crowded else 0
     outside, inputs = _outside(uses)
@@ -68,20 +72,22 @@ def _ids(items: Iterable[Item]) -> list[str]:
     """Name each box: by the part, by the instruction, with its caller where it is there twice."""
     ids: dict[str, None] = {}
     for item in items:
-        box = item.box or (item.thing.target if isinstance(item.thing, Part) else item.thing.name)
+        box = item.box or (
+            item.thing.target if isinstance(item.thing, InstructionGroup) else item.thing.name
+        )
         while box in ids:
             box = f"{box}@{item.instance.caller.name if item.instance.caller else ''}"
         ids[box] = None
     return list(ids)
 
 
-def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> Node:
-    if isinstance(item.thing, Part):
+def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> Box:
+    if isinstance(item.thing, InstructionGroup):
         return _part_node(module, item.thing, box, _badge(item, box, uses), known)
     one = item.thing
     folded = uses.folded.get(box, ())
     times = boxes.loop_count(module, item.instance.computation, one)
-    return Node(
+    return Box(
         box,
         tuple(boxes.lines(one, module, folded, times)),
         boxes.family(one, module, fused=_is_fused(item.instance)),
@@ -96,7 +102,7 @@ def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> 
     )
 
 
-def _with_memory(node: Node, outputs: Sequence[int], module: HloModule) -> Node:
+def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
     """Say of a box that makes an output into which input's memory it is written."""
     taken = _aliases(module)
     inputs = [taken[number] for number in outputs if number in taken]
@@ -134,10 +140,12 @@ def _fusion_mix(module: HloModule, one: Instruction) -> tuple[tuple[Family, int]
     return boxes.work_mix(module, boxes.working(computation)) if computation else ()
 
 
-def _part_node(module: HloModule, part: Part, box: str, badge: str, known: Known) -> Node:
+def _part_node(
+    module: HloModule, part: InstructionGroup, box: str, badge: str, known: Known
+) -> Box:
     counts = Counter(one.opcode for one in part.instructions())
     shape: Shape = "stack" if part.kind == "alike" else "round"
-    return Node(
+    return Box(
         box,
         tuple(map(shorten, (part.title, *alike_words(part), boxes.count_words(counts)))),
         "gray",
@@ -150,7 +158,7 @@ def _part_node(module: HloModule, part: Part, box: str, badge: str, known: Known
     )
 
 
-def _outside(uses: Uses) -> tuple[list[Node], list[Edge]]:
+def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
     """Return boxes for what is made outside of the picture, and the arrows from them."""
     values = uses.outside.values()
     by_scope: dict[str, list[tuple[Instruction, list[str]]]] = {}
@@ -167,7 +175,7 @@ def _outside(uses: Uses) -> tuple[list[Node], list[Edge]]:
         box = f"outside {name}"
         nodes.append(_outside_node(box, name, [producer for producer, _ in made]))
         used = dict.fromkeys(user for _, used_by in made for user in used_by)
-        edges += [Edge(box, user) for user in used]
+        edges += [Arrow(box, user) for user in used]
     return nodes, edges
 
 
@@ -175,13 +183,13 @@ def _place(producer: Instruction) -> str:
     return "/".join(scope_of(producer)) or "elsewhere"
 
 
-def _outside_node(box: str, name: str, made: Sequence[Instruction]) -> Node:
+def _outside_node(box: str, name: str, made: Sequence[Instruction]) -> Box:
     first = made[0]
     if len(made) == 1:
         words = (first.name, f"from {_place(first)}", shape_words(first))
     else:
         words = (plural(len(made), "value"), f"from {name}", f"{first.name}, …")
-    return Node(
+    return Box(
         box,
         tuple(map(shorten, words)),
         "dashed",

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.layout import Layout, Rectangle
 
 MOST_KEPT = 20_000
 """Layouts of former builds; one is of a few kilobytes."""
@@ -71,7 +71,7 @@ def _encode(layout: Layout) -> dict[str, Any]:
     }
 
 
-def _numbers(box: Box) -> tuple[float, ...]:
+def _numbers(box: Rectangle) -> tuple[float, ...]:
     return box.x, box.y, box.width, box.height
 
 
@@ -86,6 +86,6 @@ def _decode(kept: dict[str, Any]) -> Layout:
     )
 
 
-def _box(numbers: list[float]) -> Box:
+def _box(numbers: list[float]) -> Rectangle:
     x, y, width, height = map(float, numbers)
-    return Box(x, y, width, height)
+    return Rectangle(x, y, width, height)

@@ -16,11 +16,11 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
-from xlareport.pictures.drawing import Drawing, Edge, State
+from xlareport.pictures.drawing import Arrow, Drawing, State
 from xlareport.pictures.excerpt import Found, draw_excerpt, find_shown
 from xlareport.pictures.left_out import choose, name_of
 from xlareport.pictures.metrics import shorten
-from xlareport.pictures.side import Side
+from xlareport.pictures.side import PictureSide
 from xlareport.pictures.spots import Naming, find_spots
 
 _MOST_AROUND = 30
@@ -33,7 +33,7 @@ _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
 """What leaves the graph as it was."""
 
 Partner = Callable[[Place], Place | None]
-Sides = Sequence[tuple[Side, Naming]]
+Sides = Sequence[tuple[PictureSide, Naming]]
 Pair: TypeAlias = tuple[Drawing, Drawing]
 """Before and after."""
 
@@ -73,8 +73,8 @@ def change_pictures(
     before, by default under the same names.
     """
     pairs = {new: old for old, new in changed}
-    old = Side(before, _states("removed", removed) | _states("changed", pairs.values()))
-    new = Side(after, _states("added", added) | _states("changed", pairs))
+    old = PictureSide(before, _states("removed", removed) | _states("changed", pairs.values()))
+    new = PictureSide(after, _states("added", added) | _states("changed", pairs))
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
     choice = choose(find_spots(sides))
     places = [(name_of(spot), line, spot.ids) for line, spot in choice.places()]
@@ -196,7 +196,7 @@ def _marked(drawing: Drawing, other: Drawing, state: State) -> Drawing:
     """Give the arrows that the other drawing lacks a state."""
     there = {(edge.source, edge.target) for edge in other.edges}
 
-    def marked(edge: Edge) -> Edge:
+    def marked(edge: Arrow) -> Arrow:
         kept = (edge.source, edge.target) in there
         return edge if kept else replace(edge, state=state)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.flow import FlowDivider
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import MOST_THINGS, Part, PartMaker, Thing
+from xlareport.pictures.parts import MOST_THINGS, InstructionGroup, InstructionGrouper, Thing
 from xlareport.pictures.scopes import scope_of, stem
 
 _FEW_THINGS = 12
@@ -35,7 +35,7 @@ class _Scope:
     own: list[Instruction] = field(default_factory=list)
 
 
-def divide(module: HloModule, folding: Folding) -> Part:
+def divide(module: HloModule, folding: Folding) -> InstructionGroup:
     """Divide what is drawn of a computation."""
     whole = _Scope()
     for one in folding.computation.instructions:
@@ -55,10 +55,10 @@ class _ScopeDivider:
     """Makes parts of scopes."""
 
     def __init__(self, module: HloModule, folding: Folding) -> None:
-        self._maker = PartMaker(folding.computation)
+        self._maker = InstructionGrouper(folding.computation)
         self._flow = FlowDivider(module, folding, self._maker)
 
-    def part(self, scope: _Scope, title: str, path: str) -> Part:
+    def part(self, scope: _Scope, title: str, path: str) -> InstructionGroup:
         """Make the part of a scope; scopes that hold nothing but one other become one with it."""
         while len(scope.inner) == 1 and not scope.own:
             [(word, scope)] = scope.inner.items()
@@ -85,12 +85,12 @@ class _ScopeDivider:
         rest = [one for one in own if one.opcode not in _LANDMARKS]
         return [*landmarks, *self._flow.divide(rest, path, crowded=crowded)]
 
-    def _alike(self, parts: Sequence[Part], path: str) -> list[Part]:
+    def _alike(self, parts: Sequence[InstructionGroup], path: str) -> list[InstructionGroup]:
         """Put scopes alike but for their numbers into one part."""
-        families: dict[str, list[Part]] = {}
+        families: dict[str, list[InstructionGroup]] = {}
         for part in parts:
             families.setdefault(stem(part.title), []).append(part)
-        found: list[Part] = []
+        found: list[InstructionGroup] = []
         for name, members in families.items():
             if len(members) < _FEWEST_SCOPES:
                 found += members

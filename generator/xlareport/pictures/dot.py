@@ -7,7 +7,7 @@ only in their names have the same DOT: the layers of a model are laid out once.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xlareport.pictures.drawing import Drawing, Edge, Group, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
 from xlareport.pictures.metrics import node_size, shorten, text_width
 
 _POINTS_PER_INCH = 72
@@ -49,19 +49,19 @@ def _least_widths(groups: Sequence[Group]) -> dict[str, float]:
     }
 
 
-def _node(number: int, node: Node, least_width: float) -> str:
+def _node(number: int, node: Box, least_width: float) -> str:
     width, height = node_size(node)
     inches = max(width, least_width) / _POINTS_PER_INCH, height / _POINTS_PER_INCH
     return f"n{number} [width={inches[0]:.3f}, height={inches[1]:.3f}];"
 
 
-def _edge(number: int, edge: Edge, numbers: dict[str, int], length: int) -> str:
+def _edge(number: int, edge: Arrow, numbers: dict[str, int], length: int) -> str:
     weight = ", weight=0" if edge.style == "control" else ""
     far = f", minlen={length}" if length > 1 else ""
     return f"n{numbers[edge.source]} -> n{numbers[edge.target]} [id=e{number}{weight}{far}];"
 
 
-def _lengths(edges: Sequence[Edge]) -> dict[int, int]:
+def _lengths(edges: Sequence[Arrow]) -> dict[int, int]:
     """Return how many rows an arrow spans at least, for leaves of which there are many.
 
     Otherwise all leaves of a box stand in one row, and the picture becomes a ribbon.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from xlareport.pictures.shade import UNKNOWN, Shade
-from xlareport.runtime.fast_pickle import Parcel
+from xlareport.runtime.fast_pickle import FastPickle
 
 NODE_LIMIT = 200
 EDGE_LIMIT = 600
@@ -38,7 +38,7 @@ EdgeStyle = Literal["normal", "thin", "control"]
 
 
 @dataclass(frozen=True, slots=True)
-class Opening(Parcel):
+class Opening(FastPickle):
     """Another picture that a mark on a box or frame opens."""
 
     target: str
@@ -48,7 +48,7 @@ class Opening(Parcel):
 
 
 @dataclass(frozen=True, slots=True)
-class Node(Parcel):
+class Box(FastPickle):
     """A box: an instruction, or a group of them drawn as one."""
 
     id: str
@@ -73,7 +73,7 @@ class Node(Parcel):
 
 
 @dataclass(frozen=True, slots=True)
-class Edge(Parcel):
+class Arrow(FastPickle):
     """An arrow from what makes a value to what uses it."""
 
     source: str
@@ -85,7 +85,7 @@ class Edge(Parcel):
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Parcel):
+class Group(FastPickle):
     """A frame around boxes: a called computation or a scope of the framework."""
 
     id: str
@@ -112,12 +112,12 @@ class DrawingError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing(Parcel):
+class Drawing(FastPickle):
     """A picture before layout. Raises DrawingError beyond 200 boxes or 600 arrows."""
 
     title: str
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...] = ()
+    nodes: tuple[Box, ...]
+    edges: tuple[Arrow, ...] = ()
     groups: tuple[Group, ...] = ()
     notes: tuple[str, ...] = ()
     """What was folded or left out, in words."""

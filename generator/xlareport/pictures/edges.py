@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from xlareport.pictures.drawing import Drawing, Edge
+from xlareport.pictures.drawing import Arrow, Drawing
 from xlareport.pictures.layout import Layout, Point
 from xlareport.pictures.markup import number, text
 
@@ -18,7 +18,7 @@ def edge_elements(drawing: Drawing, layout: Layout) -> Iterator[str]:
         yield _edge(edge, curve, positions)
 
 
-def _edge(edge: Edge, curve: tuple[Point, ...], positions: Mapping[str, int]) -> str:
+def _edge(edge: Arrow, curve: tuple[Point, ...], positions: Mapping[str, int]) -> str:
     classes = " ".join(
         f"{prefix}-{name}"
         for prefix, name in (("e", edge.style), ("s", edge.state))

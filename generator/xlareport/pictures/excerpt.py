@@ -10,7 +10,7 @@ from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title
 from xlareport.pictures.drawing import Drawing, Group, State
 from xlareport.pictures.scene import Instance
-from xlareport.pictures.side import Side
+from xlareport.pictures.side import PictureSide
 from xlareport.pictures.spots import Naming
 from xlareport.pictures.uses import Item
 
@@ -19,7 +19,7 @@ Found: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 def find_shown(
-    side: Side, naming: Naming, shown: Collection[str], computations: Collection[str]
+    side: PictureSide, naming: Naming, shown: Collection[str], computations: Collection[str]
 ) -> Found:
     """Return the instructions in some computations whose names are shown."""
     return {
@@ -39,7 +39,7 @@ def _choose(computation: Computation, naming: Naming, shown: Collection[str]) ->
     return found
 
 
-def draw_excerpt(side: Side, naming: Naming, found: Found) -> Drawing:
+def draw_excerpt(side: PictureSide, naming: Naming, found: Found) -> Drawing:
     """Draw the instructions that were found."""
     return _Excerpt(side, naming, found).drawing()
 
@@ -47,7 +47,7 @@ def draw_excerpt(side: Side, naming: Naming, found: Found) -> Drawing:
 class _Excerpt:
     """Collects instances, frames and items, the callers before what they call."""
 
-    def __init__(self, side: Side, naming: Naming, found: Found) -> None:
+    def __init__(self, side: PictureSide, naming: Naming, found: Found) -> None:
         self._side = side
         self._naming = naming
         self._instances: dict[str, Instance] = {}

@@ -7,7 +7,7 @@ from itertools import chain
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import summary
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import FEWEST_ALIKE, Part, PartMaker, Thing
+from xlareport.pictures.parts import FEWEST_ALIKE, InstructionGroup, InstructionGrouper, Thing
 from xlareport.pictures.repeats import find_repeat
 
 _HUB = 8
@@ -34,7 +34,7 @@ Likeness = tuple[tuple[str, int], ...]
 class FlowDivider:
     """Divides instructions of one computation."""
 
-    def __init__(self, module: HloModule, folding: Folding, maker: PartMaker) -> None:
+    def __init__(self, module: HloModule, folding: Folding, maker: InstructionGrouper) -> None:
         self._module = module
         self._folding = folding
         self._maker = maker
@@ -66,7 +66,7 @@ class FlowDivider:
                 others += members
         return found + (self._others(others, path) if crowded else list(chain(*others)))
 
-    def _family(self, pieces: Sequence[list[Instruction]], path: str) -> Part:
+    def _family(self, pieces: Sequence[list[Instruction]], path: str) -> InstructionGroup:
         """Make one part of pieces alike."""
         name = pieces[0][-1].name
         members = [self._piece(piece, path) for piece in pieces]
@@ -114,7 +114,7 @@ class FlowDivider:
             found += [self._maker.row("run", some, f"{path}/{some[0].name}")] if long else some
         return found
 
-    def _alike(self, stretches: list[list[Instruction]], path: str) -> Part:
+    def _alike(self, stretches: list[list[Instruction]], path: str) -> InstructionGroup:
         path = f"{path}/{stretches[0][0].name}*"
         members = [
             self._maker.row("stretch", some, f"{path}/{number}")

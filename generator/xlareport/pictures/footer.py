@@ -6,7 +6,7 @@ The legends of the colour modes stand in the same place; the style sheet shows o
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from xlareport.pictures.legend import Entry, Section, sign
+from xlareport.pictures.legend import LegendEntry, Section, sign
 from xlareport.pictures.markup import number, text
 
 _LINE = 16.0
@@ -49,8 +49,8 @@ def _section(section: Section, left: float, top: float, right: float) -> tuple[l
 
 
 def _flow(
-    entries: Iterable[Entry], left: float, right: float
-) -> Iterator[tuple[Entry, float, int]]:
+    entries: Iterable[LegendEntry], left: float, right: float
+) -> Iterator[tuple[LegendEntry, float, int]]:
     """Yield each entry with its place, beginning a new row where one would stand out."""
     x, row = left, 0
     for entry in entries:
@@ -61,12 +61,12 @@ def _flow(
         x += width + _GAP
 
 
-def _entry(entry: Entry, x: float, y: float) -> str:
+def _entry(entry: LegendEntry, x: float, y: float) -> str:
     place = f'x="{number(x + _SWATCH)}" y="{number(y)}"'
     return f'<g>{_swatch(entry, x, y)}<text class="note" {place}>{text(entry.words)}</text></g>'
 
 
-def _swatch(entry: Entry, x: float, y: float) -> str:
+def _swatch(entry: LegendEntry, x: float, y: float) -> str:
     place = f'x="{number(x)}" y="{number(y - 9)}" width="16" height="10"'
     if entry.kind == "families":
         return f'<rect class="f-{entry.name}" {place} rx="1"/>'

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.pictures.drawing import Drawing
-from xlareport.pictures.layout import Box, Layout, Point
+from xlareport.pictures.layout import Layout, Point, Rectangle
 from xlareport.pictures.metrics import node_size
 
 _GAP_X = 16.0
@@ -87,21 +87,21 @@ def _wrapped(layer: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> 
 
 def _boxes(
     rows: Sequence[Sequence[str]], sizes: Mapping[str, tuple[float, float]]
-) -> dict[str, Box]:
+) -> dict[str, Rectangle]:
     """Place the rows one below the other, each in the middle of the widest."""
     widths = [sum(sizes[name][0] + _GAP_X for name in row) for row in rows]
-    boxes: dict[str, Box] = {}
+    boxes: dict[str, Rectangle] = {}
     y = 0.0
     for row, width in zip(rows, widths, strict=True):
         x = (max(widths) - width) / 2
         for name in row:
-            boxes[name] = Box(x, y, *sizes[name])
+            boxes[name] = Rectangle(x, y, *sizes[name])
             x += sizes[name][0] + _GAP_X
         y += max(sizes[name][1] for name in row) + _GAP_Y
     return boxes
 
 
-def _curve(source: Box, target: Box) -> tuple[Point, ...]:
+def _curve(source: Rectangle, target: Rectangle) -> tuple[Point, ...]:
     start = (source.x + source.width / 2, source.y + source.height)
     end = (target.x + target.width / 2, target.y)
     return start, (start[0], start[1] + _GAP_Y / 2), (end[0], end[1] - _GAP_Y / 2), end

@@ -12,7 +12,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Rectangle:
     """A rectangle by its upper left corner; x grows to the right, y downwards."""
 
     x: float
@@ -27,10 +27,10 @@ class Layout:
 
     width: float
     height: float
-    nodes: tuple[Box, ...]
+    nodes: tuple[Rectangle, ...]
     edges: tuple[tuple[Point, ...], ...]
     """Three points for each cubic curve after the start; the last point is the arrow's tip."""
-    groups: tuple[Box, ...] = ()
+    groups: tuple[Rectangle, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +72,15 @@ class _Page:
     def point(self, x: float, y: float) -> Point:
         return round(x - self.left, 1), round(self.high - y, 1)
 
-    def node(self, one: Mapping[str, str]) -> Box:
+    def node(self, one: Mapping[str, str]) -> Rectangle:
         width, height = 72 * float(one["width"]), 72 * float(one["height"])
         x, y = _numbers(one["pos"])
         corner = self.point(x - width / 2, y + height / 2)
-        return Box(*corner, round(width, 1), round(height, 1))
+        return Rectangle(*corner, round(width, 1), round(height, 1))
 
-    def frame(self, one: Mapping[str, str]) -> Box:
+    def frame(self, one: Mapping[str, str]) -> Rectangle:
         left, low, right, high = _numbers(one["bb"])
-        return Box(*self.point(left, high), round(right - left, 1), round(high - low, 1))
+        return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
     def curve(self, text: str) -> tuple[Point, ...]:
         """Read `e,TIP START C1 C2 P ...`; the tip is there only with an arrow head."""

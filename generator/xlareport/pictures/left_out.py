@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
-from xlareport.pictures.spots import Likeness, Spot
+from xlareport.pictures.spots import ChangeRegion, Likeness
 from xlareport.runtime.units import plural
 
 _MOST_CHANGED = 40
@@ -31,14 +31,14 @@ _MOST_KINDS = 4
 
 
 @dataclass(slots=True)
-class Choice:
+class PictureSelection:
     """What is drawn of a step and what is not."""
 
     chosen: dict[str, None] = field(default_factory=dict)
     """Names of the changed boxes."""
-    alike: list[Spot] = field(default_factory=list)
+    alike: list[ChangeRegion] = field(default_factory=list)
     """Spots that changed in the same way as one that is drawn."""
-    others: list[Spot] = field(default_factory=list)
+    others: list[ChangeRegion] = field(default_factory=list)
     cut: int = 0
     """Changed boxes of the largest spot that are left out."""
 
@@ -66,7 +66,7 @@ class Choice:
             *([f"{plural(more, 'more kind')} of spots"] if more > 0 else []),
         )
 
-    def places(self) -> list[tuple[int, Spot]]:
+    def places(self) -> list[tuple[int, ChangeRegion]]:
         """Return which spots get a picture of their own, each with the line that names it.
 
         The first of every line come first, then the second ones.
@@ -81,9 +81,9 @@ class Choice:
         return sorted(islice(small, _MOST_PLACES), key=lambda one: one[0])
 
 
-def choose(spots: Sequence[Spot]) -> Choice:
+def choose(spots: Sequence[ChangeRegion]) -> PictureSelection:
     """Choose what to draw of the spots, which come with the most telling first."""
-    found = Choice()
+    found = PictureSelection()
     drawn: set[Likeness] = set()
     for spot in spots:
         if spot.likeness in drawn:
@@ -99,15 +99,15 @@ def choose(spots: Sequence[Spot]) -> Choice:
     return found
 
 
-def _families(spots: Sequence[Spot]) -> list[list[Spot]]:
+def _families(spots: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
     """Return the spots with those alike together, the most frequent first."""
-    families: dict[Likeness, list[Spot]] = {}
+    families: dict[Likeness, list[ChangeRegion]] = {}
     for spot in spots:
         families.setdefault(spot.likeness, []).append(spot)
     return sorted(families.values(), key=len, reverse=True)
 
 
-def _line(members: Sequence[Spot], drawn: Collection[Likeness]) -> str:
+def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
     """Return a line for spots alike: what changed, how often, where."""
     times = f"{plural(len(members), 'spot')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
@@ -116,7 +116,7 @@ def _line(members: Sequence[Spot], drawn: Collection[Likeness]) -> str:
     return f"{times}{words}: {', '.join(names)}{more}"
 
 
-def name_of(spot: Spot) -> str:
+def name_of(spot: ChangeRegion) -> str:
     """Return the instruction that a spot is named after: `%add.3` for `main/%add.3'`."""
     return f"%{next(iter(spot.ids)).rpartition('%')[2].rstrip(chr(39))}"
 

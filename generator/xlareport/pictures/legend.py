@@ -13,7 +13,7 @@ _SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """One swatch with its words."""
 
     kind: str
@@ -28,7 +28,7 @@ class Section:
 
     mode: str
     """Empty for what is always seen."""
-    entries: Sequence[Entry]
+    entries: Sequence[LegendEntry]
 
 
 def sign(state: str) -> str:
@@ -48,12 +48,12 @@ def legend(drawing: Drawing, scales: Iterable[Scale] = ()) -> Sequence[Section]:
     ]
 
 
-def _of_scale(scale: Scale) -> Iterator[Entry]:
+def _of_scale(scale: Scale) -> Iterator[LegendEntry]:
     for level, words in scale.words.items():
-        yield Entry(scale.palette, str(level), words)
+        yield LegendEntry(scale.palette, str(level), words)
 
 
-def _used(drawing: Drawing) -> Sequence[Entry]:
+def _used(drawing: Drawing) -> Sequence[LegendEntry]:
     """Return the entries of the table that a drawing uses, in its order."""
     boxes = {family for one in drawing.nodes for family in (one.family, *dict(one.mix))}
     states = {one.state for one in drawing.nodes} | {one.state for one in drawing.edges}
@@ -64,7 +64,7 @@ def _used(drawing: Drawing) -> Sequence[Entry]:
         "edges": {one.style for one in drawing.edges},
     }
     return [
-        Entry(kind, name, words)
+        LegendEntry(kind, name, words)
         for kind, names in words_by_kind().items()
         for name, words in names.items()
         if name in used[kind]

@@ -7,7 +7,7 @@ from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title, loop_count, openings
 from xlareport.pictures.drawing import Drawing, FrameKind, Group, Opening
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.parts import Part, Things, alike_words, size_of
+from xlareport.pictures.parts import InstructionGroup, Things, alike_words, size_of
 from xlareport.pictures.scene import Instance, open_caller, opens_into
 from xlareport.pictures.shade import Known
 from xlareport.pictures.uses import Item
@@ -26,14 +26,14 @@ _TOO_FEW = 12
 """A picture with fewer boxes says so little that its largest box is opened, whole or in parts."""
 
 
-class Level:
+class PictureLevel:
     """The boxes and frames of one picture."""
 
     def __init__(
         self,
         module: HloModule,
         items: Sequence[Item],
-        divided: Callable[[Computation], Part],
+        divided: Callable[[Computation], InstructionGroup],
         known: Known,
     ) -> None:
         self._module = module
@@ -82,13 +82,13 @@ class Level:
 
     def _inside(self, place: int) -> Things:
         item = self._items[place]
-        if not isinstance(item.thing, Part):
+        if not isinstance(item.thing, InstructionGroup):
             return self._inside_caller(item)
         return _inside_alike(item) or item.thing.things
 
     def _inside_caller(self, item: Item) -> Things:
         """Return what would stand in place of a caller; nothing where that is no gain."""
-        if isinstance(item.thing, Part):
+        if isinstance(item.thing, InstructionGroup):
             return ()
         computation = opens_into(self._module, item.thing)
         if computation is None:
@@ -110,7 +110,7 @@ class Level:
         instance = item.instance
         kind: FrameKind = "scope"
         opens: tuple[Opening, ...] = ()
-        if isinstance(item.thing, Part):
+        if isinstance(item.thing, InstructionGroup):
             title, target = _frame_words(item.thing), item.thing.target
         elif computation := opens_into(self._module, item.thing):
             times = loop_count(self._module, instance.computation, item.thing)
@@ -124,27 +124,27 @@ class Level:
 def _inside_part(item: Item) -> Things:
     """Return what would stand in place of a part; what is alike or only neighbours stays a box."""
     part = item.thing
-    if not isinstance(part, Part) or part.kind not in {"scope", "flow"}:
+    if not isinstance(part, InstructionGroup) or part.kind not in {"scope", "flow"}:
         return ()
-    runs = all(isinstance(one, Part) and one.kind == "run" for one in part.things)
+    runs = all(isinstance(one, InstructionGroup) and one.kind == "run" for one in part.things)
     return () if runs else part.things
 
 
 def _inside_row(item: Item) -> Things:
     """Return what would stand in place of a part of neighbours."""
     part = item.thing
-    return part.things if isinstance(part, Part) and part.kind == "run" else ()
+    return part.things if isinstance(part, InstructionGroup) and part.kind == "run" else ()
 
 
 def _inside_alike(item: Item) -> Things:
     """Return what would stand in place of several parts alike: what the first of them holds."""
     part = item.thing
-    if not isinstance(part, Part) or part.kind != "alike":
+    if not isinstance(part, InstructionGroup) or part.kind != "alike":
         return ()
     first = next(part.members())
-    return first.things if isinstance(first, Part) else ()
+    return first.things if isinstance(first, InstructionGroup) else ()
 
 
-def _frame_words(part: Part) -> str:
+def _frame_words(part: InstructionGroup) -> str:
     """Return the title of the frame of a part."""
     return ", ".join((part.title, *(f"{words}: the first" for words in alike_words(part))))

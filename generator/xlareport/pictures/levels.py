@@ -8,7 +8,7 @@ from itertools import chain
 
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.boxes import is_worth_opening
-from xlareport.pictures.drawing import Drawing, Group, Node
+from xlareport.pictures.drawing import Box, Drawing, Group
 from xlareport.pictures.overview import ModulePictures
 
 
@@ -51,7 +51,7 @@ def all_levels(
 
 def opened_by(drawing: Drawing) -> Iterator[str]:
     """Yield the targets of the pictures that a click in a drawing opens."""
-    things: Sequence[Node | Group] = (*drawing.nodes, *drawing.groups)
+    things: Sequence[Box | Group] = (*drawing.nodes, *drawing.groups)
     for thing in things:
         if thing.target is not None and thing.target.startswith("g="):
             yield thing.target

@@ -5,7 +5,7 @@ Lengths are SVG user units, which are also Graphviz's points.
 
 import unicodedata
 
-from xlareport.pictures.drawing import Node
+from xlareport.pictures.drawing import Box
 
 CHARACTER_WIDTH = 7.25
 """Of the widest of the usual monospace fonts at 12 units, which is 7.23."""
@@ -58,7 +58,7 @@ def _head(text: str, columns: int) -> str:
     return text
 
 
-def node_size(node: Node) -> tuple[float, float]:
+def node_size(node: Box) -> tuple[float, float]:
     """Return width and height of a box with its text."""
     text = max(map(text_width, node.lines), default=0.0)
     behind = STACK_OFFSET if node.shape == "stack" else 0.0

@@ -12,8 +12,8 @@ from xlareport.hlo.model import Computation, HloModule
 from xlareport.pictures.division import divide
 from xlareport.pictures.drawing import Drawing
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.level import MOST_BOXES, Level
-from xlareport.pictures.parts import Part
+from xlareport.pictures.level import MOST_BOXES, PictureLevel
+from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.pictures.uses import Item
@@ -24,11 +24,11 @@ from xlareport.runtime.units import plural
 class _Divided:
     """A computation in parts, by their targets; its folding serves all their pictures."""
 
-    whole: Part
+    whole: InstructionGroup
     folding: Folding
 
     @cached_property
-    def parts(self) -> Mapping[str, Part]:
+    def parts(self) -> Mapping[str, InstructionGroup]:
         """The whole and all parts in it."""
         return {part.target: part for part in self.whole.parts()}
 
@@ -60,7 +60,7 @@ class ModulePictures:
             self._divisions[computation.name] = _Divided(divide(self._module, folding), folding)
         return self._divisions[computation.name]
 
-    def _division(self, computation: Computation) -> Part:
+    def _division(self, computation: Computation) -> InstructionGroup:
         return self._divided(computation).whole
 
     def _whole(self, computation: Computation) -> Drawing:
@@ -73,10 +73,10 @@ class ModulePictures:
         level.open_callers()
         return level.drawing(f"{self._module.name}: {_words(computation)}")
 
-    def _new(self, items: Sequence[Item]) -> Level:
-        return Level(self._module, items, self._division, self._known)
+    def _new(self, items: Sequence[Item]) -> PictureLevel:
+        return PictureLevel(self._module, items, self._division, self._known)
 
-    def _level(self, divided: _Divided, part: Part) -> Drawing:
+    def _level(self, divided: _Divided, part: InstructionGroup) -> Drawing:
         instance = Instance(divided.folding)
         level = self._new([Item(instance, thing) for thing in part.things])
         level.open_parts()

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 
-from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT, Drawing, Edge, Group, Node
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT, Arrow, Box, Drawing, Group
+from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.metrics import text_width
 from xlareport.pictures.smaller import frames_in_use, only
 
@@ -19,7 +19,7 @@ def union(drawings: Sequence[Drawing]) -> Drawing:
     """
     if len(drawings) == 1:
         return drawings[0]
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, Box] = {}
     for one in (node for drawing in drawings for node in drawing.nodes):
         nodes[one.id] = _larger(nodes.get(one.id, one), one)
     keep = dict(islice(nodes.items(), NODE_LIMIT))
@@ -33,11 +33,11 @@ def union(drawings: Sequence[Drawing]) -> Drawing:
     )
 
 
-def _key(edge: Edge) -> tuple[str, str, str]:
+def _key(edge: Arrow) -> tuple[str, str, str]:
     return edge.source, edge.target, edge.style
 
 
-def _larger(one: Node, other: Node) -> Node:
+def _larger(one: Box, other: Box) -> Box:
     """Return a box in which the text of either has room."""
     rows = zip_longest(one.lines, other.lines, fillvalue="")
     return replace(
@@ -93,7 +93,7 @@ def restrict(drawing: Drawing, whole: Drawing, layout: Layout) -> tuple[Drawing,
     )
 
 
-def _around(drawing: Drawing, group: Group, boxes: dict[str, Box]) -> Box:
+def _around(drawing: Drawing, group: Group, boxes: dict[str, Rectangle]) -> Rectangle:
     """Return a frame around the boxes in it and in the frames in it."""
     inside = [group.id]
     for one in drawing.groups:
@@ -104,4 +104,4 @@ def _around(drawing: Drawing, group: Group, boxes: dict[str, Box]) -> Box:
     right = max(box.x + box.width for box in found)
     low = max(box.y + box.height for box in found)
     margin = _FRAME_MARGIN
-    return Box(left - margin, top - margin, right - left + 2 * margin, low - top + 2 * margin)
+    return Rectangle(left - margin, top - margin, right - left + 2 * margin, low - top + 2 * margin)

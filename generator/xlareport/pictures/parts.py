@@ -28,7 +28,7 @@ alike, mere neighbours in the file, several parts that are alike.
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class InstructionGroup:
     """Instructions that belong together."""
 
     target: str
@@ -45,7 +45,7 @@ class Part:
         waiting: list[Thing] = [self]
         while waiting:
             thing = waiting.pop()
-            if isinstance(thing, Part):
+            if isinstance(thing, InstructionGroup):
                 waiting += reversed(thing.things)
             else:
                 yield thing
@@ -53,26 +53,26 @@ class Part:
     def members(self) -> "Iterator[Thing]":
         """Yield what is alike in a part of several alike: what it holds, runs of it opened."""
         for thing in self.things:
-            if isinstance(thing, Part) and thing.kind == "run":
+            if isinstance(thing, InstructionGroup) and thing.kind == "run":
                 yield from thing.members()
             else:
                 yield thing
 
-    def parts(self) -> "Iterator[Part]":
+    def parts(self) -> "Iterator[InstructionGroup]":
         """Yield the part and all parts in it."""
         waiting: list[Thing] = [self]
         while waiting:
             thing = waiting.pop()
-            if isinstance(thing, Part):
+            if isinstance(thing, InstructionGroup):
                 yield thing
                 waiting += reversed(thing.things)
 
 
-Thing = Part | Instruction
+Thing = InstructionGroup | Instruction
 Things = Sequence[Thing]
 
 
-class PartMaker:
+class InstructionGrouper:
     """Makes the parts of one computation: in the order of the file, each with its own target."""
 
     def __init__(self, computation: Computation) -> None:
@@ -80,17 +80,21 @@ class PartMaker:
         self._order = {one.name: place for place, one in enumerate(computation.instructions)}
         self._targets: set[str] = set()
 
-    def make(self, kind: PartKind, title: str, path: str, things: Iterable[Thing]) -> Part:
+    def make(
+        self, kind: PartKind, title: str, path: str, things: Iterable[Thing]
+    ) -> InstructionGroup:
         """Make a part of few enough things, neighbours put together where there are too many."""
         ordered = self._runs(sorted(things, key=self.place), path)
         while path in self._targets:
             path += "'"
         self._targets.add(path)
-        return Part(f"g={path}", title, kind, tuple(ordered), sum(map(size_of, ordered)))
+        return InstructionGroup(
+            f"g={path}", title, kind, tuple(ordered), sum(map(size_of, ordered))
+        )
 
     def place(self, thing: Thing) -> int:
         """Return where in the file a thing begins."""
-        while isinstance(thing, Part):
+        while isinstance(thing, InstructionGroup):
             thing = thing.things[0]
         return self._order[thing.name]
 
@@ -118,7 +122,7 @@ class PartMaker:
         """Return how many values are made before a thing and used from it on."""
         return self._crossings[self.place(thing)]
 
-    def row(self, kind: PartKind, things: Things, path: str) -> Part:
+    def row(self, kind: PartKind, things: Things, path: str) -> InstructionGroup:
         """Make a part that is named by its first and its last thing."""
         first, last = name_of(things[0]), name_of(things[-1])
         return self.make(kind, first if first == last else f"{first} … {last}", path, things)
@@ -137,7 +141,7 @@ def _crossings(computation: Computation) -> list[int]:
     return list(accumulate(changes))
 
 
-def alike_words(part: Part) -> list[str]:
+def alike_words(part: InstructionGroup) -> list[str]:
     """Say how many parts alike there are, and how large; nothing of other parts."""
     if part.kind != "alike":
         return []
@@ -150,9 +154,9 @@ def alike_words(part: Part) -> list[str]:
 
 def size_of(thing: Thing) -> int:
     """Return how many instructions a thing is."""
-    return thing.size if isinstance(thing, Part) else 1
+    return thing.size if isinstance(thing, InstructionGroup) else 1
 
 
 def name_of(thing: Thing) -> str:
     """Return what stands for a thing in a title."""
-    return thing.title if isinstance(thing, Part) else thing.name
+    return thing.title if isinstance(thing, InstructionGroup) else thing.name

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from xlareport.pictures.drawing import Drawing, Node
+from xlareport.pictures.drawing import Box, Drawing
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.scopes import stem
 from xlareport.runtime import units
@@ -106,7 +106,7 @@ def _kind_words(names: Sequence[str]) -> Iterator[str]:
         yield f"{string.ascii_uppercase[place]} {words}"
 
 
-def _scopes(nodes: Iterable[Node]) -> Mapping[str, str]:
+def _scopes(nodes: Iterable[Box]) -> Mapping[str, str]:
     """Return the scope of each box, as deep as colours last; layers count as one."""
     paths = {one.id: tuple(map(stem, one.shade.scope)) for one in nodes}
     deepest = max(map(len, paths.values()), default=0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.scopes import scope_of
-from xlareport.runtime.fast_pickle import Parcel
+from xlareport.runtime.fast_pickle import FastPickle
 
 Shares = Mapping[str, float]
 """Parts that instructions have in the time of their module, by their names."""
@@ -25,7 +25,7 @@ NOTHING: Known = Known()
 
 
 @dataclass(frozen=True, slots=True)
-class Shade(Parcel):
+class Shade(FastPickle):
     """What is known of a box; nothing, for one that stands for no instruction."""
 
     cost: float | None = None

@@ -12,7 +12,7 @@ from xlareport.pictures.scene import Instance, opens_into, resolve
 _TOLD_BY_USERS = frozenset({"constant", "get-tuple-element", "broadcast", "bitcast", "reshape"})
 
 
-class Side:
+class PictureSide:
     """A module before or after a step, with a state for each instruction that changed."""
 
     def __init__(self, module: HloModule, states: Mapping[Place, State]) -> None:

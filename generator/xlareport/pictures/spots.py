@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xlareport.analysis.matching.pairing import Place
-from xlareport.pictures.side import Side
+from xlareport.pictures.side import PictureSide
 
 _HUB = 6
 """What has more changed neighbours holds them together no more: everybody reads it."""
@@ -17,7 +17,7 @@ Likeness: TypeAlias = frozenset[tuple[tuple[str, str], int]]
 
 
 @dataclass(slots=True)
-class Spot:
+class ChangeRegion:
     """Instructions that changed and stand next to one another."""
 
     ids: dict[str, None] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Spot:
         return frozenset(self.kinds.items())
 
 
-def find_spots(sides: Iterable[tuple[Side, Naming]]) -> list[Spot]:
+def find_spots(sides: Iterable[tuple[PictureSide, Naming]]) -> list[ChangeRegion]:
     """Return the spots of a step; a name is the same before and after.
 
     Those with most to see come first: where things came or went, of many kinds, and many of them.
@@ -57,9 +57,9 @@ def find_spots(sides: Iterable[tuple[Side, Naming]]) -> list[Spot]:
 
 def _walk(
     start: str, links: Mapping[str, Iterable[str]], kinds: dict[str, tuple[str, str]]
-) -> Spot:
+) -> ChangeRegion:
     """Return the spot around a name, the nearest first, and take it out of `kinds`."""
-    spot, waiting = Spot(), deque([start])
+    spot, waiting = ChangeRegion(), deque([start])
     while waiting:
         name = waiting.popleft()
         if name in kinds:
@@ -69,7 +69,7 @@ def _walk(
     return spot
 
 
-def _links(sides: Sequence[tuple[Side, Naming]]) -> dict[str, list[str]]:
+def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
     """Link what changed and stands together, directly or at something that did not change."""
     homes = _homes(sides)
     beside: dict[str, dict[str, None]] = {}
@@ -96,7 +96,7 @@ def _link(links: dict[str, list[str]], names: Sequence[str]) -> None:
         links.setdefault(name, []).append(names[0])
 
 
-def _homes(sides: Iterable[tuple[Side, Naming]]) -> dict[str, str]:
+def _homes(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, str]:
     """Return the called computation that each changed name belongs to, after or before."""
     homes: dict[str, str] = {}
     for side, naming in sides:
@@ -112,7 +112,7 @@ def _by_home(homes: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def _changed(sides: Iterable[tuple[Side, Naming]]) -> Iterator[tuple[str, tuple[str, str]]]:
+def _changed(sides: Iterable[tuple[PictureSide, Naming]]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the name, and state and opcode, of everything that changed."""
     for side, naming in sides:
         for place, state in side.states.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xlareport.pictures.draw import PictureRequest, PictureResult, Place, draw_with
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.runtime.progress import Tell
+from xlareport.runtime.progress import ProgressCallback
 
 _DRAWING = "drawing pictures"
 
@@ -17,7 +17,7 @@ class Studio:
 
     pool: LayoutPool
     cache: Path
-    tell: Tell
+    progress: ProgressCallback
     asked: set[Place] = field(default_factory=set)
     """What was asked for already."""
 
@@ -25,7 +25,7 @@ class Studio:
         """Draw pictures that were not yet asked for, equal ones once."""
         drawn = draw_with(self.pool, self._once(requests), self.cache)
         for done, one in enumerate(drawn, len(self.asked) + 1):
-            self.tell(_DRAWING, done, len(self.asked))
+            self.progress(_DRAWING, done, len(self.asked))
             yield one
 
     def again(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:

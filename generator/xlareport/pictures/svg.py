@@ -1,8 +1,8 @@
 """A drawing and its layout as one SVG file that needs nothing else, and whose text is text.
 
 Written by us from numbers and escaped strings: no script, no link, no font, no image, no id. The
-page script writes the same from the records of `pages.picture_record` (site_src/assets/sketch.js).
-In it stand:
+page script writes the same (frontend/src/pictures/svg.js) from the records of
+`pages.picture_record`. In it stand:
 
 - `g.n[data-node]`: a box by its id, `g.g[data-node]` a frame; `data-e` of an arrow: the positions
   of its two boxes among all boxes
@@ -19,10 +19,10 @@ Where the pictures behind a target are, `pages.picture_levels` says.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from xlareport.pictures.drawing import LEAVES, Drawing, Group, Node, Opening
+from xlareport.pictures.drawing import LEAVES, Box, Drawing, Group, Opening
 from xlareport.pictures.edges import edge_elements
 from xlareport.pictures.footer import footer
-from xlareport.pictures.layout import Box, Layout
+from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.legend import legend, sign
 from xlareport.pictures.markup import attribute, number, text
 from xlareport.pictures.metrics import (
@@ -107,7 +107,7 @@ def _title(title: str, width: float) -> str:
     return f'<text class="title" x="{_MARGIN:g}" y="19">{text(shorten(title, columns))}</text>'
 
 
-def _frame(group: Group, box: Box) -> str:
+def _frame(group: Group, box: Rectangle) -> str:
     size = f'width="{number(box.width)}" height="{number(box.height)}"'
     return (
         f'<g class="g g-{group.kind} s-{group.state}" data-node={attribute(group.id)}'
@@ -116,7 +116,7 @@ def _frame(group: Group, box: Box) -> str:
     )
 
 
-def _frame_title(group: Group, box: Box) -> str:
+def _frame_title(group: Group, box: Rectangle) -> str:
     """Return the title of a frame, which stands above the arrows."""
     title = shorten(group.title, max(3, int((box.width - 12) / CHARACTER_WIDTH)))
     return (
@@ -142,7 +142,7 @@ def _target(target: str | None) -> str:
     return f" data-target={attribute(target)}" if target else ""
 
 
-def _node(node: Node, box: Box, modes: Sequence[Scale], *, tooltips: bool) -> str:
+def _node(node: Box, box: Rectangle, modes: Sequence[Scale], *, tooltips: bool) -> str:
     tooltip = f"<title>{text(node.tooltip)}</title>" if tooltips and node.tooltip else ""
     return (
         f'<g class="n n-{node.family} s-{node.state}" data-node={attribute(node.id)}'
@@ -153,14 +153,14 @@ def _node(node: Node, box: Box, modes: Sequence[Scale], *, tooltips: bool) -> st
     )
 
 
-def _levels(node: Node, modes: Iterable[Scale]) -> str:
+def _levels(node: Box, modes: Iterable[Scale]) -> str:
     """Return the attributes with the colours of a box."""
     return "".join(
         f' data-{one.mode}="{one.levels[node.id]}"' for one in modes if node.id in one.levels
     )
 
 
-def _figures(node: Node, box: Box, modes: Iterable[Scale]) -> str:
+def _figures(node: Box, box: Rectangle, modes: Iterable[Scale]) -> str:
     """Return what stands at the lower left corner of a box in each mode."""
     place = f'x="3" y="{number(_front(node, box)[1] + 3)}"'
     return "".join(
@@ -181,13 +181,13 @@ def _openings(opens: Iterable[Opening], x: float, y: float) -> str:
     )
 
 
-def _front(node: Node, box: Box) -> tuple[float, float]:
+def _front(node: Box, box: Rectangle) -> tuple[float, float]:
     """Return the size of the rectangle that holds the text."""
     behind = STACK_OFFSET if node.shape == "stack" else 0.0
     return box.width - behind, box.height - behind
 
 
-def _shapes(node: Node, box: Box) -> Iterator[str]:
+def _shapes(node: Box, box: Rectangle) -> Iterator[str]:
     """Yield the rectangle, with one behind it for several alike, and the bar of colours."""
     width, height = _front(node, box)
     round_corners = "2" if node.shape == "rect" else "7"
@@ -211,7 +211,7 @@ def _bar(mix: Iterable[tuple[str, int]], x: float, width: float, y: float) -> It
         x += part
 
 
-def _lines(node: Node, box: Box) -> str:
+def _lines(node: Box, box: Rectangle) -> str:
     width, height = _front(node, box)
     bar = BAR_HEIGHT + 2 if node.mix else 0.0
     first = (height - bar - len(node.lines) * LINE_HEIGHT) / 2 + _BASELINE
@@ -221,7 +221,7 @@ def _lines(node: Node, box: Box) -> str:
     return f"<text>{head}{''.join(spans)}</text>"
 
 
-def _marks(node: Node, box: Box) -> Iterator[str]:
+def _marks(node: Box, box: Rectangle) -> Iterator[str]:
     """Yield the sign of a state, the badge and the mark that opens what is called."""
     yield _sign(node.state, 0, 0)
     yield _openings(node.opens, *_front(node, box))

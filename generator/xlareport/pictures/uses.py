@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Instruction
 from xlareport.pictures.boxes import LARGE_INPUT
-from xlareport.pictures.drawing import Edge, EdgeStyle, State
-from xlareport.pictures.parts import Part
+from xlareport.pictures.drawing import Arrow, EdgeStyle, State
+from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance, Value, resolve
 from xlareport.runtime.whole_numbers import whole_number
 
@@ -23,7 +23,7 @@ class Item:
     """One thing that gets a box, and the frame around it."""
 
     instance: Instance
-    thing: Part | Instruction
+    thing: InstructionGroup | Instruction
     frame: str | None = None
     box: str = ""
     """The id of the box; empty where the name will do."""
@@ -31,7 +31,9 @@ class Item:
 
     def instructions(self) -> Iterable[Instruction]:
         """Return the instructions that the box stands for."""
-        return self.thing.instructions() if isinstance(self.thing, Part) else (self.thing,)
+        return (
+            self.thing.instructions() if isinstance(self.thing, InstructionGroup) else (self.thing,)
+        )
 
 
 @dataclass(slots=True)
@@ -80,11 +82,11 @@ class Uses:
             del self.arrows[ends]
         return len(dropped)
 
-    def edges(self) -> list[Edge]:
+    def edges(self) -> list[Arrow]:
         """Return all arrows, the important ones first."""
         arriving = Counter(target for _, target in self.arrows)
         found = [
-            Edge(
+            Arrow(
                 source,
                 target,
                 arrow.label(alone=arriving[target] == 1),
@@ -92,7 +94,7 @@ class Uses:
             )
             for (source, target), arrow in self.arrows.items()
         ]
-        found += [Edge(source, target, style="control") for source, target in self.control]
+        found += [Arrow(source, target, style="control") for source, target in self.control]
         return sorted(found, key=lambda edge: _STYLES.index(edge.style))
 
 

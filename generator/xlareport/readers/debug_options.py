@@ -18,7 +18,7 @@ _CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class FlagValue:
     """One flag as written; a repeated flag has one setting for each of its values."""
 
     name: str
@@ -28,7 +28,7 @@ class Setting:
     """In the file, counted from 1."""
 
 
-def read_debug_options(data: bytes, path: str) -> tuple[tuple[Setting, ...], list[Problem]]:
+def read_debug_options(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[Problem]]:
     """Read `name: value` lines, as in `*.debug_options` and `*.tpu_comp_env.txt`."""
     troubles = Troubles(path)
     reader = _Fields(troubles)
@@ -37,7 +37,7 @@ def read_debug_options(data: bytes, path: str) -> tuple[tuple[Setting, ...], lis
     return reader.result(), troubles.problems()
 
 
-def read_flagfile(data: bytes, path: str) -> tuple[tuple[Setting, ...], list[Problem]]:
+def read_flagfile(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[Problem]]:
     """Read `--name=value` lines; a flag without a value is `true`."""
     troubles = Troubles(path)
     settings = []
@@ -45,7 +45,7 @@ def read_flagfile(data: bytes, path: str) -> tuple[tuple[Setting, ...], list[Pro
         found = _FLAG.fullmatch(line.strip())
         if found:
             value = "true" if found[2] is None else found[2]
-            settings.append(Setting(found[1], value, number))
+            settings.append(FlagValue(found[1], value, number))
         elif line.strip() and not line.startswith("#"):
             troubles.add(number, f"expected `--name=value`: {line[:80]}")
     return tuple(settings), troubles.problems()
@@ -56,18 +56,18 @@ class _Fields:
 
     def __init__(self, troubles: Troubles) -> None:
         self._troubles = troubles
-        self._settings: list[Setting] = []
+        self._settings: list[FlagValue] = []
         self._open: list[str] = []
         self._depth = 0
-        self._message = Setting("", "", 0)
+        self._message = FlagValue("", "", 0)
 
     def line(self, number: int, line: str) -> None:
         if self._depth:
             self._inside(line)
         elif opened := _OPENS.fullmatch(line):
-            self._message, self._open, self._depth = Setting(opened[1], "", number), [], 1
+            self._message, self._open, self._depth = FlagValue(opened[1], "", number), [], 1
         elif found := _FIELD.fullmatch(line):
-            self._settings.append(Setting(found[1], unquoted(found[2]), number))
+            self._settings.append(FlagValue(found[1], unquoted(found[2]), number))
         elif line and not line.startswith("#"):
             self._troubles.add(number, f"expected `name: value`: {line[:80]}")
 
@@ -77,9 +77,9 @@ class _Fields:
             self._open.append(line)
             return
         value = f"{{ {' '.join(self._open)} }}" if self._open else "{}"
-        self._settings.append(Setting(self._message.name, value, self._message.line))
+        self._settings.append(FlagValue(self._message.name, value, self._message.line))
 
-    def result(self) -> tuple[Setting, ...]:
+    def result(self) -> tuple[FlagValue, ...]:
         if self._depth:
             self._troubles.add(self._message.line, f"{self._message.name}: no closing brace")
         return tuple(self._settings)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from xlareport.analysis.passes.overview import Glance
+from xlareport.analysis.passes.overview import Overview
 from xlareport.records.report import ModuleView, PassView, StageView
 
 
-def with_glance(view: ModuleView, found: Glance | None) -> ModuleView:
+def with_glance(view: ModuleView, found: Overview | None) -> ModuleView:
     """Return the record with the figures of each snapshot, and with the times of passes."""
     if found is None:
         return view
@@ -20,7 +20,7 @@ def with_glance(view: ModuleView, found: Glance | None) -> ModuleView:
     )
 
 
-def _stages(view: ModuleView, found: Glance) -> tuple[StageView, ...]:
+def _stages(view: ModuleView, found: Overview) -> tuple[StageView, ...]:
     """Give each snapshot that could be read its figures; the others keep theirs."""
     growth = iter(found.growth)
     stages = []

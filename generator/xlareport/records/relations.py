@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from xlareport.analysis.modules.eager import EagerFunction
-from xlareport.analysis.modules.links import Link
+from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.retraces import Difference, RetraceGroup
@@ -17,7 +17,7 @@ from xlareport.records.report import (
 )
 
 
-def link_views(found: Iterable[Link]) -> tuple[LinkView, ...]:
+def link_views(found: Iterable[ModuleLink]) -> tuple[LinkView, ...]:
     """Return links as records."""
     return tuple(
         LinkView(one.source, one.target, one.grade, one.tensors, one.reason, one.via)

@@ -4,7 +4,7 @@ from operator import attrgetter
 from typing import Any
 
 
-class Parcel:
+class FastPickle:
     """A frozen dataclass with slots, two fields or more, that travels as the values of its fields.
 
     What dataclasses do by themselves asks for the list of fields at both ends, which takes twice as

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-Tell = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is done, how much there is."""
 
 

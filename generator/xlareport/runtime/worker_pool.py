@@ -1,4 +1,4 @@
-"""Processes that work on errands, of which each may die without costing the rest."""
+"""A pool of worker processes; a process that dies costs only the task it was working on."""
 
 import os
 import signal
@@ -27,8 +27,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 SHARE = "XLAREPORT_SHARE"
-"""The environment tells a program that works for one of several which share is its: `NUMBER/OF`,
-from 0."""
+"""Environment variable that says which share of the work is this program's: `NUMBER/OF`, from 0."""
 
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 _THREADS = Path("/proc/self/task")
@@ -36,25 +35,25 @@ _THREADS = Path("/proc/self/task")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Errand(Generic[T, R]):
-    """One thing that a process of the crew works on, or will."""
+class Task(Generic[T, R]):
+    """A task submitted to the worker pool."""
 
-    thing: T
+    item: T
     future: Future[R]
     alone: Callable[[], R]
 
     def result(self) -> R:
-        """Wait for what comes of it; where its process died, it is tried once more."""
+        """Return the result; if the worker died, run the task again once in a fresh process."""
         try:
             return self.future.result()
         except BrokenExecutor:
             return self.alone()
 
 
-class Crew:
-    """Up to `jobs` processes that live as long as the `with` block.
+class WorkerPool:
+    """Up to `jobs` worker processes that live as long as the `with` block.
 
-    Begin it early: where it forks, workers have what this process has at that time, locks included.
+    Create it early: a forked worker inherits what this process holds at that time, locks included.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -67,17 +66,17 @@ class Crew:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes; what none of them has begun stays undone."""
+        """End the processes; tasks that none of them has begun are canceled."""
         self._pool.shutdown(cancel_futures=True)
         self._spare.shutdown(cancel_futures=True)
 
-    def submit(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> Errand[T, R]:
-        """Have `work(thing)` done; `died(thing)` stands in where it ends a process of its own.
+    def submit(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> Task[T, R]:
+        """Have a worker call `work(item)`; `died(item)` is the result if that kills two processes.
 
-        `work`, `thing` and what is made of them have to be values that can travel.
+        `work`, `item` and the result have to be picklable.
         """
-        future = self._begun(partial(work, thing))
-        return Errand(thing, future, lambda: self._alone(work, thing, died))
+        future = self._begun(partial(work, item))
+        return Task(item, future, lambda: self._alone(work, item, died))
 
     def _begun(self, call: Callable[[], R]) -> Future[R]:
         with _interrupts_held_back():
@@ -87,28 +86,28 @@ class Crew:
                 self._pool = _pool(self.jobs)
                 return self._pool.submit(call)
 
-    def _alone(self, work: Callable[[T], R], thing: T, died: Callable[[T], R]) -> R:
-        """Try it where no other errand can end the process."""
+    def _alone(self, work: Callable[[T], R], item: T, died: Callable[[T], R]) -> R:
+        """Run the task alone, so that a crash cannot take other tasks with it."""
         try:
             with _interrupts_held_back():
-                future = self._spare.submit(work, thing)
+                future = self._spare.submit(work, item)
             return future.result()
         except BrokenExecutor:
             self._spare = _pool(1)
-            return died(thing)
+            return died(item)
 
 
-class Aide(Generic[P, T, R]):
-    """One process that begins at once, gets ready, and is then asked one thing at a time.
+class Worker(Generic[P, T, R]):
+    """One process that prepares itself at once, then answers one request at a time.
 
     It lives as long as the `with` block.
     """
 
-    def __init__(self, ready: Callable[[], P], work: Callable[[T], R]) -> None:
+    def __init__(self, prepare: Callable[[], P], work: Callable[[T], R]) -> None:
         context = _context()
         self._line, other = context.Pipe()
         ends = self._line, other
-        self._process: Any = context.Process(target=_serve, args=(ends, ready, work), daemon=True)  # type: ignore[attr-defined]
+        self._process: Any = context.Process(target=_serve, args=(ends, prepare, work), daemon=True)  # type: ignore[attr-defined]
         with _interrupts_held_back():
             self._process.start()
         other.close()
@@ -123,28 +122,28 @@ class Aide(Generic[P, T, R]):
         self._line.close()
 
     @cached_property
-    def made(self) -> P | None:
-        """What came of getting ready; None where the process is no more."""
+    def prepared(self) -> P | None:
+        """The result of `prepare`; None if the process has died."""
         try:
-            found: P = self._line.recv()
+            result: P = self._line.recv()
         except (EOFError, OSError):
             return None
-        return found
+        return result
 
-    def ask(self, thing: T, died: Callable[[T], R]) -> R:
-        """Return `work(thing)`, or `died(thing)` where the process is no more."""
-        _ = self.made
+    def ask(self, item: T, died: Callable[[T], R]) -> R:
+        """Return `work(item)`, or `died(item)` if the process has died."""
+        _ = self.prepared
         try:
-            self._line.send(thing)
-            found: R = self._line.recv()
+            self._line.send(item)
+            result: R = self._line.recv()
         except (EOFError, OSError):
-            return died(thing)
-        return found
+            return died(item)
+        return result
 
 
-def as_they_come(errands: Iterable[Errand[T, R]]) -> Iterator[Errand[T, R]]:
-    """Yield errands when they are done; those whose process died come last."""
-    waiting = {one.future: one for one in errands}
+def completed(tasks: Iterable[Task[T, R]]) -> Iterator[Task[T, R]]:
+    """Yield tasks as they complete; those whose worker died come last."""
+    waiting = {task.future: task for task in tasks}
     lost = []
     for future in as_completed(waiting):
         if isinstance(future.exception(), BrokenExecutor):
@@ -155,12 +154,12 @@ def as_they_come(errands: Iterable[Errand[T, R]]) -> Iterator[Errand[T, R]]:
 
 
 def work_in_processes(
-    things: Sequence[T], work: Callable[[T], R], jobs: int, died: Callable[[T], R]
+    items: Sequence[T], work: Callable[[T], R], jobs: int, died: Callable[[T], R]
 ) -> Iterator[tuple[T, R]]:
-    """Yield each thing with its result, as they come, from a crew of its own; see `Crew.submit`."""
-    with Crew(min(jobs, len(things))) as crew:
-        for one in as_they_come([crew.submit(work, thing, died) for thing in things]):
-            yield one.thing, one.result()
+    """Yield each item with its result, as they complete, from a pool of its own."""
+    with WorkerPool(min(jobs, len(items))) as workers:
+        for task in completed([workers.submit(work, item, died) for item in items]):
+            yield task.item, task.result()
 
 
 def _pool(workers: int) -> Executor:
@@ -175,7 +174,7 @@ def _context() -> BaseContext:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Begin processes that hear of an end only when they are ready to end without a word."""
+    """Block SIGINT and SIGTERM while a process starts, until it has its own handlers."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -187,23 +186,23 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _serve(
-    ends: tuple[Connection, Connection], ready: Callable[[], P], work: Callable[[T], R]
+    ends: tuple[Connection, Connection], prepare: Callable[[], P], work: Callable[[T], R]
 ) -> None:
-    """Get ready, say what came of it, then answer until the other side hangs up."""
+    """Send the result of `prepare`, then answer requests until the other side hangs up."""
     other, line = ends
     other.close()
     _begin()
     with suppress(EOFError):
-        line.send(ready())
+        line.send(prepare())
         while True:
             line.send(work(line.recv()))
 
 
 def _begin() -> None:
-    """End at Ctrl-C and SIGTERM without a word, and with the process that began this one."""
+    """Let Ctrl-C, SIGTERM and the end of the parent process end this process silently."""
     collect_seldom()
-    for one in _ENDS:
-        signal.signal(one, signal.SIG_DFL)
+    for number in _ENDS:
+        signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     threading.Thread(target=_end_with_parent, daemon=True).start()

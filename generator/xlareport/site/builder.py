@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 from xlareport.runtime.errors import XlareportError
-from xlareport.runtime.worker_pool import Crew
+from xlareport.runtime.worker_pool import WorkerPool
 from xlareport.site.folder import Folder
-from xlareport.site.mkdocs_run import MkdocsRun, Press, died, run_mkdocs
+from xlareport.site.mkdocs_run import MkdocsRun, MkdocsWorker, died, run_mkdocs
 
 _PAGES = 100
 """Pages of modules for which one more process is worth its beginning."""
@@ -33,22 +33,26 @@ class MissingPluginError(XlareportError):
 
 
 def build_site(
-    out: Path, *, strict: bool = True, crew: Crew | None = None, press: Press | None = None
+    out: Path,
+    *,
+    strict: bool = True,
+    workers: WorkerPool | None = None,
+    mkdocs_worker: MkdocsWorker | None = None,
 ) -> str:
     """Build OUT/site from OUT/site_src and return what MkDocs had to say, empty when all is well.
 
     With `strict` a warning of MkDocs is an error. A build that fails leaves the former site whole.
-    The `press` makes it, with the help of the `crew` where there are very many pages.
+    The MkDocs worker makes it, and `workers` help where there are very many pages.
     """
-    if press is None:
-        with Press() as own:
-            return build_site(out, strict=strict, crew=crew, press=own)
+    if mkdocs_worker is None:
+        with MkdocsWorker() as own:
+            return build_site(out, strict=strict, workers=workers, mkdocs_worker=own)
     folder = Folder(out)
     folder.prepare()
     fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        said = _run_mkdocs(folder, fresh, crew, press, strict=strict)
+        said = _run_mkdocs(folder, fresh, workers, mkdocs_worker, strict=strict)
         folder.swap(fresh)
     finally:
         folder.repair()
@@ -56,18 +60,23 @@ def build_site(
 
 
 def _run_mkdocs(
-    folder: Folder, fresh: Path, crew: Crew | None, press: Press, *, strict: bool
+    folder: Folder,
+    fresh: Path,
+    workers: WorkerPool | None,
+    mkdocs_worker: MkdocsWorker,
+    *,
+    strict: bool,
 ) -> str:
     """Build the site into the folder `fresh` and return what MkDocs had to say."""
     pages = sum(1 for _ in (folder.sources / "m").glob("*.md"))
-    shares = min(crew.jobs, 1 + pages // _PAGES) if crew else 1
+    shares = min(workers.jobs, 1 + pages // _PAGES) if workers else 1
     places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, shares))]
     settings = _settings(folder.out)
     runs = [
         MkdocsRun(settings, place, strict, number, shares) for number, place in enumerate(places)
     ]
-    errands = [crew.submit(run_mkdocs, run, died) for run in runs[1:]] if crew else []
-    finished = [press.ask(runs[0], died), *(one.result() for one in errands)]
+    tasks = [workers.submit(run_mkdocs, run, died) for run in runs[1:]] if workers else []
+    finished = [mkdocs_worker.ask(runs[0], died), *(one.result() for one in tasks)]
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
         raise MissingPluginError(folder.out)

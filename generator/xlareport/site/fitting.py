@@ -55,7 +55,7 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PackedFile:
     """A file of the site that may be packed."""
 
     path: str
@@ -78,13 +78,15 @@ def rank(path: str, main: MainProgram) -> int | None:
     return places.get(("main" if of_main else "others", part))
 
 
-def fitting(parts: Sequence[Part], limit: int, fixed: int) -> tuple[list[Part], list[Part]]:
+def fitting(
+    parts: Sequence[PackedFile], limit: int, fixed: int
+) -> tuple[list[PackedFile], list[PackedFile]]:
     """Part the files into those that fit and those left out, the least important and largest.
 
     `fixed` bytes are taken already. Raises UnreadableInputError where nothing more can be left out.
     """
     spare = limit - fixed - sum(one.size for one in parts)
-    dropped: list[Part] = []
+    dropped: list[PackedFile] = []
     ranked = ((one.rank, -one.size, one) for one in parts if one.rank is not None)
     for _, _, one in sorted(ranked, key=lambda each: each[:2]):
         if spare >= 0:
@@ -100,7 +102,7 @@ def fitting(parts: Sequence[Part], limit: int, fixed: int) -> tuple[list[Part], 
     return [one for one in parts if one.path not in without], dropped
 
 
-def in_words(dropped: Iterable[Part]) -> tuple[tuple[str, int], ...]:
+def in_words(dropped: Iterable[PackedFile]) -> tuple[tuple[str, int], ...]:
     """Return what was left out, by what it is called, and how many files that is."""
     counted = Counter(_ORDER[one.rank][2] for one in dropped if one.rank is not None)
     return tuple(counted.items())

@@ -16,7 +16,7 @@ from pathlib import Path
 from click import ClickException
 
 from xlareport.pages.rendering import compile_templates
-from xlareport.runtime.worker_pool import SHARE, Aide
+from xlareport.runtime.worker_pool import SHARE, Worker
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")
 _QUIET = "NO_MKDOCS_2_WARNING"
@@ -41,7 +41,7 @@ class MkdocsEnd:
     said: str
 
 
-class Press(Aide[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
+class MkdocsWorker(Worker[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
     """A process that runs MkDocs; begin it before other work, during which it gets ready.
 
     Beside that it makes the compiled templates of the pages.

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from xlareport.runtime.errors import UnwritableFileError
-from xlareport.site.fitting import LIMIT, Packed, Part, fitting, in_words, rank
+from xlareport.site.fitting import LIMIT, Packed, PackedFile, fitting, in_words, rank
 from xlareport.site.main_program import find_site, main_program
 
 LIST = "LEFT-OUT.txt"
@@ -51,13 +51,13 @@ def pack(
     return Packed(target.stat().st_size, len(kept), in_words(dropped))
 
 
-def _parts(site: Path) -> Iterator[Part]:
+def _parts(site: Path) -> Iterator[PackedFile]:
     main = main_program(site)
     for location in site.rglob("*"):
         if location.is_file() and not location.is_symlink():
             path = location.relative_to(site).as_posix()
             size = len(zlib.compress(location.read_bytes())) + _PER_FILE + 2 * len(path)
-            part = Part(path, location, size, rank(path, main))
+            part = PackedFile(path, location, size, rank(path, main))
             yield replace(part, size=size - _remains(part))
 
 
@@ -65,20 +65,22 @@ def _is_picture(path: str) -> bool:
     return path.endswith(".svg")
 
 
-def _remains(part: Part) -> int:
+def _remains(part: PackedFile) -> int:
     """Return the bytes that stay where a file is left out: those of what stands in its place."""
     stays = part.rank is not None and _is_picture(part.path)
     return len(_ABSENT) + _PER_FILE + 2 * len(part.path) if stays else 0
 
 
-def _lacking(dropped: Iterable[Part]) -> bytes:
+def _lacking(dropped: Iterable[PackedFile]) -> bytes:
     """Return the line by which the pages know what is not there; nothing where all is."""
     data = [one.path for one in dropped if one.path.startswith(_DATA)]
     keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
-    return f"window.xlareportLacks = {json.dumps(keys)};\n".encode() if keys else b""
+    listed = json.dumps(json.dumps(keys))
+    place = "document.documentElement.dataset.xrLeftOut"
+    return f"{place} = {listed};\n".encode() if keys else b""
 
 
-def _told(dropped: Iterable[Part]) -> str:
+def _told(dropped: Iterable[PackedFile]) -> str:
     """Return the list that the zip holds of what it leaves out; empty where that is nothing."""
     lines = [one.path for one in dropped]
     if not lines:
@@ -87,7 +89,9 @@ def _told(dropped: Iterable[Part]) -> str:
     return "\n".join([head, "", *lines, ""])
 
 
-def _write(target: Path, parts: Iterable[Part], notes: Mapping[str, str], lacking: bytes) -> None:
+def _write(
+    target: Path, parts: Iterable[PackedFile], notes: Mapping[str, str], lacking: bytes
+) -> None:
     folder = target.name.removesuffix(".zip")
     aside = target.with_name(f".{target.name}.part")
     try:

@@ -15,7 +15,7 @@ from xlareport.pages.environment import environment
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
 from xlareport.runtime.resources import resource
-from xlareport.site.fitting import LIMIT, Packed, Part, fitting, in_words, rank
+from xlareport.site.fitting import LIMIT, Packed, PackedFile, fitting, in_words, rank
 from xlareport.site.main_program import DATA, MainProgram, find_site, main_program
 from xlareport.site.one_page import read_page
 from xlareport.site.pack import NO_NOTES
@@ -66,12 +66,12 @@ def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
     return ((words, len(pages) + len(data)),) if folders else ()
 
 
-def _part(site: Path, path: str, main: MainProgram) -> Part:
-    made = Part(path, site / path, 0, rank(path, main))
+def _part(site: Path, path: str, main: MainProgram) -> PackedFile:
+    made = PackedFile(path, site / path, 0, rank(path, main))
     return replace(made, size=len(_data(made)))
 
 
-def _data(part: Part) -> str:
+def _data(part: PackedFile) -> str:
     """Return the block of a payload; raises UnreadableInputError where that is damaged."""
     try:
         return _block(part.path, enclosed(part.location.read_text("ascii")))

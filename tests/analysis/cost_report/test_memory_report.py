@@ -5,7 +5,7 @@ from pathlib import Path
 
 from xlareport.analysis.cost.lifetimes import End
 from xlareport.analysis.cost.work import module_cost
-from xlareport.analysis.cost_report.memory_report import ARGUMENTS, Memory, memory_of, thinned
+from xlareport.analysis.cost_report.memory_report import ARGUMENTS, MemoryReport, memory_of, thinned
 from xlareport.analysis.modules.summarize import final_cost
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.dump.classify import classify
@@ -26,7 +26,7 @@ ENTRY e {
 """
 
 
-def memory_in(dump: Path, name: str) -> Memory:
+def memory_in(dump: Path, name: str) -> MemoryReport:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
         found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])

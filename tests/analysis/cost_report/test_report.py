@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from xlareport.analysis.cost_report.report import Expense, expense
+from xlareport.analysis.cost_report.report import CostReport, expense
 from xlareport.analysis.modules.summarize import final_cost
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import open_source
-from xlareport.program import Module, read_module
+from xlareport.program import ParsedModule, read_module
 from xlareport.readers.device_words import read_device_words
 
 Unpack = Callable[[str], Path]
 
 
-def module_of(dump: Path, name: str) -> Module:
+def module_of(dump: Path, name: str) -> ParsedModule:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
         found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
@@ -22,7 +22,7 @@ def module_of(dump: Path, name: str) -> Module:
         return read_module(files)
 
 
-def cost_of(module: Module, backend: str) -> Expense:
+def cost_of(module: ParsedModule, backend: str) -> CostReport:
     cost = final_cost(module)
     assert cost is not None
     return expense(module, cost, backend)

@@ -8,9 +8,9 @@ import pytest
 from xlareport.analysis.cost.roofline import least_times
 from xlareport.analysis.cost.work import module_cost
 from xlareport.analysis.cost_report.source_lines import (
-    Evidence,
     ReadLines,
-    Source,
+    SourceEvidence,
+    SourceReport,
     source_of_module,
 )
 from xlareport.hlo.model import HloModule
@@ -28,24 +28,24 @@ def read(path: Path) -> HloModule:
     return found
 
 
-def story(evidence: Evidence, lines: ReadLines | None) -> Source:
+def story(evidence: SourceEvidence, lines: ReadLines | None) -> SourceReport:
     cost = module_cost(evidence.final)
     return source_of_module(evidence, cost, least_times(cost, CPU), lines)
 
 
 @pytest.fixture(scope="module")
-def told(unpacked: Callable[[str], Path]) -> Source:
+def told(unpacked: Callable[[str], Path]) -> SourceReport:
     dump = unpacked("jax-cpu-train")
     (first,) = dump.glob("*jit_train_step.before_optimizations.txt")
     (final,) = dump.glob("*jit_train_step.cpu_after_optimizations.txt")
     (given,) = dump.glob("*jit_train_step/module.mlir")
     operations, _ = read_stablehlo(given.read_bytes(), given.name)
     module = read(final)
-    evidence = Evidence(read(first), module, operations, None)
+    evidence = SourceEvidence(read(first), module, operations, None)
     return story(evidence, lambda _: LINES)
 
 
-def test_every_line_is_led_from_the_program_to_the_final_module(told: Source) -> None:
+def test_every_line_is_led_from_the_program_to_the_final_module(told: SourceReport) -> None:
     assert told.has_stablehlo
     assert told.lines[0].cost.seconds == max(one.cost.seconds for one in told.lines)
     matrix = next(one for one in told.lines if any(" dot(" in text for text in one.before))
@@ -56,13 +56,15 @@ def test_every_line_is_led_from_the_program_to_the_final_module(told: Source) ->
     assert matrix.peak_bytes is None, "nothing was said of the peak"
 
 
-def test_the_lines_add_up_to_the_module(told: Source, unpacked: Callable[[str], Path]) -> None:
+def test_the_lines_add_up_to_the_module(
+    told: SourceReport, unpacked: Callable[[str], Path]
+) -> None:
     (final,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
     cost = module_cost(read(final))
     assert sum(one.cost.flops for one in told.lines) + told.unplaced.flops == cost.flops
 
 
-def test_an_excerpt_is_the_line_with_those_around_it(told: Source) -> None:
+def test_an_excerpt_is_the_line_with_those_around_it(told: SourceReport) -> None:
     one = told.lines[0]
     assert one.place.line is not None
     numbers = [number for number, _ in one.excerpt]
@@ -75,7 +77,7 @@ def test_a_file_that_is_shorter_than_the_line_has_no_excerpt(
 ) -> None:
     (final,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
     module = read(final)
-    evidence = Evidence(None, module, (), ())
+    evidence = SourceEvidence(None, module, (), ())
     found = story(evidence, lambda _: ["only one"])
     assert all(one.excerpt == () for one in found.lines)
     assert all(one.peak_bytes == 0 for one in found.lines)
@@ -103,7 +105,7 @@ ENTRY e {
 def test_what_is_fused_twice_is_told_as_the_outermost_fusion() -> None:
     module = TextReader().read(FUSED_TWICE.encode(), "m.txt")
     assert module is not None
-    evidence = Evidence(None, module, (), None)
+    evidence = SourceEvidence(None, module, (), None)
     (line,) = story(evidence, None).lines
     assert [(one.instruction, one.operations) for one in line.became] == [("o", (("tanh", 1),))]
     assert line.excerpt == ()

@@ -23,7 +23,7 @@ from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import devices, nominal_device
-from xlareport.program import Module, read_module
+from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.report import name_files
 from xlareport.runtime.resources import resource
@@ -312,7 +312,7 @@ def test_pieces_for_tuning_are_no_modules_of_the_users(unpacked: Callable[[str],
     assert any(one is None for one in cases.values())
 
 
-def _case(module: Module) -> Case | None:
+def _case(module: ParsedModule) -> Case | None:
     cost = final_cost(module)
     return case_of_module(module, cost, nominal_device("gpu")) if cost else None
 

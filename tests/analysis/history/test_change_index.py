@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.history.change_index import Told
+from xlareport.analysis.history.change_index import ChangeIndex
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
@@ -25,9 +25,9 @@ RENAMED = FIRST.replace("%half", "%minus")
 CALLS_ANOTHER = RENAMED.replace("%add ", "%plus ").replace("=%add", "=%plus")
 
 
-def told(read: Read) -> Told:
+def told(read: Read) -> ChangeIndex:
     first, second, third = (read(one) for one in (FIRST, RENAMED, CALLS_ANOTHER))
-    return Told([(2, match(first, second)), (5, match(second, third))])
+    return ChangeIndex([(2, match(first, second)), (5, match(second, third))])
 
 
 def test_only_the_steps_that_speak_of_a_place_are_looked_at(read: Read) -> None:

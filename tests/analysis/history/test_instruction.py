@@ -3,7 +3,7 @@ from collections.abc import Callable, Sequence
 from xlareport.analysis.history.instruction import (
     Event,
     HistoryEvent,
-    Snapshots,
+    SnapshotSequence,
     ancestors,
     beginnings,
     descendants,
@@ -46,8 +46,10 @@ def at(name: str, computation: str = "main") -> Place:
     return Place(computation, name)
 
 
-def snapshots(read: Read) -> Snapshots:
-    return Snapshots([read(one) for one in (FIRST, CLEANED, CLEANED, RENAMED, REPLACED, FUSED)])
+def snapshots(read: Read) -> SnapshotSequence:
+    return SnapshotSequence(
+        [read(one) for one in (FIRST, CLEANED, CLEANED, RENAMED, REPLACED, FUSED)]
+    )
 
 
 def told(events: Sequence[HistoryEvent]) -> list[tuple[int, Event]]:
@@ -102,7 +104,9 @@ def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: 
     made = FIRST.replace("negate(%half)", "negate(%new)").replace(
         "  ROOT", "  %new = f32[8]{0} sort(%half), dimensions={0}, to_apply=%less\n  ROOT"
     )
-    shots = Snapshots([read(one) for one in (FIRST, FIRST, made, made.replace("%new", "%newer"))])
+    shots = SnapshotSequence(
+        [read(one) for one in (FIRST, FIRST, made, made.replace("%new", "%newer"))]
+    )
     assert ancestors(shots, 3, [at("newer")]) == ()
     (birth,) = beginnings(shots, 3, [at("newer")])
     assert (birth.stage, birth.event, birth.instruction) == (2, Event.BORN, at("new"))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.history.instruction import Snapshots
-from xlareport.analysis.history.node_timelines import Film, films, most_at_once
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.node_timelines import ComputationTimeline, films, most_at_once
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.report import BuildOptions, read_one
@@ -14,11 +14,11 @@ from xlareport.report import BuildOptions, read_one
 Unpack = Callable[[str], Path]
 
 
-def snapshots(*bodies: str) -> Snapshots:
+def snapshots(*bodies: str) -> SnapshotSequence:
     reader = TextReader()
     texts = [f"HloModule m\n\nENTRY main {{\n{body}\n}}\n" for body in bodies]
     modules = [reader.read(text.encode(), "m.txt") for text in texts]
-    return Snapshots([one for one in modules if one is not None])
+    return SnapshotSequence([one for one in modules if one is not None])
 
 
 FIRST = """  x = f32[8] parameter(0)
@@ -29,7 +29,7 @@ GONE = """  x = f32[8] parameter(0)
   ROOT r = f32[8] add(x, x)"""
 
 
-def told(film: Film) -> list[tuple[int, str, int, int]]:
+def told(film: ComputationTimeline) -> list[tuple[int, str, int, int]]:
     return [(one.life, one.instruction.name, one.first, one.end) for one in film.forms]
 
 
@@ -59,7 +59,7 @@ def test_what_goes_ends_and_its_users_change() -> None:
 def test_at_each_snapshot_the_forms_are_the_computations(unpacked: Unpack) -> None:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     modules = [one.hlo for one in module.snapshots]
-    found = films(Snapshots(modules))
+    found = films(SnapshotSequence(modules))
     for number, snapshot in enumerate(modules):
         alive = [one for film in found for one in film.forms if one.first <= number < one.end]
         assert len({one.life for one in alive}) == len(alive)
@@ -73,6 +73,6 @@ def _names(module: HloModule) -> list[str]:
 @pytest.mark.parametrize("name", ["jit_train_step", "jit_rollout"])
 def test_a_film_has_a_frame_wherever_a_form_begins(unpacked: Unpack, name: str) -> None:
     module = read_one(unpacked("jax-cpu-train"), name, BuildOptions())
-    for film in films(Snapshots([one.hlo for one in module.snapshots])):
+    for film in films(SnapshotSequence([one.hlo for one in module.snapshots])):
         assert {one.first for one in film.forms} <= set(film.frames)
         assert all(one.end in {*film.frames, film.end} for one in film.forms)

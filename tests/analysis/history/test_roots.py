@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.history.all_subjects import census
-from xlareport.analysis.history.instruction import Snapshots, ancestors, descendants
+from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, descendants
 from xlareport.analysis.history.roots import heirs, roots
 from xlareport.analysis.matching.pairing import Place
 from xlareport.report import BuildOptions, read_one
@@ -17,13 +17,13 @@ Unpack = Callable[[str], Path]
 @pytest.fixture(
     scope="module", params=[("jax-cpu-train", "jit_train_step"), ("tpu-v5e-scan", None)]
 )
-def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> Snapshots:
+def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSequence:
     dump, name = request.param
     module = read_one(unpacked(dump), name, BuildOptions())
-    return Snapshots([one.hlo for one in module.snapshots])
+    return SnapshotSequence([one.hlo for one in module.snapshots])
 
 
-def test_roots_are_the_ancestors_of_each(snapshots: Snapshots) -> None:
+def test_roots_are_the_ancestors_of_each(snapshots: SnapshotSequence) -> None:
     found = roots(snapshots)
     last = len(snapshots.modules) - 1
     places = [
@@ -37,7 +37,7 @@ def test_roots_are_the_ancestors_of_each(snapshots: Snapshots) -> None:
         assert found[place.computation][place.instruction] == expected
 
 
-def test_heirs_are_the_descendants_of_each(snapshots: Snapshots) -> None:
+def test_heirs_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
     found = heirs(snapshots)
     for one in snapshots.modules[0].computations:
         for line in one.instructions:
@@ -45,7 +45,7 @@ def test_heirs_are_the_descendants_of_each(snapshots: Snapshots) -> None:
             assert found[one.name][line.name] == descendants(snapshots, 0, [place])
 
 
-def test_the_census_holds_everything_once(snapshots: Snapshots) -> None:
+def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
     subjects = list(census(snapshots))
     assert len({(one.name, one.stage) for one in subjects}) == len(subjects)
     entry = snapshots.modules[-1].entry

@@ -1,6 +1,6 @@
 """Which step made what was slowest: the last that made it anew, or the program itself."""
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import makers
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.measured import measured
@@ -38,7 +38,9 @@ def test_the_slowest_say_where_they_were_made() -> None:
     given, left = read(GIVEN), read(LEFT)
     events = [OpEvent("m", name, "1", (0,), at, 5) for at, name in ((0, "d"), (10, "s"), (20, "c"))]
     found = measured(times_of(events)["m"], left, {})
-    made = {one.instruction: one for one in makers(Snapshots([given, given, left]), found.rows)}
+    made = {
+        one.instruction: one for one in makers(SnapshotSequence([given, given, left]), found.rows)
+    }
     assert (made["d"].stage, made["d"].grade) == (0, Grade.EXACT)
     assert made["s"].stage == 2
     assert made["c"].stage == 2

@@ -1,6 +1,6 @@
 """Who is asked about: names that several instructions bore, op_names and their ends."""
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
 from xlareport.analysis.history.trace import trace
 from xlareport.analysis.matching.pairing import Place
@@ -30,15 +30,15 @@ def modules() -> list[HloModule]:
 
 
 def test_a_name_that_went_over_to_another_means_both_the_latest_first() -> None:
-    found = find_subjects(Snapshots(modules()), "%b")
+    found = find_subjects(SnapshotSequence(modules()), "%b")
     assert [(one.name, one.stage) for one in found] == [("main/%b", 1), ("main/%b", 0)]
-    assert [one.stage for one in find_subjects(Snapshots(modules()), "b", 0)] == [0]
-    assert len(find_subjects(Snapshots(modules()), "main/%x")) == 1
-    assert find_subjects(Snapshots(modules()), "other/%x") == ()
+    assert [one.stage for one in find_subjects(SnapshotSequence(modules()), "b", 0)] == [0]
+    assert len(find_subjects(SnapshotSequence(modules()), "main/%x")) == 1
+    assert find_subjects(SnapshotSequence(modules()), "other/%x") == ()
 
 
 def test_an_op_is_found_by_its_name_or_its_end() -> None:
-    snapshots = Snapshots(modules())
+    snapshots = SnapshotSequence(modules())
     (whole,) = find_subjects(snapshots, "jit(f)/layer/mul")
     assert find_subjects(snapshots, "layer/mul") == (whole,)
     assert whole.places == (Place("main", "b"),)
@@ -47,7 +47,7 @@ def test_an_op_is_found_by_its_name_or_its_end() -> None:
 
 
 def test_a_trace_goes_both_ways() -> None:
-    snapshots = Snapshots(modules())
+    snapshots = SnapshotSequence(modules())
     found = trace(snapshots, find_subjects(snapshots, "layer/mul")[0])
     assert [str(one.place) for one in found.origins] == ["main/%b"]
     assert [str(one.place) for one in found.now] == ["main/%c"]

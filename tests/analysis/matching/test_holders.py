@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.history.instruction import Event, Snapshots, history
+from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.steps.changes import changes
@@ -81,7 +81,7 @@ def test_a_fusion_that_became_a_second_output_was_merged_into_the_other(read: Re
 
 
 def test_the_history_of_a_merged_fusion_goes_on_with_the_one_that_holds_it(read: Read) -> None:
-    snapshots = Snapshots([read(APART), read(TOGETHER)])
+    snapshots = SnapshotSequence([read(APART), read(TOGETHER)])
     events = history(snapshots, 0, at("multiply_reduce_fusion.1"))
     assert [one.event for one in events] == [Event.FIRST, Event.ABSORBED, Event.LAST]
     assert events[-1].instruction == at("multiply_reduce_fusion")

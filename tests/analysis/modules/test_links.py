@@ -3,7 +3,7 @@
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.links import Link, links
+from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.analysis.modules.retraces import retraces
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 
@@ -13,7 +13,7 @@ ADD = """\
   ROOT %sum = f32[2,3]{1,0} add(%a, %b)"""
 
 
-def pairs(found: tuple[Link, ...]) -> list[tuple[str, str]]:
+def pairs(found: tuple[ModuleLink, ...]) -> list[tuple[str, str]]:
     return [(one.source.split(".")[1], one.target.split(".")[1]) for one in found]
 
 

@@ -8,7 +8,7 @@ import pytest
 from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.ranking import main_guess, rank
 from xlareport.analysis.modules.signature import Argument, Result, Signature
-from xlareport.analysis.modules.summary import Figures, ModuleSummary
+from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.analysis.profile.runs import ModuleRuns
 from xlareport.dump.modules import ModuleFiles
 from xlareport.report import BuildOptions, read_report
@@ -29,7 +29,7 @@ def summary(name: str, **changes: object) -> ModuleSummary:
         stages=(),
         signature=Signature((argument(0, 16),), (Result("f32[4]", 16),), 1),
         final_stage=None,
-        final=Figures(instructions=10, computations=1, flops=1000, bytes_accessed=1000),
+        final=ModuleFigures(instructions=10, computations=1, flops=1000, bytes_accessed=1000),
         heaviest=(),
         opcodes=(("add", 10),),
         matrix_flops=0,
@@ -48,7 +48,7 @@ def trainer(name: str) -> ModuleSummary:
     return summary(
         name,
         signature=Signature(arguments, results, 1),
-        final=Figures(flops=10**9, bytes_accessed=10**8, allocated_bytes=10**8),
+        final=ModuleFigures(flops=10**9, bytes_accessed=10**8, allocated_bytes=10**8),
         matrix_flops=10**9,
     )
 
@@ -56,7 +56,7 @@ def trainer(name: str) -> ModuleSummary:
 def random_numbers(name: str) -> ModuleSummary:
     return summary(
         name,
-        final=Figures(flops=10**9, bytes_accessed=5 * 10**8, allocated_bytes=10**7),
+        final=ModuleFigures(flops=10**9, bytes_accessed=5 * 10**8, allocated_bytes=10**7),
         bit_flops=8 * 10**8,
     )
 
@@ -87,7 +87,7 @@ def test_two_alike_are_a_tie_and_neither_is_sure() -> None:
 
 
 def test_a_loop_of_unknown_length_that_would_decide_makes_a_tie() -> None:
-    once = Figures(flops=10**6, bytes_accessed=10**6, allocated_bytes=10**8)
+    once = ModuleFigures(flops=10**6, bytes_accessed=10**6, allocated_bytes=10**8)
     looping = replace(trainer("b"), final=once, open_work=5e6)
     guess = main_guess(rank([trainer("a"), looping]))
     assert guess is not None

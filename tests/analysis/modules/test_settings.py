@@ -1,7 +1,7 @@
 import pytest
 
 from xlareport.analysis.modules.settings import choice
-from xlareport.readers.debug_options import Setting
+from xlareport.readers.debug_options import FlagValue
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,6 @@ from xlareport.readers.debug_options import Setting
     ],
 )
 def test_who_set_it(name: str, value: str, backend: str | None, by: str, grade: str) -> None:
-    found = choice(Setting(name, value, 1), backend)
+    found = choice(FlagValue(name, value, 1), backend)
     assert (found.by, found.grade) == (by, grade)
     assert found.reason.endswith(".")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.cost.options import Reckoning
+from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.shares import shares
 from xlareport.analysis.cost_report.report import expense
 from xlareport.analysis.modules.summarize import final_cost, summarise
@@ -21,11 +21,11 @@ def test_every_page_gives_an_instruction_the_same_share(
     unpacked: Unpack, dump: str, chosen: str | None
 ) -> None:
     module = read_one(unpacked(dump), "jit_train_step", BuildOptions())
-    reckoning = Reckoning(device=devices()[chosen] if chosen else None)
+    cost_options = CostOptions(device=devices()[chosen] if chosen else None)
     cost = final_cost(module)
     assert cost is not None
-    summary = summarise(module, [None] * len(module.snapshots), cost, reckoning)
-    found = expense(module, cost, summary.origin.backend, reckoning)
+    summary = summarise(module, [None] * len(module.snapshots), cost, cost_options)
+    found = expense(module, cost, summary.origin.backend, cost_options)
     told = [(one.computation, one.name, one.share) for one in summary.heaviest]
     ranked = [one.heavy for one in found.heaviest[: len(told)]]
     assert told == [(one.computation, one.instruction, one.share) for one in ranked]

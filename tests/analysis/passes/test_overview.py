@@ -25,7 +25,7 @@ from xlareport.analysis.steps.boundaries import boundaries
 from xlareport.analysis.steps.numbers_changed import ORDER, PRECISION, TYPE, numbers_changed
 from xlareport.analysis.steps.step import step
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, Stage, group
+from xlareport.dump.modules import Artifact, SnapshotFiles, group
 from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -60,7 +60,7 @@ def dot(attributes: str = "", kind: str = "f32") -> str:
     return f"  ROOT %d = {kind}[] dot(%x, %x), {dims}{attributes}"
 
 
-def stages() -> tuple[Stage, ...]:
+def stages() -> tuple[SnapshotFiles, ...]:
     names = classify(FILES)
     found = group(
         [Artifact(Entry(p, 9, None, Path(p)), n) for p, n in zip(FILES, names, strict=True)]

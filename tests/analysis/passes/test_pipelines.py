@@ -1,19 +1,19 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.passes.pipelines import Part, Pipeline, StageEntry, pipeline_tree
-from xlareport.dump.modules import Stage
+from xlareport.dump.modules import SnapshotFiles
 
 
-def stages(*named: str) -> list[Stage]:
+def stages(*named: str) -> list[SnapshotFiles]:
     """`p start`, `p dce` and so on; `-` is a snapshot outside the pipelines."""
     found = []
     for number, one in enumerate(named):
         pipeline, _, after = one.partition(" ")
         if pipeline == "-":
-            found.append(Stage("before_optimizations", None, None, None, None, ()))
+            found.append(SnapshotFiles("before_optimizations", None, None, None, None, ()))
         else:
             last = "pipeline-start" if after == "start" else after
-            found.append(Stage("pass", number, pipeline, last, "x", ()))
+            found.append(SnapshotFiles("pass", number, pipeline, last, "x", ()))
     return found
 
 

@@ -4,17 +4,17 @@ from pathlib import Path
 
 from xlareport.analysis.steps.boundaries import DumpMode, boundaries, dump_mode
 from xlareport.dump import filename
-from xlareport.dump.modules import Artifact, Stage, group
+from xlareport.dump.modules import Artifact, SnapshotFiles, group
 from xlareport.dump.source import open_source
 
 Unpack = Callable[[str], Path]
 
 
-def stage(sequence: int, pipeline: str, after: str, before: str | None) -> Stage:
-    return Stage("pass", sequence, pipeline, after, before, ())
+def stage(sequence: int, pipeline: str, after: str, before: str | None) -> SnapshotFiles:
+    return SnapshotFiles("pass", sequence, pipeline, after, before, ())
 
 
-def stages(*named: tuple[str, str, str | None]) -> list[Stage]:
+def stages(*named: tuple[str, str, str | None]) -> list[SnapshotFiles]:
     return [stage(number, *one) for number, one in enumerate(named)]
 
 
@@ -76,7 +76,7 @@ def test_snapshots_inside_a_pass_are_its_own_work() -> None:
 
 
 def test_what_a_pass_wrote_before_it_set_to_work_is_not_its_work() -> None:
-    tiling = Stage("pass", 1, "tiling-rewriter", None, "tiling_rewriter", ())
+    tiling = SnapshotFiles("pass", 1, "tiling-rewriter", None, "tiling_rewriter", ())
     found = boundaries([*stages(("p", "a", "b")), tiling], [False])[0]
     assert found.ran is None
     assert found.actor == "Before `tiling-rewriter` came to tiling rewriter, the compiler"
@@ -99,7 +99,7 @@ def test_some_passes_only() -> None:
 
 
 def test_no_passes_or_too_few() -> None:
-    named = Stage("before_optimizations", None, None, None, None, ())
+    named = SnapshotFiles("before_optimizations", None, None, None, None, ())
     assert dump_mode([named]).mode is DumpMode.NONE
     assert dump_mode(EVERY[:3]).mode is DumpMode.UNKNOWN
 

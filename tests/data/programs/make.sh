@@ -148,6 +148,11 @@ for name in "$@"; do
             env-jax-0.4.13/bin/python findings.py "$data/findings" old &&
             env-tpu/bin/python findings.py "$data/findings" tpu)
         ;;
+    tagged-*)
+        backend=${name#tagged-} && backend=${backend%%-*}
+        run "${backend/cpu/jax}" "tagged.py $backend ${name##*-}" "$EVERY_PASS"
+        packed $name
+        ;;
     ipu-dot-only | truncated)
         python3 "$programs/derive.py" $name
         ;;

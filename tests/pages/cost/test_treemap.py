@@ -2,14 +2,14 @@
 
 import re
 
-from xlareport.analysis.cost.breakdown import Part
+from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.pages.cost.treemap import treemap, treemap_words
 
 TILE = re.compile(r'class="xr-tile" x="[\d.]+" y="[\d.]+" width="([\d.]+)" height="([\d.]+)"')
 
 
-def part(name: str, seconds: float) -> Part:
-    return Part(name, seconds=seconds)
+def part(name: str, seconds: float) -> CostPart:
+    return CostPart(name, seconds=seconds)
 
 
 def areas(drawn: str) -> list[float]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.history.computations import film_payloads
 from xlareport.report import BuildOptions, read_one
 from xlareport.storage.folding import Folded, unfolded
@@ -19,7 +19,7 @@ Unpack = Callable[[str], Path]
 @pytest.fixture(scope="module")
 def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    snapshots = Snapshots([one.hlo for one in module.snapshots])
+    snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     return {one.key: value_of(one) for one in film_payloads("x", snapshots, stages)}
 
@@ -52,7 +52,7 @@ def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, 
 
 def test_where_nothing_changes_there_is_no_film(unpacked: Unpack) -> None:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    snapshots = Snapshots([module.snapshots[0].hlo])
+    snapshots = SnapshotSequence([module.snapshots[0].hlo])
     (made,) = film_payloads("x", snapshots, [("a", "a")])
     assert (made.key, value_of(made)) == (
         "m/x/film",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history.payload import history_payloads
 from xlareport.report import BuildOptions, read_one
@@ -24,7 +24,7 @@ HEAD = (
 @pytest.fixture(scope="module")
 def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    snapshots = Snapshots([one.hlo for one in module.snapshots])
+    snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     return rows(history_payloads("x", snapshots, stages))
 
@@ -131,7 +131,7 @@ def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:
     texts = (kept, "%s = f32[8]{0} sine(%x)\n  ROOT %r = f32[8]{0} negate(%s)", kept)
     reader = TextReader()
     read = [reader.read(HEAD.format(one).encode(), "m") for one in texts]
-    snapshots = Snapshots([one for one in read if one is not None])
+    snapshots = SnapshotSequence([one for one in read if one is not None])
     stages = [("0", "0"), ("1", "1"), ("2", "2")]
     scripts = history_payloads("x", snapshots, stages, [(1, ("r", "s", "nothing"))])
     found = rows(scripts)

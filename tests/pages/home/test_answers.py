@@ -13,7 +13,7 @@ from xlareport.pages.home.answers import Told, tell
 from xlareport.pages.home.page import home_page
 from xlareport.report import BuildOptions, analyse, begin_reading
 from xlareport.runtime.progress import silent
-from xlareport.runtime.worker_pool import Crew
+from xlareport.runtime.worker_pool import WorkerPool
 
 Unpack = Callable[[str], Path]
 Teller = Callable[[str], tuple[Told, dict[str, str]]]
@@ -24,8 +24,8 @@ def read(unpacked: Unpack) -> Callable[[str], Analysed]:
     @cache
     def read_dump(name: str) -> Analysed:
         options = BuildOptions(pictures="none")
-        with open_source(unpacked(name)) as source, Crew(1) as crew:
-            return analyse(begin_reading(source, options, crew, silent, pages=True))
+        with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
+            return analyse(begin_reading(source, options, workers, silent, pages=True))
 
     return read_dump
 

@@ -12,7 +12,7 @@ from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
 from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.pictures.graph import graph_payloads
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one
 from xlareport.storage.folding import Folded, unfolded
 from xlareport.storage.payloads import value_of
@@ -22,18 +22,18 @@ DEVICE = nominal_device("cpu")
 
 
 @pytest.fixture(scope="module")
-def module(unpacked: Unpack) -> Module:
+def module(unpacked: Unpack) -> ParsedModule:
     return read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
 
 
-def pieces_of(module: Module, *, counted: bool = True) -> list[dict[str, Any]]:
+def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, Any]]:
     assert module.final is not None
     cost = final_cost(module) if counted else None
     files = instructions_payloads("x", module.final.hlo, cost, shares(cost, DEVICE) if cost else {})
     return [value_of(one) for one in files]
 
 
-def test_rows_are_those_of_the_graph_in_its_order(module: Module) -> None:
+def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
     final, cost = module.final, final_cost(module)
     assert final is not None
     assert cost is not None
@@ -53,18 +53,20 @@ def test_rows_are_those_of_the_graph_in_its_order(module: Module) -> None:
     assert piece["flops"][place] == one.flops * one.counted
 
 
-def test_what_is_not_counted_is_not_known(module: Module) -> None:
+def test_what_is_not_counted_is_not_known(module: ParsedModule) -> None:
     (piece,) = pieces_of(module, counted=False)
     assert set(piece["share"]) == set(piece["flops"]) == set(piece["bytes"]) == {None}
 
 
-def test_scopes_and_sources_are_written_once(module: Module) -> None:
+def test_scopes_and_sources_are_written_once(module: ParsedModule) -> None:
     (piece,) = pieces_of(module)
     assert len(set(piece["scopes"])) == len(piece["scopes"])
     assert set(piece["source"]) == set(range(len(piece["sources"])))
 
 
-def test_large_modules_come_in_pieces(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_modules_come_in_pieces(
+    module: ParsedModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (whole,) = pieces_of(module)
     monkeypatch.setattr(instructions_payload, "PIECE", 7)
     pieces = pieces_of(module)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
-from xlareport.analysis.cost.options import Reckoning
-from xlareport.analysis.cost_report.report import Expense, expense
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost_report.report import CostReport, expense
 from xlareport.analysis.modules.summarize import final_cost
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
@@ -31,8 +31,8 @@ NOTHING = FindingsView(shown=(), more=0, all_address="")
 
 
 def worked_out(
-    dump: Path, name: str, backend: str, reckoning: Reckoning | None = None
-) -> tuple[ModuleView, Expense]:
+    dump: Path, name: str, backend: str, cost_options: CostOptions | None = None
+) -> tuple[ModuleView, CostReport]:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
         found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
@@ -40,7 +40,7 @@ def worked_out(
         module = read_module(files)
     cost = final_cost(module)
     assert cost is not None
-    made = expense(module, cost, backend, reckoning)
+    made = expense(module, cost, backend, cost_options)
     view = ModuleView(
         key=files.key,
         slug=files.slug,
@@ -102,7 +102,7 @@ def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
 
 
 def test_the_users_device_comes_before_the_table(unpacked: Unpack) -> None:
-    chosen = Reckoning(device=devices()["nvidia-h100"])
+    chosen = CostOptions(device=devices()["nvidia-h100"])
     _, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu", chosen)
     assert (cost.device.key, cost.device_grade) == ("nvidia-h100", "chosen")
 

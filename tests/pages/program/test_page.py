@@ -13,15 +13,15 @@ from xlareport.pages.program.picture import program_picture
 from xlareport.records.report import ReportView
 from xlareport.report import BuildOptions, analyse, begin_reading
 from xlareport.runtime.progress import silent
-from xlareport.runtime.worker_pool import Crew
+from xlareport.runtime.worker_pool import WorkerPool
 
 Unpack = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
 def clusters(unpacked: Unpack) -> tuple[Analysed, ReportView]:
-    with open_source(unpacked("tf-clusters")) as source, Crew(1) as crew:
-        analysed = analyse(begin_reading(source, BuildOptions(), crew, silent, pages=False))
+    with open_source(unpacked("tf-clusters")) as source, WorkerPool(1) as workers:
+        analysed = analyse(begin_reading(source, BuildOptions(), workers, silent, pages=False))
     return analysed, report_view(analysed)
 
 
@@ -60,8 +60,8 @@ def test_the_page_counts_the_modules_by_their_part(clusters: tuple[Analysed, Rep
 
 
 def made(unpacked: Unpack, name: str) -> tuple[Analysed, ReportView]:
-    with open_source(unpacked(name)) as source, Crew(1) as crew:
-        analysed = analyse(begin_reading(source, BuildOptions(), crew, silent, pages=False))
+    with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
+        analysed = analyse(begin_reading(source, BuildOptions(), workers, silent, pages=False))
     return analysed, report_view(analysed)
 
 

@@ -10,7 +10,7 @@ from xlareport.analysis.steps.step import step
 from xlareport.pages.module_work import work_on
 from xlareport.pages.search.index import search_index, touched
 from xlareport.pages.search.payload import Stage, searched
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one
 from xlareport.storage.payloads import read_payload
 
@@ -34,7 +34,7 @@ ENTRY main {
 
 
 @pytest.fixture
-def module(tmp_path: Path) -> Module:
+def module(tmp_path: Path) -> ParsedModule:
     (tmp_path / "module_0000.m.0000.p.after_a.before_b.txt").write_text(FIRST)
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(SECOND)
     return read_one(tmp_path, "module_0000.m", BuildOptions())
@@ -50,7 +50,7 @@ def unpacked_names(packed: dict[str, Any]) -> list[str]:
     return names
 
 
-def payload_of(module: Module) -> dict[str, Any]:
+def payload_of(module: ParsedModule) -> dict[str, Any]:
     modules = [one.hlo for one in module.snapshots]
     stages = [Stage(one.stage.key, one.stage.label, has_text=True) for one in module.snapshots]
     told = [(1, touched(step(*modules)))]
@@ -59,7 +59,7 @@ def payload_of(module: Module) -> dict[str, Any]:
     return value
 
 
-def test_everything_knows_its_first_and_last_snapshot(module: Module) -> None:
+def test_everything_knows_its_first_and_last_snapshot(module: ParsedModule) -> None:
     found = search_index([one.hlo for one in module.snapshots])
 
     assert found.instructions == {"x.1": (0, 1), "a.7": (0, 0), "r.10": (0, 0), "m.01": (1, 1)}
@@ -77,7 +77,7 @@ def test_what_is_too_long_is_left_out(tmp_path: Path) -> None:
     assert search_index([one.hlo for one in module.snapshots]).op_names == {}
 
 
-def test_steps_say_what_they_added_removed_and_changed(module: Module) -> None:
+def test_steps_say_what_they_added_removed_and_changed(module: ParsedModule) -> None:
     found = touched(step(*(one.hlo for one in module.snapshots)))
 
     total = [sum(figures) for figures in zip(*found.opcodes.values(), strict=True)]
@@ -87,7 +87,7 @@ def test_steps_say_what_they_added_removed_and_changed(module: Module) -> None:
     assert "parameter" not in found.opcodes
 
 
-def test_names_read_back_as_they_were(module: Module) -> None:
+def test_names_read_back_as_they_were(module: ParsedModule) -> None:
     value = payload_of(module)
     packed = value["kinds"]["instruction"]
 
@@ -99,7 +99,7 @@ def test_names_read_back_as_they_were(module: Module) -> None:
     assert value["complete"]
 
 
-def test_steps_name_instructions_by_distances(module: Module) -> None:
+def test_steps_name_instructions_by_distances(module: ParsedModule) -> None:
     value = payload_of(module)
     names = unpacked_names(value["kinds"]["instruction"])
     ((place, _, *lists),) = value["steps"]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.code.links import KernelIndex, Place
+from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.hlo.model import HloModule
 
 
@@ -32,7 +32,7 @@ class CodeLink:
     """A file with what it was made from."""
 
     file: CodeFile
-    places: tuple[Place, ...]
+    places: tuple[CodeOrigin, ...]
     """One for each kernel that was found; empty where none was."""
     reason: str = ""
     """Why no place was found."""
@@ -72,10 +72,10 @@ def _link(file: CodeFile, index: KernelIndex) -> CodeLink:
     return CodeLink(file, _whole(index.module, "It holds the module as a whole."))
 
 
-def _whole(module: HloModule, reason: str) -> tuple[Place, ...]:
+def _whole(module: HloModule, reason: str) -> tuple[CodeOrigin, ...]:
     if module.entry is None:
         return ()
-    return (Place("", module.entry.name, "", "matched", reason),)
+    return (CodeOrigin("", module.entry.name, "", "matched", reason),)
 
 
 def by_place(links: Iterable[CodeLink]) -> Mapping[tuple[str, str], tuple[CodeLink, ...]]:

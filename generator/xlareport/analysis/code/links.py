@@ -19,7 +19,7 @@ _LIKELY = frozenset({"fusion", "custom-call", "call", "reduce", "sort", "scatter
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeOrigin:
     """What a kernel was made from."""
 
     kernel: str
@@ -40,7 +40,7 @@ class KernelIndex:
     notes: Mapping[str, str]
     """Kernel -> instruction, as `thunk_metadata` has it."""
 
-    def find(self, kernel: str, instruction: str = "") -> Place | None:
+    def find(self, kernel: str, instruction: str = "") -> CodeOrigin | None:
         """Find what a kernel was made from; None where nothing has a name like its own.
 
         `instruction` is what the compiler notes beside this one.
@@ -52,7 +52,7 @@ class KernelIndex:
         named = (self._named(kernel, name) for name in possible_names(kernel))
         return next(filter(None, named), None) or self._whole_computation(kernel)
 
-    def _named(self, kernel: str, name: str) -> Place | None:
+    def _named(self, kernel: str, name: str) -> CodeOrigin | None:
         if name in self._by_name:
             reason = "The kernel has the instruction's name."
             return _placed(kernel, self._by_name[name], "matched", reason)
@@ -65,11 +65,11 @@ class KernelIndex:
             return _placed(kernel, min(fitting, key=_unlikeliness), "guessed", reason)
         return None
 
-    def _whole_computation(self, kernel: str) -> Place | None:
+    def _whole_computation(self, kernel: str) -> CodeOrigin | None:
         for name in possible_names(kernel):
             found = self._computations.get(kernel_name(name))
             if found is not None:
-                return Place(kernel, found, "", "matched", "It has the computation's name.")
+                return CodeOrigin(kernel, found, "", "matched", "It has the computation's name.")
         return None
 
     @cached_property
@@ -126,8 +126,10 @@ def noted_kernels(thunks: Iterable[Thunk], notes: Iterable[ThunkNote]) -> Mappin
     }
 
 
-def _placed(kernel: str, found: tuple[Computation, Instruction], grade: str, reason: str) -> Place:
-    return Place(kernel, found[0].name, found[1].name, grade, reason)
+def _placed(
+    kernel: str, found: tuple[Computation, Instruction], grade: str, reason: str
+) -> CodeOrigin:
+    return CodeOrigin(kernel, found[0].name, found[1].name, grade, reason)
 
 
 def _unlikeliness(found: tuple[Computation, Instruction]) -> tuple[bool, str]:

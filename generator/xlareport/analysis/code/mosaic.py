@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from xlareport.analysis.code.files import CodeLink
-from xlareport.analysis.code.links import Place
+from xlareport.analysis.code.links import CodeOrigin
 from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.cost.custom_calls import target_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -43,14 +43,14 @@ def mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]]:
 
 def mosaic_places(
     kernel: MosaicKernel, calls: Sequence[tuple[Computation, Instruction]], *, alone: bool
-) -> tuple[Place, ...]:
+) -> tuple[CodeOrigin, ...]:
     """Return the calls that a kernel may be of; `alone` where no other module may hold them."""
     named = [one for one in calls if kernel.name in one[1].metadata.op_name.split("/")]
     fitting = [one for one in named if _fits(kernel, *one)]
     sure = alone and len(fitting) == 1
     reason = _reason(len(fitting), alone=alone)
     return tuple(
-        Place(kernel.name, place.name, one.name, "matched" if sure else "guessed", reason)
+        CodeOrigin(kernel.name, place.name, one.name, "matched" if sure else "guessed", reason)
         for place, one in fitting
     )
 

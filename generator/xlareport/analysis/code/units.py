@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.code.decisions import LinkedDecisions, Where, decisions_by_place
 from xlareport.analysis.code.files import CodeFile, CodeLink, by_place, linked
-from xlareport.analysis.code.links import KernelIndex, Place, noted_kernels
+from xlareport.analysis.code.links import CodeOrigin, KernelIndex, noted_kernels
 from xlareport.analysis.code.tuning import tuning
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.program import CodeNotes
@@ -19,7 +19,7 @@ class RunThunk:
     """A thunk with what it was made from."""
 
     thunk: Thunk
-    place: Place | None
+    place: CodeOrigin | None
     """None where the dump does not tell."""
 
 
@@ -128,7 +128,9 @@ def _by_place(thunks: Sequence[RunThunk]) -> Mapping[Where, list[int]]:
 _CERTAINTY = ("exact", "matched", "guessed")
 
 
-def _least_certain(place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk]) -> Place:
+def _least_certain(
+    place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk]
+) -> CodeOrigin:
     places = [one for link in files for one in link.places] + [
         one.place for one in thunks if one.place
     ]

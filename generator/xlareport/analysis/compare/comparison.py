@@ -7,7 +7,7 @@ from itertools import zip_longest
 from xlareport.analysis.compare.divergence import Divergence, Moment, Where, diverge
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
-from xlareport.analysis.modules.summary import Figures, ModuleSummary
+from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 
 DEVICE = "device"
 """What stands for the device among the options."""
@@ -151,8 +151,8 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
     )
 
 
-def _quantities(base: Figures, head: Figures) -> list[Quantity]:
-    names = [one.name for one in fields(Figures)]
+def _quantities(base: ModuleFigures, head: ModuleFigures) -> list[Quantity]:
+    names = [one.name for one in fields(ModuleFigures)]
     found = [Quantity(name, getattr(base, name), getattr(head, name)) for name in names]
     return [one for one in found if one.base is not None or one.head is not None]
 

@@ -17,7 +17,7 @@ _OF_MODULES = ("is_scheduled", "input_output_alias", "num_partitions", "replica_
 _UNKNOWN = b"?"
 
 
-class Forms:
+class CodeDigests:
     """Digests of computations and modules; one object for all snapshots of a module."""
 
     def __init__(self, without: frozenset[str] = frozenset()) -> None:

@@ -16,7 +16,7 @@ Key = Callable[[Computation, Instruction], str]
 
 
 @dataclass(slots=True)
-class Part:
+class CostPart:
     """What one part costs in one run of the module, over all runs of its instructions."""
 
     name: str
@@ -32,21 +32,21 @@ class Part:
 
 def parts(
     module: HloModule, cost: ModuleCost, key: Key, times: Mapping[InstructionKey, float]
-) -> tuple[Part, ...]:
+) -> tuple[CostPart, ...]:
     """Sum up the module's cost by a key, those that need most of the least `times` first."""
-    found: dict[str, Part] = {}
+    found: dict[str, CostPart] = {}
     for computation in module.computations:
         for one in computation.instructions:
             known = cost.instructions.get((computation.name, one.name))
             if known is not None and one.opcode != "parameter":
                 name = key(computation, one)
-                part = found.setdefault(name, Part(name))
+                part = found.setdefault(name, CostPart(name))
                 _add(part, one, known)
                 part.seconds += times[computation.name, one.name]
     return tuple(sorted(found.values(), key=_dearest))
 
 
-def _dearest(one: Part) -> tuple[float, int, int, str]:
+def _dearest(one: CostPart) -> tuple[float, int, int, str]:
     return (-one.seconds, -one.bytes_accessed, -one.flops, one.name)
 
 
@@ -91,7 +91,7 @@ def by_line(module: HloModule) -> Key:
     return key
 
 
-def _add(part: Part, one: Instruction, cost: InstructionCost) -> None:
+def _add(part: CostPart, one: Instruction, cost: InstructionCost) -> None:
     part.instructions += 1
     part.unknown_ops += cost.flops is None or cost.bytes_accessed is None
     part.bytes_accessed += (cost.bytes_accessed or 0) * cost.counted

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from xlareport.analysis.cost.symbolic import (
     Affine,
-    Comparison,
+    CallFrame,
     Evaluator,
-    Frame,
+    IntegerComparison,
     Value,
     element,
 )
@@ -60,14 +60,14 @@ class Loops:
         if condition is None or body is None:
             return _unknown("The condition or the body is not in this module.")
         compared = condition.root()
-        if not isinstance(compared, Comparison):
+        if not isinstance(compared, IntegerComparison):
             return _unknown("The condition is not a comparison of two integers.")
         for test in (compared, _mirror(compared)):
             if test.left.path is not None and test.right.path is None:
                 return self._progress(body, test, self._start(place, loop, test.left.path))
         return _unknown("The bound in the condition is not a constant.")
 
-    def _progress(self, body: Frame, test: Comparison, start: int | None) -> TripCount:
+    def _progress(self, body: CallFrame, test: IntegerComparison, start: int | None) -> TripCount:
         path, bound = test.left.path or (), test.right.offset
         after = body.root(path)
         if not isinstance(after, Affine) or after.path != path or not after.offset:
@@ -123,7 +123,7 @@ class Loops:
         parameters: dict[int, Value] = {
             number: Affine((number,)) for number in range(len(place.parameters))
         }
-        frame = Frame(Evaluator(self.module, _NOTHING), place, parameters)
+        frame = CallFrame(Evaluator(self.module, _NOTHING), place, parameters)
         return element(frame.value(caller.operands[operand]), path)
 
     def _keeps(self, loop: Instruction, path: tuple[int, ...]) -> bool:
@@ -135,12 +135,12 @@ class Loops:
         loop: Instruction,
         attribute: str,
         constants: Mapping[tuple[int, ...], int] = _NOTHING,
-    ) -> Frame | None:
+    ) -> CallFrame | None:
         """Return the body or condition with its parameter standing for the loop's state."""
         name = loop.attributes.get(attribute, "").lstrip("%")
         computation = self.module.by_name.get(name)
         evaluator = Evaluator(self.module, constants)
-        return Frame(evaluator, computation, {0: Affine(())}) if computation else None
+        return CallFrame(evaluator, computation, {0: Affine(())}) if computation else None
 
     @cached_property
     def _callers(self) -> Mapping[str, tuple[Computation, Instruction]]:
@@ -180,8 +180,8 @@ def trips(start: int, step: int, direction: str, bound: int) -> int | None:
     return None
 
 
-def _mirror(test: Comparison) -> Comparison:
-    return Comparison(test.right, _MIRRORED.get(test.direction, ""), test.left)
+def _mirror(test: IntegerComparison) -> IntegerComparison:
+    return IntegerComparison(test.right, _MIRRORED.get(test.direction, ""), test.left)
 
 
 def _noted(count: int) -> TripCount:

@@ -7,7 +7,7 @@ from xlareport.knowledge.devices import Device, device_named, is_called, nominal
 
 
 @dataclass(frozen=True, slots=True)
-class Reckoning:
+class CostOptions:
     """What the user says about how to reckon."""
 
     devices: Mapping[str, Device] = field(default_factory=dict)
@@ -18,14 +18,14 @@ class Reckoning:
     """Show lines of the source files that the dump names, where this machine has them."""
 
 
-def device_of(words: str, backend: str | None, reckoning: Reckoning) -> tuple[Device, str]:
+def device_of(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
     """Return the device that estimates are made for, and the grade of that choice.
 
     `words` are what the dump says of its device: the user's choice comes first, then these.
     """
-    if reckoning.device is not None:
-        return reckoning.device, "chosen"
-    own = device_named(words, reckoning.devices) if reckoning.devices else None
+    if cost_options.device is not None:
+        return cost_options.device, "chosen"
+    own = device_named(words, cost_options.devices) if cost_options.devices else None
     named = own or device_named(words)
     if named is not None:
         return named, "exact" if is_called(words, named) else "matched"

@@ -23,7 +23,7 @@ class Affine:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class IntegerComparison:
     """A comparison of two integers, as in `compare(a, b), direction=LT`."""
 
     left: Affine
@@ -35,11 +35,11 @@ class Comparison:
 class Tuple:
     """A tuple whose elements are followed when asked for."""
 
-    frame: "Frame"
+    frame: "CallFrame"
     operands: tuple[str, ...]
 
 
-Value = Affine | Comparison | Tuple | None
+Value = Affine | IntegerComparison | Tuple | None
 """None is what cannot be followed."""
 
 
@@ -59,7 +59,7 @@ class Evaluator:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class CallFrame:
     """A computation with the values of its parameters."""
 
     evaluator: Evaluator
@@ -123,12 +123,14 @@ class Frame:
         computation = self.evaluator.module.by_name.get(name)
         if computation is None:
             return None
-        inside = Frame(self.evaluator, computation, dict(enumerate(values)), self.depth + 1)
+        inside = CallFrame(self.evaluator, computation, dict(enumerate(values)), self.depth + 1)
         return inside.root()
 
-    def _deeper(self) -> "Frame":
+    def _deeper(self) -> "CallFrame":
         """Return this frame one level down: the depth of the recursion is bounded."""
-        return Frame(self.evaluator, self.computation, self.parameters, self.depth + 1, self.known)
+        return CallFrame(
+            self.evaluator, self.computation, self.parameters, self.depth + 1, self.known
+        )
 
 
 def element(value: Value, path: tuple[int, ...]) -> Value:
@@ -147,7 +149,7 @@ def _combined(instruction: Instruction, left: Value, right: Value) -> Value:
     if not isinstance(left, Affine) or not isinstance(right, Affine):
         return None
     if instruction.opcode == "compare":
-        return Comparison(left, instruction.attributes.get("direction", ""), right)
+        return IntegerComparison(left, instruction.attributes.get("direction", ""), right)
     if instruction.opcode == "add" and (left.path is None or right.path is None):
         path = left.path if left.path is not None else right.path
         return Affine(path, left.offset + right.offset)

@@ -81,7 +81,7 @@ class DonationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryReport:
     """What a module needs in memory on one device."""
 
     figures: MemoryFigures
@@ -119,7 +119,7 @@ class Memory:
     """Bytes by memory space in the memory usage report; empty where there is none."""
 
 
-def memory_of(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> Memory:
+def memory_of(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> MemoryReport:
     """Bring together what the dump's files and the final module say."""
     return _Teller(files, module).told(cost)
 
@@ -140,7 +140,7 @@ class _Teller:
             self._lives = lifetimes(files.live, files.uses, self._parameters)
             self._at_peak = _keys(files.live)
 
-    def told(self, cost: ModuleCost) -> Memory:
+    def told(self, cost: ModuleCost) -> MemoryReport:
         files, live = self._files, self._files.live
         figures = memory_figures(files.assignment, live, files.usage)
         sizes = buffer_sizes(files.assignment) if files.assignment else {}
@@ -155,7 +155,7 @@ class _Teller:
         saving = self._saving(sizes)
         schedule = live.schedule if live else ()
         position = live.peak_position if live else None
-        return Memory(
+        return MemoryReport(
             figures=figures,
             kinds=kind_totals(files.assignment) if files.assignment else (),
             values=tuple(self._largest()),

@@ -3,20 +3,20 @@
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.breakdown import (
-    Part,
+    CostPart,
     by_computation,
     by_opcode,
     by_scope,
     parts,
 )
-from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.options import CostOptions, device_of
 from xlareport.analysis.cost.roofline import least_seconds, least_times
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.memory_report import Memory, memory_of
+from xlareport.analysis.cost_report.memory_report import MemoryReport, memory_of
 from xlareport.analysis.cost_report.source_lines import (
-    Evidence,
     ReadLines,
-    Source,
+    SourceEvidence,
+    SourceReport,
     source_of_module,
 )
 from xlareport.analysis.cost_report.work_report import (
@@ -36,14 +36,14 @@ from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import findings
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 
 _ROWS = 200
 _SCOPE_DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Expense:
+class CostReport:
     """What one run of a module costs on one device."""
 
     device: Device
@@ -57,33 +57,33 @@ class Expense:
     loops: tuple[LoopRow, ...]
     uncounted: tuple[Uncounted, ...]
     collectives: tuple[CollectiveRow, ...]
-    computations: tuple[Part, ...]
-    scopes: tuple[Part, ...]
-    opcodes: tuple[Part, ...]
+    computations: tuple[CostPart, ...]
+    scopes: tuple[CostPart, ...]
+    opcodes: tuple[CostPart, ...]
     findings: tuple[Finding, ...]
-    memory: Memory
-    source: Source
+    memory: MemoryReport
+    source: SourceReport
 
 
 def expense(
-    module: Module,
+    module: ParsedModule,
     cost: ModuleCost,
     backend: str | None,
-    reckoning: Reckoning | None = None,
+    cost_options: CostOptions | None = None,
     read: ReadLines | None = None,
-) -> Expense:
+) -> CostReport:
     """Work out what the final snapshot costs; `read` gives texts of sources where wanted."""
     final = module.final
     hlo = final.hlo if final else HloModule("", "", ())
-    device, grade = device_of(module.device_words, backend, reckoning or Reckoning())
+    device, grade = device_of(module.device_words, backend, cost_options or CostOptions())
     earlier = [one.hlo for one in module.snapshots if one.hlo is not hlo]
     memory = memory_of(module.memory, hlo, cost)
     peak = memory.peak_lines if memory.at_peak_count else None
     times = least_times(cost, device)
     first = earlier[0] if earlier else None
     case = case_of(module, cost, device)
-    evidence = Evidence(first, hlo, module.stablehlo, peak)
-    return Expense(
+    evidence = SourceEvidence(first, hlo, module.stablehlo, peak)
+    return CostReport(
         device=device,
         device_grade=grade,
         totals=totals(cost),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.cost.breakdown import Part, by_line, parts
+from xlareport.analysis.cost.breakdown import CostPart, by_line, parts
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, innermost, places_of
@@ -30,11 +30,11 @@ class Became:
 
 
 @dataclass(frozen=True, slots=True)
-class LineStory:
+class SourceLine:
     """One line of the user's program."""
 
     place: SourcePlace
-    cost: Part
+    cost: CostPart
     peak_bytes: int | None
     """Of what it made, bytes that live when the most does; None where that is not known."""
     stablehlo: tuple[str, ...]
@@ -51,20 +51,20 @@ class LineStory:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceReport:
     """All lines of which the module says something."""
 
-    lines: tuple[LineStory, ...] = ()
+    lines: tuple[SourceLine, ...] = ()
     """Those that need most time by estimate come first."""
     count: int = 0
     """How many there are."""
-    unplaced: Part = field(default_factory=lambda: Part(""))
+    unplaced: CostPart = field(default_factory=lambda: CostPart(""))
     """What belongs to no line that the dump names."""
     has_stablehlo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class SourceEvidence:
     """What the dump says about a module's lines."""
 
     first: HloModule | None
@@ -76,11 +76,11 @@ class Evidence:
 
 
 def source_of_module(
-    evidence: Evidence,
+    evidence: SourceEvidence,
     cost: ModuleCost,
     times: Mapping[InstructionKey, float],
     read: ReadLines | None,
-) -> Source:
+) -> SourceReport:
     """Tell of each line what it became; `times` are the least, `read` gives texts where wanted."""
     final, peak = evidence.final, evidence.peak
     found = {one.name: one for one in parts(final, cost, by_line(final), times)}
@@ -91,7 +91,7 @@ def source_of_module(
     living = {one.name: one.size for one in peak} if peak is not None else None
     known = [name for name in found if name in places]
     lines = tuple(
-        LineStory(
+        SourceLine(
             place=places[name],
             cost=found[name],
             peak_bytes=None if living is None else living.get(name, 0),
@@ -105,7 +105,7 @@ def source_of_module(
         )
         for name in known[:MOST_LINES]
     )
-    return Source(lines, len(known), found.get("", Part("")), has_stablehlo=bool(given))
+    return SourceReport(lines, len(known), found.get("", CostPart("")), has_stablehlo=bool(given))
 
 
 def _places(module: HloModule) -> Mapping[str, SourcePlace]:

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
-from xlareport.program import Module, Snapshot
+from xlareport.program import ParsedModule, ParsedSnapshot
 
 _CYCLES = re.compile(r'"estimated_cycles":"(\d{1,15})"', re.ASCII)
 _FINISHED = frozenset(
@@ -24,7 +24,7 @@ _FINISHED = frozenset(
 _BEGUN = frozenset({"before_optimizations", "before_optimization"})
 
 
-def case_of(module: Module, cost: ModuleCost, device: Device) -> Case | None:
+def case_of(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself."""
     final = module.final
     if final is None:
@@ -58,6 +58,6 @@ def estimated_cycles(module: HloModule) -> Mapping[Where, int]:
     }
 
 
-def _is_finished(final: Snapshot) -> bool:
+def _is_finished(final: ParsedSnapshot) -> bool:
     scheduled = final.hlo.attributes.get("is_scheduled") == "true"
     return scheduled or final.stage.name in _FINISHED

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation, HloModule
 
 
-def census(snapshots: Snapshots) -> Iterator[Subject]:
+def census(snapshots: SnapshotSequence) -> Iterator[Subject]:
     """Yield what stands in the last snapshot outside of fusions, then the ops of the first.
 
     An op is all instructions of one op_name; an instruction without one stands for itself.

@@ -11,7 +11,7 @@ _Stages = Mapping[Place | str, list[int]]
 """The indices of snapshots, rising, by a place or by the name of a whole computation."""
 
 
-class Told:
+class ChangeIndex:
     """Of which places and computations the matchings speak. All others go on as they were."""
 
     def __init__(self, matchings: Iterable[tuple[int, Matching]]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlareport.analysis.history.change_index import Told
+from xlareport.analysis.history.change_index import ChangeIndex
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
@@ -51,7 +51,7 @@ class HistoryEvent(NamedTuple):
     reason: str
 
 
-class Snapshots:
+class SnapshotSequence:
     """The snapshots of a module and the matchings between neighbours, each made when needed."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Snapshots:
         """Keep the modules; `matchings` are those already made, by the index of the one after."""
         self.modules = modules
         self._matchings = matchings if matchings is not None else {}
-        self._told: Told | None = None
+        self._told: ChangeIndex | None = None
 
     def into(self, stage: int) -> Matching | None:
         """Return the matching that leads to a snapshot; None where nothing changed."""
@@ -72,15 +72,15 @@ class Snapshots:
         return self._matchings[stage]
 
     @property
-    def told(self) -> Told:
+    def told(self) -> ChangeIndex:
         """At which steps something can have happened to a place."""
         if self._told is None:
             every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
-            self._told = Told((stage, one) for stage, one in every if one is not None)
+            self._told = ChangeIndex((stage, one) for stage, one in every if one is not None)
         return self._told
 
 
-def history(snapshots: Snapshots, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
+def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
     """Return the whole history of what stands at a place in a snapshot; empty if nothing does."""
     if snapshots.modules[stage].find(*place) is None:
         return ()
@@ -88,7 +88,9 @@ def history(snapshots: Snapshots, stage: int, place: Place) -> tuple[HistoryEven
     return (*reversed(back), *_forward(snapshots, stage, place))
 
 
-def descendants(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tuple[Place, ...]:
+def descendants(
+    snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
+) -> tuple[Place, ...]:
     """Return every instruction of the last snapshot that does the work of the given ones."""
     current = list(places)
     for number in range(stage + 1, len(snapshots.modules)):
@@ -99,7 +101,9 @@ def descendants(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tu
     return tuple(current)
 
 
-def ancestors(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tuple[Place, ...]:
+def ancestors(
+    snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
+) -> tuple[Place, ...]:
     """Return every instruction of the first snapshot whose work the given ones do."""
     current = list(places)
     for number in range(stage, 0, -1):
@@ -110,7 +114,9 @@ def ancestors(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> tupl
     return tuple(current)
 
 
-def beginnings(snapshots: Snapshots, stage: int, places: Sequence[Place]) -> Iterator[HistoryEvent]:
+def beginnings(
+    snapshots: SnapshotSequence, stage: int, places: Sequence[Place]
+) -> Iterator[HistoryEvent]:
     """Yield where trails end that lead back to no instruction of the first snapshot, nearest first.
 
     Each is a birth without a source: made there by the compiler, or guessed where a trail is lost.
@@ -159,7 +165,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     return () if same is None else (same,)
 
 
-def _back(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEvent]:
+def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events that led to a place, the latest first."""
     told = snapshots.told
     number = told.step_to(place, stage)
@@ -175,7 +181,7 @@ def _back(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEve
     yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, "stands in the first snapshot")
 
 
-def _forward(snapshots: Snapshots, stage: int, place: Place) -> Iterator[HistoryEvent]:
+def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield what became of a place."""
     last = len(snapshots.modules) - 1
     told = snapshots.told

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.graph import control_predecessors
@@ -24,7 +24,7 @@ _SAME = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
 
 
 @dataclass(slots=True)
-class Form:
+class NodeVersion:
     """What a life is over some neighbouring snapshots."""
 
     life: int
@@ -42,14 +42,14 @@ class Form:
 
 
 @dataclass(slots=True)
-class Film:
+class ComputationTimeline:
     """One computation over all snapshots."""
 
     number: int
     """Its place in the list of all."""
     names: list[tuple[int, str]] = field(default_factory=list)
     """The names that it bore, each with the index of the first snapshot in which it did."""
-    forms: list[Form] = field(default_factory=list)
+    forms: list[NodeVersion] = field(default_factory=list)
     """In the order in which they begin."""
     frames: list[int] = field(default_factory=list)
     """The indices of the snapshots in which it is new or differs from the one before."""
@@ -62,7 +62,7 @@ class Film:
         return self.names[-1][1]
 
 
-def films(snapshots: Snapshots) -> list[Film]:
+def films(snapshots: SnapshotSequence) -> list[ComputationTimeline]:
     """Return the films of all computations, in the order in which they come up."""
     camera = _Camera(len(snapshots.modules))
     for number, module in enumerate(snapshots.modules):
@@ -76,11 +76,11 @@ class _Camera:
     """Follows the computations from one snapshot to the next."""
 
     def __init__(self, count: int) -> None:
-        self.films: list[Film] = []
+        self.films: list[ComputationTimeline] = []
         self._count = count
         self._lives: dict[str, Lives] = {}
-        self._rolls: dict[str, Film] = {}
-        self._open: dict[int, dict[int, Form]] = {}
+        self._rolls: dict[str, ComputationTimeline] = {}
+        self._open: dict[int, dict[int, NodeVersion]] = {}
         self._next = 0
 
     def take(self, number: int, module: HloModule, matching: Matching | None) -> None:
@@ -100,11 +100,11 @@ class _Camera:
         self._end(number, gone)
         self._lives, self._rolls = lives, rolls
 
-    def _roll(self, number: int, name: str, former: str) -> Film:
+    def _roll(self, number: int, name: str, former: str) -> ComputationTimeline:
         """Return the film of a computation by the name that it bore; a new one if none did."""
         roll = self._rolls.pop(former, None)
         if roll is None:
-            roll = Film(len(self.films), end=self._count)
+            roll = ComputationTimeline(len(self.films), end=self._count)
             self.films.append(roll)
             self._open[id(roll)] = {}
         if not roll.names or roll.name != name:
@@ -130,12 +130,16 @@ class _Camera:
         return self._lives.get(place.computation, {}).get(place.instruction) if place else None
 
     def _film(
-        self, number: int, rolls: Mapping[str, Film], computation: Computation, lives: Lives
+        self,
+        number: int,
+        rolls: Mapping[str, ComputationTimeline],
+        computation: Computation,
+        lives: Lives,
     ) -> None:
         """Begin and end the forms of a computation that differs."""
         roll = rolls[computation.name]
         before = self._open[id(roll)]
-        now: dict[int, Form] = {}
+        now: dict[int, NodeVersion] = {}
         for one in computation.instructions:
             life = lives[one.name]
             form = _form(number, one, lives, rolls)
@@ -195,12 +199,14 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
             yield place, said.before[0] if said and same else None
 
 
-def _form(number: int, one: Instruction, lives: Lives, rolls: Mapping[str, Film]) -> Form:
+def _form(
+    number: int, one: Instruction, lives: Lives, rolls: Mapping[str, ComputationTimeline]
+) -> NodeVersion:
     """Return what an instruction is from a snapshot on; how long, is not known yet."""
     controls: tuple[str, ...] = ()
     if "control-predecessors" in one.attributes_text:
         controls = control_predecessors(one)
-    return Form(
+    return NodeVersion(
         lives[one.name],
         one,
         tuple(lives.get(name, NOBODY) for name in one.operand_names),
@@ -211,7 +217,7 @@ def _form(number: int, one: Instruction, lives: Lives, rolls: Mapping[str, Film]
     )
 
 
-def _alike(one: Form, other: Form) -> bool:
+def _alike(one: NodeVersion, other: NodeVersion) -> bool:
     """Say whether two forms of a life read the same in a picture."""
     if (one.operands, one.controls, one.called) != (other.operands, other.controls, other.called):
         return False
@@ -221,7 +227,7 @@ def _alike(one: Form, other: Form) -> bool:
     )
 
 
-def most_at_once(film: Film) -> int:
+def most_at_once(film: ComputationTimeline) -> int:
     """Return how many instructions the computation has at most."""
     change: dict[int, int] = {}
     for form in film.forms:

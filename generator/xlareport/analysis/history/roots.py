@@ -5,7 +5,7 @@ The same as asking for the ancestors or the descendants of each, in one walk ove
 
 from collections.abc import Iterator, Mapping
 
-from xlareport.analysis.history.instruction import Snapshots
+from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
@@ -15,7 +15,7 @@ Relatives = Mapping[str, Mapping[str, Places]]
 """Places of the snapshot at the other end, by computation and instruction."""
 
 
-def roots(snapshots: Snapshots) -> Relatives:
+def roots(snapshots: SnapshotSequence) -> Relatives:
     """Return the ancestors in the first snapshot of every instruction of the last."""
     found = _own(snapshots.modules[0])
     for number in range(1, len(snapshots.modules)):
@@ -27,7 +27,7 @@ def roots(snapshots: Snapshots) -> Relatives:
     return found
 
 
-def heirs(snapshots: Snapshots) -> Relatives:
+def heirs(snapshots: SnapshotSequence) -> Relatives:
     """Return the descendants in the last snapshot of every instruction of the first."""
     found = _own(snapshots.modules[-1])
     for number in range(len(snapshots.modules) - 1, 0, -1):

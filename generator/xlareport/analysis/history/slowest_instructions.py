@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.history.instruction import Event, Snapshots, history
+from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.profile.measured import MeasuredRow
 
@@ -22,7 +22,7 @@ class Made:
     grade: Grade
 
 
-def makers(snapshots: Snapshots, rows: Sequence[MeasuredRow]) -> Iterator[Made]:
+def makers(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator[Made]:
     """Yield how each of the first rows came to be, where its history is known."""
     last = len(snapshots.modules) - 1
     for row in rows[:MOST]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from xlareport.analysis.history.instruction import Snapshots, places_of_op
+from xlareport.analysis.history.instruction import SnapshotSequence, places_of_op
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
 
@@ -23,7 +23,7 @@ class Subject:
 
 
 def find_subjects(
-    snapshots: Snapshots, asked: str, stage: int | None = None
+    snapshots: SnapshotSequence, asked: str, stage: int | None = None
 ) -> tuple[Subject, ...]:
     """Return everything that a name can mean, the latest first; `stage` says where to look.
 
@@ -32,7 +32,7 @@ def find_subjects(
     return _instructions(snapshots, asked, stage) or _ops(snapshots, asked, stage)
 
 
-def near_names(snapshots: Snapshots, asked: str) -> tuple[str, ...]:
+def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
     """Return names of the last and first snapshot, and op_names, that look like the one asked."""
     wanted = asked.lstrip("%")
     names: dict[str, None] = {}
@@ -45,7 +45,9 @@ def near_names(snapshots: Snapshots, asked: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*found, *inside)))[:_NEAR]
 
 
-def _instructions(snapshots: Snapshots, asked: str, stage: int | None) -> tuple[Subject, ...]:
+def _instructions(
+    snapshots: SnapshotSequence, asked: str, stage: int | None
+) -> tuple[Subject, ...]:
     """Return the instructions that bear a name, each once however many snapshots it stands in."""
     computation, slash, name = asked.rpartition("/%")
     name = name if slash else asked.removeprefix("%")
@@ -66,7 +68,7 @@ def _named(module: HloModule, computation: str, name: str) -> Iterator[Place]:
             yield Place(one.name, name)
 
 
-def _path(snapshots: Snapshots, stage: int, place: Place) -> Iterator[tuple[int, Place]]:
+def _path(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[tuple[int, Place]]:
     """Yield where an instruction stood in each snapshot up to a stage."""
     current: Place | None = place
     for number in range(stage, -1, -1):
@@ -77,7 +79,7 @@ def _path(snapshots: Snapshots, stage: int, place: Place) -> Iterator[tuple[int,
         current = current if matching is None else matching.partner_before(current)
 
 
-def _ops(snapshots: Snapshots, asked: str, stage: int | None) -> tuple[Subject, ...]:
+def _ops(snapshots: SnapshotSequence, asked: str, stage: int | None) -> tuple[Subject, ...]:
     """Return the framework ops of a name in the first snapshot that has some."""
     every = range(len(snapshots.modules)) if stage is None else (stage,)
     for number in every:

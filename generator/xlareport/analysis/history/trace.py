@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xlareport.analysis.history.instruction import (
     HistoryEvent,
-    Snapshots,
+    SnapshotSequence,
     ancestors,
     beginnings,
     descendants,
@@ -54,7 +54,7 @@ class Trace:
     """Without origins, the births it goes back to, the nearest first and so many at most."""
 
 
-def trace(snapshots: Snapshots, subject: Subject, ends: Ends | None = None) -> Trace:
+def trace(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
     """Follow a subject both ways; `ends` are what it comes from and became, where known."""
     first, last = 0, len(snapshots.modules) - 1
     origins, now = ends or _ends(snapshots, subject)
@@ -67,18 +67,20 @@ def trace(snapshots: Snapshots, subject: Subject, ends: Ends | None = None) -> T
     )
 
 
-def _beginnings(snapshots: Snapshots, subject: Subject) -> tuple[HistoryEvent, ...]:
+def _beginnings(snapshots: SnapshotSequence, subject: Subject) -> tuple[HistoryEvent, ...]:
     return tuple(islice(beginnings(snapshots, subject.stage, subject.places), _BEGINNINGS))
 
 
-def _ends(snapshots: Snapshots, subject: Subject) -> Ends:
+def _ends(snapshots: SnapshotSequence, subject: Subject) -> Ends:
     return Ends(
         ancestors(snapshots, subject.stage, subject.places),
         descendants(snapshots, subject.stage, subject.places),
     )
 
 
-def _events(snapshots: Snapshots, subject: Subject, now: Iterable[Place]) -> Iterator[HistoryEvent]:
+def _events(
+    snapshots: SnapshotSequence, subject: Subject, now: Iterable[Place]
+) -> Iterator[HistoryEvent]:
     """Yield the history of each place, then that of heirs which no history has come to yet."""
     reached: set[Place] = set()
     for place in subject.places:

@@ -31,7 +31,7 @@ class CollectiveCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
+class Features:
     """What the contents of a module tell; empty where no snapshot could be read."""
 
     given: Signature = _NOTHING_GIVEN
@@ -60,18 +60,18 @@ class Traits:
         return sum(count for _, count in self.operations)
 
 
-NO_TRAITS = Traits()
+NO_TRAITS = Features()
 """Those of a module that could not be read."""
 
 
-def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Traits:
+def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
     """Read the traits of a module off its snapshots, in their order."""
     if not snapshots or final is None:
-        return Traits()
+        return Features()
     first = snapshots[0]
     given = list(first.instructions)
     doing = Counter(one.opcode for one in given if one.opcode not in _PLUMBING)
-    return Traits(
+    return Features(
         given=signature(first),
         operations=tuple(doing.most_common()),
         places=_places(given, first),
@@ -85,7 +85,7 @@ def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Traits:
     )
 
 
-def makes_random_bits(found: Traits) -> bool:
+def makes_random_bits(found: Features) -> bool:
     """Say whether a module generates random numbers: an own opcode, or the rounds of a hash."""
     counts = dict(found.operations)
     if counts.keys() & _GENERATORS:

@@ -22,7 +22,7 @@ _DEEPEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ModuleLink:
     """One module's results go into another one, or into its own next call."""
 
     source: str
@@ -38,14 +38,16 @@ class Link:
 
 def links(
     summaries: Sequence[ModuleSummary], graphs: Sequence[FrameworkGraph] = ()
-) -> tuple[Link, ...]:
+) -> tuple[ModuleLink, ...]:
     """Return the links of a dump: the proven ones, else guesses; each pair of modules once."""
     proven = tuple(_proven(summaries, graphs))
     return proven or _each_once(_guessed(summaries))
 
 
-def _proven(summaries: Sequence[ModuleSummary], graphs: Iterable[FrameworkGraph]) -> Iterator[Link]:
-    found: dict[tuple[str, str], Link] = {}
+def _proven(
+    summaries: Sequence[ModuleSummary], graphs: Iterable[FrameworkGraph]
+) -> Iterator[ModuleLink]:
+    found: dict[tuple[str, str], ModuleLink] = {}
     for graph in graphs:
         compiled = {
             node.name: module
@@ -55,7 +57,7 @@ def _proven(summaries: Sequence[ModuleSummary], graphs: Iterable[FrameworkGraph]
         for source, target, via in _paths(graph, compiled):
             pair = source.files.key, target.files.key
             reason = f"the graph in {graph.path.rpartition('/')[2]} has this edge"
-            link = Link(*pair, "exact", _common(source, target), reason, via)
+            link = ModuleLink(*pair, "exact", _common(source, target), reason, via)
             known = found.get(pair, link)
             found[pair] = replace(known, via=tuple(dict.fromkeys((*known.via, *via))))
     yield from found.values()
@@ -144,9 +146,9 @@ def _common(source: ModuleSummary, target: ModuleSummary) -> tuple[str, ...]:
     return tuple(one.shape for one in source.traits.given.results if one.shape in taken)
 
 
-def _each_once(found: Iterable[Link]) -> tuple[Link, ...]:
+def _each_once(found: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
     """Put the links between two modules together, with the reason of the first."""
-    pairs: dict[tuple[str, str], Link] = {}
+    pairs: dict[tuple[str, str], ModuleLink] = {}
     for one in found:
         pair = one.source, one.target
         known = pairs.get(pair)
@@ -154,7 +156,7 @@ def _each_once(found: Iterable[Link]) -> tuple[Link, ...]:
     return tuple(pairs.values())
 
 
-def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[Link]:
+def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[ModuleLink]:
     """Guess links, the modules of each process in the order in which they were compiled.
 
     What was cut out of another module is only compiled or timed; nothing is handed on to it.
@@ -169,7 +171,7 @@ def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[Link]:
         yield from _of_process(modules)
 
 
-def _of_process(modules: Sequence[Ports]) -> Iterator[Link]:
+def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:
     used: set[tuple[str, str]] = set()
     for place, one in enumerate(modules):
         before = modules[max(0, place - _FAR) : place]
@@ -177,12 +179,12 @@ def _of_process(modules: Sequence[Ports]) -> Iterator[Link]:
         own = block(one.results, wanted)
         if len(own) > 1 and 3 * len(own) >= len(wanted):
             reason = "it returns what it takes, in the same order: its next call takes its results"
-            yield Link(one.key, one.key, "guessed", own, reason)
+            yield ModuleLink(one.key, one.key, "guessed", own, reason)
         bundle = _bundle(before, wanted)
         if bundle is not None:
             source, shapes = bundle
             reason = f"{len(shapes)} results in a row have the shapes of as many arguments in a row"
-            yield Link(source, one.key, "guessed", shapes, reason)
+            yield ModuleLink(source, one.key, "guessed", shapes, reason)
             wanted = without(wanted, shapes)
         yield from _singles(before, one, wanted, used)
         yield from _scalar(before, one)
@@ -202,7 +204,7 @@ def _bundle(before: Sequence[Ports], wanted: list[Port]) -> tuple[str, tuple[str
 
 def _singles(
     before: Sequence[Ports], target: Ports, wanted: Sequence[Port], used: set[tuple[str, str]]
-) -> Iterator[Link]:
+) -> Iterator[ModuleLink]:
     """Link single arguments to the only module before that can have made them.
 
     Memory that was donated is gone; a result that was given on already is taken where nothing else
@@ -217,7 +219,7 @@ def _singles(
             used.add((only[0].key, port.shape))
             if port.donated:
                 used.add((only[0].key, gone))
-            yield Link(only[0].key, target.key, "guessed", (port.shape,), _only(makers))
+            yield ModuleLink(only[0].key, target.key, "guessed", (port.shape,), _only(makers))
 
 
 _GONE = "donated "
@@ -229,11 +231,11 @@ def _only(makers: Sequence[Ports]) -> str:
     return "no other module before it returns this shape without having given it on"
 
 
-def _scalar(before: Sequence[Ports], target: Ports) -> Iterator[Link]:
+def _scalar(before: Sequence[Ports], target: Ports) -> Iterator[ModuleLink]:
     """Link a module that takes one number to the one right before that only casts or moves it."""
     if not before or len(target.scalars[0]) != 1 or target.arguments:
         return
     source = before[-1]
     if source.moves and source.scalars[1] == target.scalars[0] and not source.results:
         reason = "compiled right before it, it only casts or moves the one number that this takes"
-        yield Link(source.key, target.key, "guessed", target.scalars[0], reason)
+        yield ModuleLink(source.key, target.key, "guessed", target.scalars[0], reason)

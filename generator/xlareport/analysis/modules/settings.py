@@ -4,16 +4,16 @@ import re
 from dataclasses import dataclass
 
 from xlareport.knowledge.frontend_settings import frontend_settings
-from xlareport.readers.debug_options import Setting
+from xlareport.readers.debug_options import FlagValue
 
 _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OptionOrigin:
     """An option with who is likely to have set it, and how far that can be told."""
 
-    setting: Setting
+    setting: FlagValue
     by: str
     """`somebody`, a frontend, or `versions`: client and compiler have different defaults."""
     grade: str
@@ -21,20 +21,20 @@ class Choice:
     reason: str
 
 
-def choice(setting: Setting, backend: str | None) -> Choice:
+def choice(setting: FlagValue, backend: str | None) -> OptionOrigin:
     """Tell who set an option, for a module of a backend (`cpu`, `gpu`, `tpu`; None: not known).
 
     A file of options names no author, so this is never more than likely but for dump options.
     """
     if setting.name.startswith("xla_dump_"):
-        return Choice(setting, "somebody", "exact", "Nothing is dumped unasked.")
+        return OptionOrigin(setting, "somebody", "exact", "Nothing is dumped unasked.")
     usual = frontend_settings().get(setting.name)
     if usual is not None and usual.value in ("", setting.value):
-        return Choice(setting, usual.by, "guessed", f"{usual.by} sets this by itself.")
+        return OptionOrigin(setting, usual.by, "guessed", f"{usual.by} sets this by itself.")
     found = _BACKEND.match(setting.name)
     if found and backend is not None and found[1] != backend:
         reason = f"No option of {backend}: most likely the default of another version."
-        return Choice(setting, "versions", "guessed", reason)
-    return Choice(
+        return OptionOrigin(setting, "versions", "guessed", reason)
+    return OptionOrigin(
         setting, "somebody", "guessed", "Not at its default; no frontend is known to set it."
     )

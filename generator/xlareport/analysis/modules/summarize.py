@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
-from xlareport.analysis.cost.options import Reckoning, device_of
+from xlareport.analysis.cost.options import CostOptions, device_of
 from xlareport.analysis.cost.roofline import Heavy, heaviest
 from xlareport.analysis.cost.shares import weight
 from xlareport.analysis.cost.work import ModuleCost, module_cost
@@ -13,16 +13,16 @@ from xlareport.analysis.modules.origin import origin
 from xlareport.analysis.modules.settings import choice
 from xlareport.analysis.modules.signature import signature
 from xlareport.analysis.modules.summary import (
-    Figures,
     HeavyInstruction,
+    ModuleFigures,
     ModuleSummary,
-    StageSummary,
+    SnapshotSummary,
     StepSummary,
 )
 from xlareport.analysis.source.locations import is_framework, place_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.devices import Device
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 
 _HEAVIEST = 15
 
@@ -41,22 +41,22 @@ _COLLECTIVES = (
 )
 
 
-def final_cost(module: Module) -> ModuleCost | None:
+def final_cost(module: ParsedModule) -> ModuleCost | None:
     """Count the optimised module; None where it could not be read."""
     return module_cost(module.final.hlo) if module.final else None
 
 
 def summarise(
-    module: Module,
+    module: ParsedModule,
     steps: Sequence[StepSummary | None],
     cost: ModuleCost | None,
-    reckoning: Reckoning | None = None,
+    cost_options: CostOptions | None = None,
 ) -> ModuleSummary:
     """Make the summary; `steps` has an entry for each snapshot read, None first."""
     texts = [one.hlo for one in module.snapshots]
     final = module.final
     found = origin(module.files, texts, module.device_words)
-    device, _ = device_of(module.device_words, found.backend, reckoning or Reckoning())
+    device, _ = device_of(module.device_words, found.backend, cost_options or CostOptions())
     files = module.memory
     memory = memory_figures(files.assignment, files.live, files.usage)
     counts = Counter(one.opcode for one in final.hlo.instructions) if final else Counter()
@@ -81,7 +81,7 @@ def summarise(
     )
 
 
-def _display_name(module: Module) -> str:
+def _display_name(module: ParsedModule) -> str:
     """Return the name in the HloModule line, which file names may have lost; dot files lack it."""
     stated = [one.hlo.name for one in module.snapshots if one.read_from.name.kind != "hlo-dot"]
     return next(filter(None, stated), module.files.name)
@@ -145,8 +145,10 @@ def _user_lines(module: HloModule) -> int:
     return sum(file not in NO_FILES for file, _ in lines)
 
 
-def _figures(module: HloModule | None, cost: ModuleCost | None, memory: MemoryFigures) -> Figures:
-    return Figures(
+def _figures(
+    module: HloModule | None, cost: ModuleCost | None, memory: MemoryFigures
+) -> ModuleFigures:
+    return ModuleFigures(
         instructions=module.instruction_count if module else None,
         computations=len(module.computations) if module else None,
         flops=cost.flops if cost else None,
@@ -160,7 +162,9 @@ def _figures(module: HloModule | None, cost: ModuleCost | None, memory: MemoryFi
     )
 
 
-def _stages(module: Module, steps: Sequence[StepSummary | None]) -> tuple[StageSummary, ...]:
+def _stages(
+    module: ParsedModule, steps: Sequence[StepSummary | None]
+) -> tuple[SnapshotSummary, ...]:
     read = {one.stage: (one.hlo, step) for one, step in zip(module.snapshots, steps, strict=True)}
     keys: Counter[str] = Counter()
     stages = []
@@ -169,7 +173,7 @@ def _stages(module: Module, steps: Sequence[StepSummary | None]) -> tuple[StageS
         key = stage.key if keys[stage.key] == 1 else f"{stage.key}~{keys[stage.key]}"
         hlo, step = read.get(stage, (None, None))
         stages.append(
-            StageSummary(
+            SnapshotSummary(
                 key=key,
                 stage=stage,
                 instructions=hlo.instruction_count if hlo else None,

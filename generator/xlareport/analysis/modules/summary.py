@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.features import NO_TRAITS, Traits
+from xlareport.analysis.modules.features import NO_TRAITS, Features
 from xlareport.analysis.modules.origin import Origin
-from xlareport.analysis.modules.settings import Choice
+from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.profile.runs import ModuleRuns
-from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
 
 
@@ -24,12 +24,12 @@ class StepSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class StageSummary:
+class SnapshotSummary:
     """One snapshot in figures; None where it could not be read."""
 
     key: str
     """Names it in addresses: `0017`, `after_optimizations`; unique in the module."""
-    stage: Stage
+    stage: SnapshotFiles
     instructions: int | None
     computations: int | None
     step: StepSummary | None
@@ -55,7 +55,7 @@ class HeavyInstruction:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ModuleFigures:
     """Figures of the optimised module, as report.json gives them."""
 
     instructions: int | None = None
@@ -78,10 +78,10 @@ class ModuleSummary:
     display_name: str
     """The name in the HloModule line, which file names may have lost."""
     origin: Origin
-    stages: tuple[StageSummary, ...]
+    stages: tuple[SnapshotSummary, ...]
     signature: Signature
-    final_stage: Stage | None
-    final: Figures
+    final_stage: SnapshotFiles | None
+    final: ModuleFigures
     heaviest: tuple[HeavyInstruction, ...]
     opcodes: tuple[tuple[str, int], ...]
     """Opcodes of the optimised module with their counts, most frequent first."""
@@ -92,12 +92,12 @@ class ModuleSummary:
     collectives: int
     user_lines: int
     """Distinct source lines that are not the framework's own."""
-    settings: tuple[Choice, ...]
+    settings: tuple[OptionOrigin, ...]
     """Options that are not at XLA's default, as the dump states them, and who likely set them."""
     problems: tuple[Problem, ...]
     open_work: float = 0.0
     """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
-    traits: Traits = NO_TRAITS
+    traits: Features = NO_TRAITS
     """What its contents tell of the part it plays."""
     runs: ModuleRuns | None = None
     """How often it ran while a profiler watched; None where no trace tells."""

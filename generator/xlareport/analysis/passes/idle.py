@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.passes.times import pass_times, pipelines_of
 from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
-from xlareport.dump.modules import Stage
+from xlareport.dump.modules import SnapshotFiles
 from xlareport.readers.pass_metadata import ModuleMetadata
 
 
@@ -23,7 +23,7 @@ class Idle:
 
 
 def idle(
-    stages: Sequence[Stage], between: Sequence[Boundary], metadata: ModuleMetadata | None
+    stages: Sequence[SnapshotFiles], between: Sequence[Boundary], metadata: ModuleMetadata | None
 ) -> Idle:
     """Return the passes that did nothing in all of their runs."""
     if metadata is not None:

@@ -20,11 +20,11 @@ from xlareport.analysis.passes.times import (
 )
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
-from xlareport.program import Module
+from xlareport.program import ParsedModule
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class Overview:
     """What the passes did to a module, taken together. Snapshots are those that were read."""
 
     growth: tuple[Growth, ...]
@@ -46,19 +46,19 @@ class Glance:
 
 
 def glance(
-    module: Module,
+    module: ParsedModule,
     between: Sequence[Boundary],
     numbers: Sequence[tuple[int, NumbersChanged]],
     steps: Sequence[StepSummary | None] = (),
     costs: Costs | None = None,
-) -> Glance:
+) -> Overview:
     """Look at all steps of a module; `between` has the boundary of each, `steps` what it did.
 
     `costs` has what was counted before.
     """
     modules = [one.hlo for one in module.snapshots]
     metadata = module.passes
-    return Glance(
+    return Overview(
         growth=growth(modules, costs or Costs()),
         numbers=tuple(numbers),
         busiest=busiest(between, steps),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.steps.boundaries import START
-from xlareport.dump.modules import Stage
+from xlareport.dump.modules import SnapshotFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Pipeline:
 Part = Pipeline | StageEntry
 
 
-def pipeline_tree(stages: Sequence[Stage], identical: Sequence[bool]) -> tuple[Part, ...]:
+def pipeline_tree(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tuple[Part, ...]:
     """Return the tree; `identical[i]` says that stage i+1 equals stage i."""
     builder = _Builder(stages)
     for number, stage in enumerate(stages):
@@ -90,7 +90,7 @@ class _Run:
 class _Builder:
     """Adds stages one after another; keeps the runs that are not over, the innermost last."""
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
+    def __init__(self, stages: Sequence[SnapshotFiles]) -> None:
         self.top: list[_Run | int] = []
         self._open: list[_Run] = []
         self._stages = stages
@@ -99,7 +99,7 @@ class _Builder:
             if stage.pipeline is not None:
                 self._places.setdefault(stage.pipeline, []).append(number)
 
-    def add(self, number: int, stage: Stage) -> None:
+    def add(self, number: int, stage: SnapshotFiles) -> None:
         """Add the next stage."""
         self._close(number, stage)
         if stage.pipeline is None:
@@ -114,7 +114,7 @@ class _Builder:
     def _inside(self) -> list[_Run | int]:
         return self._open[-1].parts if self._open else self.top
 
-    def _close(self, number: int, stage: Stage) -> None:
+    def _close(self, number: int, stage: SnapshotFiles) -> None:
         """End the runs that this stage does not belong to."""
         names = [run.pipeline for run in self._open]
         if stage.pipeline in names and stage.after != START:

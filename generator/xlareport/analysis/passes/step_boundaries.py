@@ -5,17 +5,17 @@ from itertools import pairwise
 
 from xlareport.analysis.passes.times import sharpened
 from xlareport.analysis.steps.boundaries import Boundary, boundaries
-from xlareport.program import Module, Snapshot
+from xlareport.program import ParsedModule, ParsedSnapshot
 
 
-def between(module: Module) -> tuple[Boundary, ...]:
+def between(module: ParsedModule) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
     stages = [one.stage for one in module.snapshots]
     found = boundaries(stages, identical(module.snapshots))
     return sharpened(found, stages, module.passes) if module.passes else found
 
 
-def identical(snapshots: Sequence[Snapshot]) -> list[bool]:
+def identical(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
     """Say of each snapshot but the first whether it holds the same as the one before."""
     return [_holds_same(before, after) for before, after in pairwise(snapshots)]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from xlareport.analysis.steps.boundaries import START, Boundary, actor
-from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.readers.pass_metadata import ModuleMetadata, PassRun
 from xlareport.runtime import units
 
@@ -80,7 +80,7 @@ def file_times(files: ModuleFiles) -> FileTimes | None:
 
 
 def step_times(
-    stages: Sequence[Stage], metadata: ModuleMetadata | None
+    stages: Sequence[SnapshotFiles], metadata: ModuleMetadata | None
 ) -> tuple[StepTime | None, ...]:
     """Return for each snapshot the time since the one before; None where it is not known."""
     if metadata is None:
@@ -97,19 +97,21 @@ def _by_runs(runs: Sequence[PassRun], own: Mapping[PassRun, int | None]) -> Step
     return StepTime(sum(known) / _MICROSECONDS, measured=True) if known else None
 
 
-def _by_files(before: Stage, after: Stage) -> StepTime | None:
+def _by_files(before: SnapshotFiles, after: SnapshotFiles) -> StepTime | None:
     old, new = (max(_modified(one), default=None) for one in (before, after))
     if old is None or new is None or new <= old:
         return None
     return StepTime(new - old, measured=False)
 
 
-def _modified(stage: Stage) -> Iterator[float]:
+def _modified(stage: SnapshotFiles) -> Iterator[float]:
     every = (one.entry.modified for one in stage.artifacts)
     return (time for time in every if time is not None)
 
 
-def runs_inside(stages: Sequence[Stage], metadata: ModuleMetadata) -> Mapping[int, list[PassRun]]:
+def runs_inside(
+    stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
+) -> Mapping[int, list[PassRun]]:
     """Return what ran between each snapshot and the one before, in order, by its index."""
     writers = {file: run for run in metadata.runs for file in run.files}
     ended = sorted((run for run in metadata.runs if run.end is not None), key=_end)
@@ -123,7 +125,7 @@ def runs_inside(stages: Sequence[Stage], metadata: ModuleMetadata) -> Mapping[in
 
 
 def sharpened(
-    between: Sequence[Boundary], stages: Sequence[Stage], metadata: ModuleMetadata
+    between: Sequence[Boundary], stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> tuple[Boundary, ...]:
     """Return boundaries with what the metadata makes certain: which passes ran, which changed."""
     inside, pipelines = runs_inside(stages, metadata), pipelines_of(metadata)
@@ -200,7 +202,7 @@ def _counted(names: Sequence[str]) -> Iterator[str]:
         yield f"`{name}`" if times == 1 else f"`{name}` ({times} times)"
 
 
-def _writer(stage: Stage, writers: Mapping[str, PassRun]) -> PassRun | None:
+def _writer(stage: SnapshotFiles, writers: Mapping[str, PassRun]) -> PassRun | None:
     files = (one.path.rpartition("/")[2] for one in stage.artifacts)
     found = (writers[file] for file in files if file in writers)
     return next((run for run in found if run.end is not None), None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from xlareport.dump.modules import Stage
+from xlareport.dump.modules import SnapshotFiles
 
 START = "pipeline-start"
 END = "pipeline-end"
@@ -56,7 +56,7 @@ class Boundary:
     """Every pass that ran, in order, and whether it reported a change; only metadata tell that."""
 
 
-def boundaries(stages: Sequence[Stage], identical: Sequence[bool]) -> tuple[Boundary, ...]:
+def boundaries(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tuple[Boundary, ...]:
     """Return what is known of each step; `identical[i]` says that stage i+1 equals stage i."""
     mode = dump_mode(stages).mode
     return tuple(
@@ -65,7 +65,9 @@ def boundaries(stages: Sequence[Stage], identical: Sequence[bool]) -> tuple[Boun
     )
 
 
-def _boundary(number: int, before: Stage, after: Stage, mode: DumpMode, *, same: bool) -> Boundary:
+def _boundary(
+    number: int, before: SnapshotFiles, after: SnapshotFiles, mode: DumpMode, *, same: bool
+) -> Boundary:
     starts = after.after == START
     inside = is_inside(after)
     at_work = after.pipeline if after.after else None
@@ -86,7 +88,7 @@ def _boundary(number: int, before: Stage, after: Stage, mode: DumpMode, *, same:
     )
 
 
-def is_inside(stage: Stage) -> bool:
+def is_inside(stage: SnapshotFiles) -> bool:
     """Say whether a snapshot was written by a pass at work: copy-insertion names its own steps."""
     return stage.pipeline is not None and (stage.after is None) != (stage.before is None)
 
@@ -96,7 +98,7 @@ def actor(ran: str, *, certain: bool) -> str:
     return f"`{ran}`" if certain else f"Up to and including `{ran}`, the compiler"
 
 
-def _before_what(after: Stage) -> str:
+def _before_what(after: SnapshotFiles) -> str:
     if after.after == START:
         return f"Before `{after.pipeline}` began, the compiler"
     if is_inside(after):
@@ -111,7 +113,13 @@ NOBODY = "Between the two snapshots, the compiler"
 
 
 def _note(
-    before: Stage, after: Stage, ran: str | None, *, certain: bool, same: bool, mode: DumpMode
+    before: SnapshotFiles,
+    after: SnapshotFiles,
+    ran: str | None,
+    *,
+    certain: bool,
+    same: bool,
+    mode: DumpMode,
 ) -> str:
     if after.after == START:
         return (
@@ -130,7 +138,7 @@ def _note(
     return f"Between {files} `{ran}` ran last; other passes may have run before it{reason}."
 
 
-def _unnamed(before: Stage, *, same: bool) -> str:
+def _unnamed(before: SnapshotFiles, *, same: bool) -> str:
     if same:
         return "; nothing changed since the last file"
     known = before.after if before.after not in (None, START) and not is_inside(before) else None
@@ -142,7 +150,7 @@ def _words(name: str | None) -> str:
     return (name or "").replace("_", " ")
 
 
-def dump_mode(stages: Sequence[Stage]) -> ModeFinding:
+def dump_mode(stages: Sequence[SnapshotFiles]) -> ModeFinding:
     """Find out which boundaries were written, from the names of what follows what.
 
     A dump of every boundary chains: what a file names as next, the next file names as done. The
@@ -173,7 +181,7 @@ _FEW = 5
 _NEARLY_ALL = 0.9
 
 
-def _chain_count(passes: Sequence[Stage]) -> tuple[int, int]:
+def _chain_count(passes: Sequence[SnapshotFiles]) -> tuple[int, int]:
     """Return how many neighbours of one pipeline chain, and how many there are."""
     pairs = [
         (one, other)

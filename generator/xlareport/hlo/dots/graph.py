@@ -27,42 +27,42 @@ _ENTRY = re.compile(r"<b>(.*?)<br/>Computation ([^<]++)")
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class DotNode:
     """A node, or a fusion whose body is drawn: then its cluster stands for it."""
 
     label: Label
-    cluster: "Cluster"
+    cluster: "DotCluster"
     tooltip: str = ""
-    operands: dict[int, "Node"] = field(default_factory=dict)
+    operands: dict[int, "DotNode"] = field(default_factory=dict)
     """By number, without what is folded into the label."""
-    control: list["Node"] = field(default_factory=list)
-    called: list["Cluster"] = field(default_factory=list)
+    control: list["DotNode"] = field(default_factory=list)
+    called: list["DotCluster"] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
-class Cluster:
+class DotCluster:
     """A computation: the drawing as a whole, a fused expression or a called computation."""
 
-    parent: "Cluster | None" = None
+    parent: "DotCluster | None" = None
     depth: int = 0
     name: str = ""
     title: str = ""
-    fusion: Node | None = None
+    fusion: DotNode | None = None
     """What stands for a fused expression among the nodes of the parent."""
-    nodes: list[Node] = field(default_factory=list)
-    root: Node | None = None
+    nodes: list[DotNode] = field(default_factory=list)
+    root: DotNode | None = None
 
 
-class Graph:
+class DotGraph:
     """The clusters of a drawing: callees first, the drawing as a whole last."""
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         """Read the statements; `problems` says what was not understood."""
         self.problems: list[Problem] = []
-        self.top = Cluster()
-        self.clusters: list[Cluster] = []
-        self._by_id: dict[str, Cluster] = {}
-        self._nodes: dict[str, Node] = {}
+        self.top = DotCluster()
+        self.clusters: list[DotCluster] = []
+        self._by_id: dict[str, DotCluster] = {}
+        self._nodes: dict[str, DotNode] = {}
         self._open = [self.top]
         self._edges: list[str] = []
         for statement in statements:
@@ -90,7 +90,7 @@ class Graph:
     def _enter(self, text: str) -> None:
         parent = self._open[-1]
         found = _CLUSTER.match(text)
-        made = Cluster(parent, parent.depth + 1)
+        made = DotCluster(parent, parent.depth + 1)
         if found:
             self._by_id[found[1]] = made
         self._open.append(made if made.depth <= MAX_DEPTH else parent)
@@ -101,7 +101,7 @@ class Graph:
             if done is not self._open[-1]:
                 self.clusters.append(done)
 
-    def _title(self, cluster: Cluster, title: str) -> None:
+    def _title(self, cluster: DotCluster, title: str) -> None:
         fused, called, entry = _FUSED.match(title), _CALLED.match(title), _ENTRY.match(title)
         if fused and cluster.parent is not None:
             self._fusion(cluster, cluster.parent, fused[1], fused[2])
@@ -110,11 +110,11 @@ class Graph:
         elif entry:
             cluster.title, cluster.name = entry[1], entry[2]
 
-    def _fusion(self, cluster: Cluster, parent: Cluster, name: str, rest: str) -> None:
+    def _fusion(self, cluster: DotCluster, parent: DotCluster, name: str, rest: str) -> None:
         label = read_label(f"<b>{name}</b><br/>{rest}")
         label.opcode = "fusion"
         cluster.name = f"unnamed-of-{name}"
-        cluster.fusion = Node(label, parent, called=[cluster])
+        cluster.fusion = DotNode(label, parent, called=[cluster])
         parent.nodes.append(cluster.fusion)
 
     def _node(self, text: str) -> None:
@@ -124,7 +124,7 @@ class Graph:
             return
         cluster = self._open[-1]
         label = read_label(text[found.end() : end])
-        node = Node(label, cluster, _tooltip(text, end))
+        node = DotNode(label, cluster, _tooltip(text, end))
         cluster.nodes.append(node)
         self._nodes[found[1]] = node
 
@@ -139,7 +139,7 @@ class Graph:
             # The tag that marks the root of the drawing.
             self.top.root = _lifted(source, self.top)
 
-    def _join_nodes(self, source: Node, target: Node, text: str) -> None:
+    def _join_nodes(self, source: DotNode, target: DotNode, text: str) -> None:
         tail = _TAIL.search(text)
         if tail and tail[1] in self._by_id:
             cluster = self._by_id[tail[1]]
@@ -160,7 +160,7 @@ def _tooltip(text: str, start: int) -> str:
     return text[begin + len('tooltip="') : end] if 0 <= begin < end else ""
 
 
-def _name_by_edge(source: Node, target: Node, text: str) -> None:
+def _name_by_edge(source: DotNode, target: DotNode, text: str) -> None:
     """Give parameters their names: only tooltips of edges say them."""
     names = _BETWEEN.search(text)
     if names:
@@ -168,7 +168,7 @@ def _name_by_edge(source: Node, target: Node, text: str) -> None:
         target.label.name = target.label.name or names[2]
 
 
-def _add_operand(source: Node, target: Node, number: int) -> None:
+def _add_operand(source: DotNode, target: DotNode, number: int) -> None:
     """Note an operand; edges are drawn into and out of fused expressions, operands are not."""
     used = _lifted(source, target.cluster)
     if used.cluster is not target.cluster and target.cluster.fusion is not None:
@@ -178,7 +178,7 @@ def _add_operand(source: Node, target: Node, number: int) -> None:
     target.operands[number] = used
 
 
-def _lifted(node: Node, cluster: Cluster) -> Node:
+def _lifted(node: DotNode, cluster: DotCluster) -> DotNode:
     """Return the fusion that stands for a node inside it, in a cluster around.
 
     What is used from outside is the root of the fused expression.

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from xlareport.hlo.calls import call_attributes
-from xlareport.hlo.dots.graph import Cluster, Node
+from xlareport.hlo.dots.graph import DotCluster, DotNode
 from xlareport.hlo.quoting import escape
 from xlareport.hlo.shape import UNKNOWN
 
@@ -14,26 +14,26 @@ _FRAME = re.compile(r"(.*?):[^:/]*+:(\d{1,9}):\d{1,9}")
 _FORBIDDEN = re.compile(r"[\s=%(){},\"]")
 
 
-def header(cluster: Cluster, *, is_entry: bool) -> str:
+def header(cluster: DotCluster, *, is_entry: bool) -> str:
     """Return the line that opens a computation; a drawing does not tell its signature."""
     return f"{'ENTRY ' if is_entry else ''}%{_clean(cluster.name)} {{"
 
 
-def lines(cluster: Cluster) -> Iterator[str]:
+def lines(cluster: DotCluster) -> Iterator[str]:
     """Yield the instructions of a computation, operands before their users."""
     for node in _ordered(cluster.nodes):
         root = "ROOT " if node is cluster.root else ""
         yield root + _line(node)
 
 
-def _line(node: Node) -> str:
+def _line(node: DotNode) -> str:
     label = node.label
     opcode = label.opcode or "unknown"
     head = f"%{node_name(node)} = {_shape(node)} {opcode}({_between(node)})"
     return ", ".join([head, *_attributes(node, opcode)])
 
 
-def node_name(node: Node) -> str:
+def node_name(node: DotNode) -> str:
     """Return the name of an instruction, made up for parameters that no edge names."""
     unnamed = f"unnamed-parameter.{node.label.number}"
     return _clean(node.label.name or unnamed)
@@ -43,7 +43,7 @@ def _clean(name: str) -> str:
     return _FORBIDDEN.sub("_", name) or "unnamed"
 
 
-def _shape(node: Node) -> str:
+def _shape(node: DotNode) -> str:
     """Return the shape; that of a fusion is the shape of its root."""
     body = node.called[0] if node.label.opcode == "fusion" and node.called else None
     if body is None or body.fusion is not node:
@@ -51,7 +51,7 @@ def _shape(node: Node) -> str:
     return body.root.label.shape if body.root is not None else f"{UNKNOWN}[]"
 
 
-def _between(node: Node) -> str:
+def _between(node: DotNode) -> str:
     if node.label.opcode == "parameter":
         return str(node.label.number)
     operands = {number: node_name(one) for number, one in node.operands.items()}
@@ -60,7 +60,7 @@ def _between(node: Node) -> str:
     return ", ".join(f"%{name}" for _, name in sorted(operands.items()))
 
 
-def _bound(node: Node) -> dict[int, str]:
+def _bound(node: DotNode) -> dict[int, str]:
     """Return the tuple elements that stand for parameters inside a fusion."""
     bodies = [body for body in node.called if body.fusion is node]
     return {
@@ -71,7 +71,7 @@ def _bound(node: Node) -> dict[int, str]:
     }
 
 
-def _attributes(node: Node, opcode: str) -> Iterator[str]:
+def _attributes(node: DotNode, opcode: str) -> Iterator[str]:
     called = [_clean(cluster.name) for cluster in node.called]
     yield from node.label.attributes
     if node.control and not any(_is_control(one) for one in node.label.attributes):
@@ -106,11 +106,11 @@ def _place(tip: str) -> re.Match[str] | None:
     return _SOURCE.fullmatch(tip) or _FRAME.fullmatch(tip)
 
 
-def _ordered(nodes: list[Node]) -> list[Node]:
+def _ordered(nodes: list[DotNode]) -> list[DotNode]:
     """Sort so that operands come before users, else as drawn; an edge of a cycle is ignored."""
     by_name = {node.label.name: node for node in nodes}
-    ordered: dict[Node, None] = {}
-    entered: set[Node] = set()
+    ordered: dict[DotNode, None] = {}
+    entered: set[DotNode] = set()
     for start in nodes:
         waiting = [start]
         while waiting:
@@ -124,7 +124,7 @@ def _ordered(nodes: list[Node]) -> list[Node]:
     return list(ordered)
 
 
-def _before(node: Node, by_name: Mapping[str, Node]) -> Iterator[Node]:
+def _before(node: DotNode, by_name: Mapping[str, DotNode]) -> Iterator[DotNode]:
     folded = {**node.label.folded, **_bound(node)}.values()
     named = (by_name.get(element.partition("#")[0]) for element in folded)
     for one in (*node.operands.values(), *node.control, *named):

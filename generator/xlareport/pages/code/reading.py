@@ -8,7 +8,7 @@ from xlareport.analysis.code.reading import code_file
 from xlareport.analysis.code.units import module_code
 from xlareport.pages.code.page import CodeSummary, summary_of
 from xlareport.pages.code.payload import code_payloads
-from xlareport.program import Module, read_code, read_nameless
+from xlareport.program import ParsedModule, read_code, read_nameless
 from xlareport.runtime.errors import Problem
 from xlareport.storage.payloads import Payload
 
@@ -23,7 +23,7 @@ class CodeWork:
     problems: tuple[Problem, ...] = ()
 
 
-def code_work(module: Module, kept: AbstractSet[str]) -> CodeWork:
+def code_work(module: ParsedModule, kept: AbstractSet[str]) -> CodeWork:
     """Read and link the files of code; nothing where there are none and nothing runs in order.
 
     `kept` are the paths of the texts that the report holds anyway.

@@ -10,7 +10,7 @@ from typing import Any
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.modules.summarize import summarise
-from xlareport.analysis.modules.summary import Figures
+from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import unread
 from xlareport.records.report import DumpView
@@ -68,7 +68,9 @@ def _sketched(one: Mapping[str, Any], path: str) -> Sketched:
         raise ValueError("a module's address is none that a report has")
     files = ModuleFiles(key, slug, None, name, None, (), ())
     nothing = summarise(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
-    figures = Figures(**{each.name: _whole(one["final"][each.name]) for each in fields(Figures)})
+    figures = ModuleFigures(
+        **{each.name: _whole(one["final"][each.name]) for each in fields(ModuleFigures)}
+    )
     summary = replace(nothing, display_name=name, final=figures)
     unlike_any = f"{path} {key}".encode()  # so that nothing but its name pairs it
     return Sketched(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import Divergence, Moment
-from xlareport.analysis.compare.forms import Forms
+from xlareport.analysis.compare.forms import CodeDigests
 from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import final_cost, summarise
@@ -21,7 +21,7 @@ from xlareport.pages.pictures.requests import PictureShelf, step_pictures_of, to
 from xlareport.pages.small_payloads import NOTHING, Held, hold
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
-from xlareport.program import Module, Snapshot, read_module
+from xlareport.program import ParsedModule, ParsedSnapshot, read_module
 from xlareport.runtime import units
 from xlareport.storage.payloads import payload
 
@@ -52,15 +52,15 @@ def _meet(files: ModuleFiles) -> Met:
     module = read_module(files)
     cost = final_cost(module)
     summary = summarise(module, [None for _ in module.snapshots], cost)
-    forms = Forms()
+    forms = CodeDigests()
     moments = tuple(_moment(one, forms) for one in module.snapshots)
     result = ModuleResult(summary, None, module.read)
-    settled = Forms(without=_TUNED).of_module(module.final.hlo) if module.final else b""
+    settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
     sketch = _sketch(module, result, moments, forms)
     return Met(result, Sketched(summary, sketch, moments, settled, device=_device(module)))
 
 
-def _device(module: Module) -> str:
+def _device(module: ParsedModule) -> str:
     """Return the device of the table that the dump names, else the platform in its file names."""
     known = device_named(module.device_words) if module.device_words else None
     targets = dict.fromkeys(one.name.target for one in module.files.artifacts if one.name.target)
@@ -74,14 +74,14 @@ def unmet(files: ModuleFiles, reason: str) -> Met:
     return Met(result, Sketched(result.summary, sketch, (), b""))
 
 
-def _moment(one: Snapshot, forms: Forms) -> Moment:
+def _moment(one: ParsedSnapshot, forms: CodeDigests) -> Moment:
     stage = one.stage
     form = forms.of_module(one.hlo)
     return Moment(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before)
 
 
 def _sketch(
-    module: Module, result: ModuleResult, moments: tuple[Moment, ...], forms: Forms
+    module: ParsedModule, result: ModuleResult, moments: tuple[Moment, ...], forms: CodeDigests
 ) -> Sketch:
     summary = result.summary
     return Sketch(
@@ -171,7 +171,7 @@ def uncontrasted(task: ContrastTask, reason: str) -> Contrast:
 
 
 def _sides(
-    task: ContrastTask, base: Module, head: Module
+    task: ContrastTask, base: ParsedModule, head: ParsedModule
 ) -> Iterator[tuple[str, str, HloModule, HloModule]]:
     """Yield (id, label, before, after) for each place to look at; before is the base's."""
     if task.inputs_differ:
@@ -184,7 +184,7 @@ def _sides(
 
 
 def _parting(
-    divergence: Divergence, base: Module, head: Module
+    divergence: Divergence, base: ParsedModule, head: ParsedModule
 ) -> Iterator[tuple[str, str, HloModule, HloModule]]:
     """Yield where they part: one against the other, and what the compiler did next in each."""
     mine, yours = divergence.base, divergence.head

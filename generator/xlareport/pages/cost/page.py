@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import CollectiveRow, LoopRow, Totals
 from xlareport.analysis.steps.wording import plain
 from xlareport.knowledge.devices import Device
@@ -62,7 +62,7 @@ class ExpensePage:
 
 def expense_page(
     view: ModuleView,
-    cost: Expense,
+    cost: CostReport,
     found: FindingsView,
 ) -> ExpensePage:
     """Make the page of one module."""
@@ -126,7 +126,7 @@ def per_device(devices: int) -> str:
     )
 
 
-def _lead(cost: Expense) -> str:
+def _lead(cost: CostReport) -> str:
     if cost.seconds is None:
         return "What this module costs could not be counted."
     device = cost.device.name
@@ -140,7 +140,7 @@ def _lead(cost: Expense) -> str:
     )
 
 
-def _device(cost: Expense) -> str:
+def _device(cost: CostReport) -> str:
     return f"{plain(_DEVICES[cost.device_grade])} {_peaks(cost.device)}"
 
 
@@ -151,7 +151,7 @@ def _peaks(device: Device) -> str:
     return f"Reckoned with {rates} and {units.quantity(device.bandwidth, 'B/s')} of main memory."
 
 
-def _figures(cost: Expense) -> list[Figure]:
+def _figures(cost: CostReport) -> list[Figure]:
     found, least = cost.totals, "at least; " if cost.totals.is_partial else ""
     figures = []
     if cost.seconds is not None:
@@ -226,7 +226,7 @@ def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
     )
 
 
-def _uncounted_words(cost: Expense) -> str:
+def _uncounted_words(cost: CostReport) -> str:
     if not cost.totals.unknown_ops:
         return "Everything in this module could be counted."
     return (

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from xlareport.analysis.cost.breakdown import Part
+from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost.resharding import Resharding
-from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleView
 
 
-def expense_tables(view: ModuleView, cost: Expense) -> Mapping[str, Table]:
+def expense_tables(view: ModuleView, cost: CostReport) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key."""
     tables = {
         "heaviest": _heaviest(cost),
@@ -30,7 +30,7 @@ def expense_tables(view: ModuleView, cost: Expense) -> Mapping[str, Table]:
     return {navigation.table_key(view.slug, name): table for name, table in tables.items()}
 
 
-def _heaviest(cost: Expense) -> Table:
+def _heaviest(cost: CostReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Share", "percent", "of the least time of the module"),
@@ -76,7 +76,7 @@ def shortened(shape: str) -> str:
     return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}..."
 
 
-def _loops(cost: Expense) -> Table:
+def _loops(cost: CostReport) -> Table:
     columns = (
         Column("Loop", "code", of="instruction"),
         Column("Rounds", "int", "of one start; not known where the dump does not tell"),
@@ -216,7 +216,7 @@ def _sharding_words(found: Resharding) -> str:
     return f"{' '.join(said)} ({found.grade})"
 
 
-def _uncounted(cost: Expense) -> Table:
+def _uncounted(cost: CostReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Opcode", "code", of="opcode"),
@@ -227,7 +227,7 @@ def _uncounted(cost: Expense) -> Table:
     return Table(columns, rows)
 
 
-def _parts(title: str, found: Sequence[Part], whole: float | None) -> Table:
+def _parts(title: str, found: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
         Column("Least µs", "float", "an estimate; a fusion counts where it stands as a whole"),

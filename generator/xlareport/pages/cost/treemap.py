@@ -7,7 +7,7 @@ from html import escape
 
 import squarify
 
-from xlareport.analysis.cost.breakdown import Part
+from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 280
@@ -52,7 +52,7 @@ class _Group:
         return sum(one.share for one in self.tiles)
 
 
-def treemap(parts: Sequence[Part]) -> str:
+def treemap(parts: Sequence[CostPart]) -> str:
     """Draw the least time of scopes as nested areas; empty where fewer than two take any."""
     groups = _groups(parts)
     if sum(len(one.tiles) for one in groups) < 2:
@@ -66,13 +66,13 @@ def treemap(parts: Sequence[Part]) -> str:
     )
 
 
-def treemap_words(parts: Sequence[Part]) -> str:
+def treemap_words(parts: Sequence[CostPart]) -> str:
     """Return in words what the treemap shows: the largest areas."""
     named = [f"{one.name} {units.share(one.share)}" for one in _groups(parts)[:_NAMED]]
     return f"Least time by scope, the largest: {', '.join(named)}" if named else ""
 
 
-def _groups(parts: Sequence[Part]) -> list[_Group]:
+def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     """Put scopes together by the first level in which they differ, the dearest first."""
     timed = [(tuple(one.name.split("/")), one.seconds) for one in parts if one.seconds > 0]
     whole = sum(seconds for _, seconds in timed)

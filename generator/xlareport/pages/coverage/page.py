@@ -8,9 +8,9 @@ from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.boundaries import DumpMode, ModeFinding, dump_mode
-from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles, Stage
+from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles, SnapshotFiles
 from xlareport.knowledge import flags, kinds, stages
-from xlareport.knowledge.kinds import Kind
+from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
 from xlareport.pages.names.page import describe
 from xlareport.pages.prose import prose
@@ -150,7 +150,7 @@ def passes_words(summaries: Sequence[ModuleSummary]) -> str:
     return f"{_MODES[found.mode]} (Guessed from the names: {found.evidence})"
 
 
-def _mode(summaries: Sequence[ModuleSummary], snapshots: Sequence[Stage]) -> ModeFinding:
+def _mode(summaries: Sequence[ModuleSummary], snapshots: Sequence[SnapshotFiles]) -> ModeFinding:
     """Return what most modules tell; where each alone has too few files, what all do together."""
     found = [dump_mode([one.stage for one in summary.stages]) for summary in summaries]
     telling = [one for one in found if one.mode not in (DumpMode.NONE, DumpMode.UNKNOWN)]
@@ -239,7 +239,7 @@ def _kind_rows(artifacts: Sequence[Artifact], uses: Mapping[str, str]) -> Iterab
         )
 
 
-def _more(kind: Kind) -> tuple[Markup, ...]:
+def _more(kind: FileKind) -> tuple[Markup, ...]:
     return tuple(prose(words) for words in (kind.look_for, kind.opened, kind.made_by) if words)
 
 

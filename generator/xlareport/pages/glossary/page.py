@@ -9,7 +9,7 @@ from markupsafe import Markup
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
 from xlareport.knowledge.flags import Flag
-from xlareport.knowledge.kinds import Kind
+from xlareport.knowledge.kinds import FileKind
 from xlareport.pages.prose import prose
 from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 
@@ -88,7 +88,7 @@ def _opcode_entry(name: str) -> Entry:
     return _entry(name, found.words if found else "Not an opcode that is known.")
 
 
-def _kind_entry(one: Kind) -> Entry:
+def _kind_entry(one: FileKind) -> Entry:
     return Entry(one.name, anchor(one.name), prose(f"{one.words} {one.opened}"))
 
 

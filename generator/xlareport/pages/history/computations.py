@@ -17,8 +17,14 @@ from dataclasses import dataclass
 from operator import sub
 from typing import Any
 
-from xlareport.analysis.history.instruction import Snapshots
-from xlareport.analysis.history.node_timelines import NOBODY, Film, Form, films, most_at_once
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.node_timelines import (
+    NOBODY,
+    ComputationTimeline,
+    NodeVersion,
+    films,
+    most_at_once,
+)
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.columns import Interned, Seen, columns, flat
@@ -41,13 +47,13 @@ _AT_THE_END, _AT_THE_START, _NOWHERE = -1, -2, -3
 class _Chosen:
     """The films that are shown, and how many are not."""
 
-    films: tuple[Film, ...]
+    films: tuple[ComputationTimeline, ...]
     others: int
 
 
 def film_payloads(
     slug: str,
-    snapshots: Snapshots,
+    snapshots: SnapshotSequence,
     stages: Sequence[tuple[str, str]],
     texts: Collection[str] = (),
 ) -> Iterator[Payload]:
@@ -65,7 +71,7 @@ def film_payloads(
     }
     yield payload(key, index)
     places = _places(found, chosen.films, len(snapshots.modules))
-    files: dict[int, list[Film]] = {}
+    files: dict[int, list[ComputationTimeline]] = {}
     for film, place in zip(found, places, strict=True):
         files.setdefault(place, []).append(film)
     for place, some in sorted(files.items()):
@@ -77,7 +83,9 @@ def film_payloads(
         yield payload(f"{key}-all", every)
 
 
-def _places(found: Sequence[Film], shown: Sequence[Film], snapshots: int) -> list[int]:
+def _places(
+    found: Sequence[ComputationTimeline], shown: Sequence[ComputationTimeline], snapshots: int
+) -> list[int]:
     """Return the file of each film, or where else it can be found."""
     own = {one.number: place for place, one in enumerate(shown)}
     room = _MOST_IN_ALL - sum(len(one.forms) for one in shown)
@@ -95,7 +103,7 @@ def _places(found: Sequence[Film], shown: Sequence[Film], snapshots: int) -> lis
     return places
 
 
-def _elsewhere(film: Film, snapshots: int) -> int | None:
+def _elsewhere(film: ComputationTimeline, snapshots: int) -> int | None:
     """Return which graph tells of a computation that never changed; None where none does."""
     if len(film.frames) > 1 or len(film.names) > 1:
         return None
@@ -104,7 +112,7 @@ def _elsewhere(film: Film, snapshots: int) -> int | None:
     return _AT_THE_START if film.frames == [0] else None
 
 
-def _all(found: Sequence[Film], places: Sequence[int]) -> dict[str, Any]:
+def _all(found: Sequence[ComputationTimeline], places: Sequence[int]) -> dict[str, Any]:
     """Tell of every computation where its forms are, and how long it lasts."""
     return {
         "names": folded([one.name for one in found]).listed(),
@@ -118,7 +126,7 @@ def _all(found: Sequence[Film], places: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _choose(found: Sequence[Film], last: HloModule) -> _Chosen:
+def _choose(found: Sequence[ComputationTimeline], last: HloModule) -> _Chosen:
     """Take the entry, then what changes most often, as long as there is room."""
     entry = last.entry.name if last.entry else ""
     shown = [
@@ -126,7 +134,7 @@ def _choose(found: Sequence[Film], last: HloModule) -> _Chosen:
     ]
     shown.sort(key=lambda one: (one.name != entry, -len(one.frames), -len(one.forms)))
     room = _MOST_FORMS
-    taken: list[Film] = []
+    taken: list[ComputationTimeline] = []
     for one in shown[:_MOST_FILMS]:
         room -= len(one.forms)
         if room >= 0:
@@ -134,7 +142,7 @@ def _choose(found: Sequence[Film], last: HloModule) -> _Chosen:
     return _Chosen(tuple(taken), len(shown) - len(taken))
 
 
-def _film(films: Sequence[Film], modules: Sequence[HloModule]) -> dict[str, Any]:
+def _film(films: Sequence[ComputationTimeline], modules: Sequence[HloModule]) -> dict[str, Any]:
     """Return the forms; lives are numbered anew in the order in which they begin.
 
     A life is told by its distance from that before it, what it uses by the distance above it. By
@@ -160,7 +168,7 @@ def _film(films: Sequence[Film], modules: Sequence[HloModule]) -> dict[str, Any]
     }
 
 
-def _operands(form: Form, lives: Interned) -> list[int | str]:
+def _operands(form: NodeVersion, lives: Interned) -> list[int | str]:
     """Return how far above it the lives are that a form uses; `3#1` is element 1 of a tuple."""
     found: list[int | str] = []
     own = lives.number(form.life)

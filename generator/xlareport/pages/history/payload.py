@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from xlareport.analysis.history.all_subjects import census
-from xlareport.analysis.history.instruction import Event, HistoryEvent, Snapshots
+from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
 from xlareport.analysis.history.roots import Relatives, heirs, roots
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.history.trace import Ends, Standing, Trace, standings, trace
@@ -45,7 +45,7 @@ class _Followed:
 
 def history_payloads(
     slug: str,
-    snapshots: Snapshots,
+    snapshots: SnapshotSequence,
     stages: Sequence[tuple[str, str]],
     mentioned: Iterable[tuple[int, Iterable[str]]] = (),
 ) -> Iterator[Payload]:
@@ -93,7 +93,7 @@ def _chunks(
 
 
 def _between(
-    snapshots: Snapshots, mentioned: Iterable[tuple[int, Iterable[str]]], names: "_Names"
+    snapshots: SnapshotSequence, mentioned: Iterable[tuple[int, Iterable[str]]], names: "_Names"
 ) -> Iterator[Subject]:
     """Yield what stories name and no subject bore: what came and went on the way."""
     seen: set[Place] = set()
@@ -105,7 +105,7 @@ def _between(
                 yield Subject(str(found[1]), found[0], (found[1],))
 
 
-def _named(snapshots: Snapshots, stage: int, name: str) -> tuple[int, Place] | None:
+def _named(snapshots: SnapshotSequence, stage: int, name: str) -> tuple[int, Place] | None:
     """Return where an instruction of a name stands after a step, else where it stood before."""
     for number in (stage, stage - 1):
         for one in snapshots.modules[number].computations:
@@ -114,12 +114,12 @@ def _named(snapshots: Snapshots, stage: int, name: str) -> tuple[int, Place] | N
     return None
 
 
-def _follow_between(snapshots: Snapshots, subject: Subject) -> _Followed:
+def _follow_between(snapshots: SnapshotSequence, subject: Subject) -> _Followed:
     return _Followed(trace(snapshots, subject), 1)
 
 
 def _follow(
-    snapshots: Snapshots, subject: Subject, before: Relatives, after: Relatives
+    snapshots: SnapshotSequence, subject: Subject, before: Relatives, after: Relatives
 ) -> _Followed:
     places = subject.places
     if subject.stage > 0:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.analysis.modules.state import trains
 from xlareport.analysis.steps.wording import listing
@@ -111,11 +111,11 @@ def _busiest(result: ModuleResult) -> str:
     return f"The steps of {' and '.join(names)} changed most."
 
 
-def _heavy(cost: Expense | None) -> Sequence[HeavyRow]:
+def _heavy(cost: CostReport | None) -> Sequence[HeavyRow]:
     return cost.heaviest[:_HEAVIEST] if cost else ()
 
 
-def _cost(view: ModuleView, cost: Expense) -> str:
+def _cost(view: ModuleView, cost: CostReport) -> str:
     """Name what needs most of the time, and say how much of the work that is."""
     rows = [row for row in _heavy(cost) if row.heavy.share > 0]
     if not rows:
@@ -146,7 +146,7 @@ def _time(found: MeasuredView) -> str:
     return f"A profiler saw {runs}, {mean} {'each on average' if found.runs > 1 else 'long'}.{most}"
 
 
-def _whole(cost: Expense) -> str:
+def _whole(cost: CostReport) -> str:
     """Say how much one run does, and how long that takes at least on a device that is known."""
     done = []
     if cost.totals.flops:
@@ -160,7 +160,7 @@ def _whole(cost: Expense) -> str:
     return f"{least}{', '.join(done)} in one run. " if done else ""
 
 
-def _work(cost: Expense, rows: Sequence[HeavyRow]) -> str:
+def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
     """Say how much of the flops that can be counted some instructions do."""
     done = sum((row.heavy.cost.flops or 0) * row.heavy.cost.counted for row in rows)
     if not cost.totals.flops or not done:
@@ -170,7 +170,7 @@ def _work(cost: Expense, rows: Sequence[HeavyRow]) -> str:
     return f" and {do} {units.share(min(1.0, done / cost.totals.flops))} of the flops{counted}"
 
 
-def _uncounted(cost: Expense) -> str:
+def _uncounted(cost: CostReport) -> str:
     """Say how many instructions could not be counted, and how many of them are custom calls."""
     number = cost.totals.unknown_ops
     if not number:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.modules.settings import Choice
+from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import expense_addresses
@@ -118,7 +118,7 @@ class HomePage:
 
 def home_page(
     report: ReportView,
-    settings: Sequence[Choice],
+    settings: Sequence[OptionOrigin],
     found: FindingsView | None = None,
     told: Told | None = None,
     *,
@@ -296,13 +296,13 @@ def _way_to_retraces(report: ReportView) -> tuple[Way, ...]:
     return (Way("Why was it compiled again?", words, f"{page}#compiled-more-than-once"),)
 
 
-def _by_somebody_first(one: Choice) -> bool:
+def _by_somebody_first(one: OptionOrigin) -> bool:
     return one.by != "somebody"
 
 
-def _settings(choices: Sequence[Choice]) -> Iterator[SettingRow]:
+def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
     """Yield an option with all its values, those that somebody set first."""
-    by_name: dict[str, list[Choice]] = defaultdict(list)
+    by_name: dict[str, list[OptionOrigin]] = defaultdict(list)
     for one in sorted(choices, key=_by_somebody_first):
         by_name[one.setting.name].append(one)
     for name, found in by_name.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.cost_report.memory_report import Memory
+from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device
@@ -58,7 +58,7 @@ class MemoryPage:
     remat_key: str | None
 
 
-def memory_page(view: ModuleView, found: Memory, devices: int) -> MemoryPage:
+def memory_page(view: ModuleView, found: MemoryReport, devices: int) -> MemoryPage:
     """Make the page of one module."""
     tables = memory_tables(view, found)
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
@@ -101,7 +101,7 @@ _CURVE_ESTIMATE = (
 )
 
 
-def _lead(found: Memory) -> str:
+def _lead(found: MemoryReport) -> str:
     peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
     if reserved is None and peak is None and found.estimate is None:
         return "The dump says nothing about the memory of this module."
@@ -117,7 +117,7 @@ def _lead(found: Memory) -> str:
     return f"{words[0].upper()}{words[1:]}.{_why_more(found)}{_fullest(found)}"
 
 
-def _fullest(found: Memory) -> str:
+def _fullest(found: MemoryReport) -> str:
     """Say that the file marks a moment as the peak which is not the fullest."""
     if found.fullest is None or found.marked_position is None:
         return ""
@@ -129,7 +129,7 @@ def _fullest(found: Memory) -> str:
     )
 
 
-def _why_more(found: Memory) -> str:
+def _why_more(found: MemoryReport) -> str:
     """Explain a peak beyond what is reserved, which looks like a contradiction."""
     if not _beyond(found):
         return ""
@@ -137,7 +137,7 @@ def _why_more(found: Memory) -> str:
     return f" The peak counts an argument and the result written over it each{spaces}."
 
 
-def _beyond(found: Memory) -> str:
+def _beyond(found: MemoryReport) -> str:
     """Say that what lives passes what is reserved; empty where it does not."""
     peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
     if peak is None or reserved is None or peak <= reserved:
@@ -145,7 +145,7 @@ def _beyond(found: Memory) -> str:
     return "; more than is allocated, because values that share memory count each"
 
 
-def _figures(found: Memory) -> list[Figure]:
+def _figures(found: MemoryReport) -> list[Figure]:
     figures = found.figures
     said = (
         (
@@ -171,7 +171,7 @@ def _figures(found: Memory) -> list[Figure]:
     return shown
 
 
-def _curve(found: Memory) -> str:
+def _curve(found: MemoryReport) -> str:
     if found.estimate is not None:
         curve = found.estimate.curve
         return memory_curve(
@@ -181,7 +181,7 @@ def _curve(found: Memory) -> str:
     return memory_curve(found.curve, found.positions, found.peak_position, at)
 
 
-def _peak(found: Memory) -> str:
+def _peak(found: MemoryReport) -> str:
     if not found.at_peak_count:
         return ""
     values = units.plural(found.at_peak_count, "value lives", "values live")
@@ -197,7 +197,7 @@ def _peak(found: Memory) -> str:
     )
 
 
-def _saving(found: Memory) -> str:
+def _saving(found: MemoryReport) -> str:
     saving = found.saving
     if saving is None:
         return ""
@@ -234,7 +234,7 @@ def _why_so_much(freed: int, saved: int) -> str:
     )
 
 
-def _donation(found: Memory) -> str:
+def _donation(found: MemoryReport) -> str:
     given = [one for one in found.donations if one.donated]
     could = [one for one in found.donations if not one.donated]
     if not found.donations:
@@ -250,7 +250,7 @@ def _donation(found: Memory) -> str:
     return said
 
 
-def _remat(found: Memory) -> str:
+def _remat(found: MemoryReport) -> str:
     if not found.rematerialised:
         return (
             "Nothing is computed again to save memory: no instruction of the final module says so."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.residency import Share
-from xlareport.analysis.cost_report.memory_report import Memory
+from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.readers.live_range import ScopeShare
 from xlareport.runtime import units
@@ -70,7 +70,7 @@ class TreeRow:
     share: str
 
 
-def space_rows(backend: str | None, found: Memory) -> list[SpaceRow]:
+def space_rows(backend: str | None, found: MemoryReport) -> list[SpaceRow]:
     """Return the memory spaces, each with what the memory usage report says of it."""
     return [
         SpaceRow(
@@ -84,7 +84,7 @@ def space_rows(backend: str | None, found: Memory) -> list[SpaceRow]:
     ]
 
 
-def _reported(found: Memory, color: int, allocated: int) -> str:
+def _reported(found: MemoryReport, color: int, allocated: int) -> str:
     told = found.reported.get(color)
     if found.figures.sources.get("allocated_bytes") == "memory-usage-report":
         return "this is its figure"
@@ -93,7 +93,7 @@ def _reported(found: Memory, color: int, allocated: int) -> str:
     return "says the same" if told == allocated else f"says {units.count(told)}"
 
 
-def kind_rows(backend: str | None, found: Memory) -> tuple[KindRow, ...]:
+def kind_rows(backend: str | None, found: MemoryReport) -> tuple[KindRow, ...]:
     """Return the allocations by memory space and kind."""
     return tuple(
         KindRow(space_words(backend, one.color), one.kind, one.count, one.size)
@@ -101,7 +101,7 @@ def kind_rows(backend: str | None, found: Memory) -> tuple[KindRow, ...]:
     )
 
 
-def layout_rows(backend: str | None, found: Memory) -> tuple[LayoutRow, ...]:
+def layout_rows(backend: str | None, found: MemoryReport) -> tuple[LayoutRow, ...]:
     """Return what the layouts place where."""
     return tuple(
         LayoutRow(
@@ -134,7 +134,7 @@ def tree_rows(breakdown: Sequence[ScopeShare]) -> list[TreeRow]:
     ]
 
 
-def fill_rows(found: Memory) -> list[FillRow]:
+def fill_rows(found: MemoryReport) -> list[FillRow]:
     """Return the allocations that lose most."""
     return [
         FillRow(

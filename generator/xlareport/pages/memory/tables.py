@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
-from xlareport.analysis.cost_report.memory_report import Memory, ValueRow
+from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.tables import shortened
@@ -12,7 +12,7 @@ from xlareport.records.report import ModuleView
 from xlareport.runtime import units
 
 
-def memory_tables(view: ModuleView, found: Memory) -> Mapping[str, Table]:
+def memory_tables(view: ModuleView, found: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key, without those that are empty."""
     tables = {
         "peak": _values(found.at_peak, view.backend),
@@ -82,7 +82,7 @@ def _value(one: ValueRow, backend: str | None) -> list[Cell]:
     ]
 
 
-def _donations(found: Memory) -> Table:
+def _donations(found: MemoryReport) -> Table:
     columns = (
         Column("Argument", "int"),
         Column("Name", "code"),
@@ -109,7 +109,7 @@ def _output(output: tuple[int, ...] | None) -> str:
     return f"{{{','.join(map(str, output))}}}"
 
 
-def _remats(found: Memory) -> Table:
+def _remats(found: MemoryReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Again by"),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.profile.measured import Measured
 from xlareport.pages import navigation
 from xlareport.pages.cost.page import expense_page
@@ -33,7 +33,7 @@ class ExpensePage:
 
 def expense_pages(
     view: ModuleView,
-    cost: Expense,
+    cost: CostReport,
     found: Callable[[], FindingsView],
     clock: Measured | None = None,
 ) -> Iterator[ExpensePage]:

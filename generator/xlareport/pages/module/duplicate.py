@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicates import paths_of_twin
-from xlareport.dump.modules import ModuleFiles, Stage
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module_work import ModuleResult
@@ -53,7 +53,7 @@ def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str
 
 def _stages(
     original: ModuleFiles, twin: ModuleFiles, paths: Mapping[str, str]
-) -> dict[Stage, Stage]:
+) -> dict[SnapshotFiles, SnapshotFiles]:
     """Return the twin's stage of each stage of the original, in the order of the original."""
     by_path = {one.path: stage for stage in twin.stages for one in stage.artifacts}
     return {

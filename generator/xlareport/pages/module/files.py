@@ -6,7 +6,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from xlareport.analysis.cost_report.report import Expense
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_page
@@ -142,7 +142,7 @@ def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payloa
 
 
 def _expense_parts(
-    result: ModuleResult, cost: Expense, view: ModuleView, parts: Parts
+    result: ModuleResult, cost: CostReport, view: ModuleView, parts: Parts
 ) -> Iterator[Payload]:
     for one in expense_pages(view, cost, partial(_all_findings, result, view), result.clock):
         yield from part_payloads(parts, one.source, one.title, partial(_expense_part, one))

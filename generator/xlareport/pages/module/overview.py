@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.modules.summary import ModuleSummary, StageSummary
+from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.busiest import Busy
 from xlareport.analysis.passes.oscillation import Again
-from xlareport.analysis.passes.overview import Glance
+from xlareport.analysis.passes.overview import Overview
 from xlareport.analysis.passes.times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
@@ -72,7 +72,7 @@ class GlanceView:
     """None where no metadata gives times."""
 
 
-def glance_view(summary: ModuleSummary, found: Glance) -> GlanceView:
+def glance_view(summary: ModuleSummary, found: Overview) -> GlanceView:
     """Make the part of a module's page."""
     slug = summary.files.slug
     steps = list(_steps(summary))
@@ -92,7 +92,7 @@ def glance_view(summary: ModuleSummary, found: Glance) -> GlanceView:
     )
 
 
-def glance_tables(view: GlanceView, found: Glance) -> Iterator[tuple[str, Table]]:
+def glance_tables(view: GlanceView, found: Overview) -> Iterator[tuple[str, Table]]:
     """Yield the tables of the part, with their payload keys."""
     if view.busiest_key:
         yield view.busiest_key, busiest_table(found.busiest)
@@ -126,7 +126,7 @@ def busiest_table(found: Sequence[Busy]) -> Table:
     return Table(columns, rows, (6, "desc"))
 
 
-def passes_table(found: Glance) -> Table:
+def passes_table(found: Overview) -> Table:
     """Return the table of passes with their times."""
     columns = (
         Column("Pass", "code", of="pass"),
@@ -157,7 +157,7 @@ def _steps(summary: ModuleSummary) -> Iterator[StepLink]:
             yield _link(one, summary.files.slug, page)
 
 
-def _link(one: StageSummary, slug: str, page: str) -> StepLink:
+def _link(one: SnapshotSummary, slug: str, page: str) -> StepLink:
     return StepLink(one.stage.label, navigation.step_address(slug, one.key, page))
 
 
@@ -176,7 +176,7 @@ class _Figure:
         return known[0] if len(known) > 1 and len({*known}) == 1 else None
 
 
-def _figures(found: Glance) -> tuple[_Figure, ...]:
+def _figures(found: Overview) -> tuple[_Figure, ...]:
     growth = found.growth
     return (
         _Figure("Computations", [one.computations for one in growth], units.count),
@@ -186,26 +186,26 @@ def _figures(found: Glance) -> tuple[_Figure, ...]:
     )
 
 
-def _curves(found: Glance) -> Iterator[tuple[str, Markup]]:
+def _curves(found: Overview) -> Iterator[tuple[str, Markup]]:
     for one in _figures(found):
         drawn = small_curve(one.values, one.what, one.write)
         if drawn:
             yield curve_words(one.values, one.what, one.write), Markup(drawn)  # noqa: S704
 
 
-def _curves_note(found: Glance) -> str:
+def _curves_note(found: Overview) -> str:
     notes = (_constant_note(found), _counted_note(found), _partitioned_note(found))
     return " ".join(one for one in notes if one)
 
 
-def _constant_note(found: Glance) -> str:
+def _constant_note(found: Overview) -> str:
     """Say what no curve shows, because it stays the same; what there is none of goes unsaid."""
     same = [(one, one.constant) for one in _figures(found)]
     told = [f"{one.what.lower()} {one.write(value)}" for one, value in same if value]
     return f"The same in every snapshot: {', '.join(told)}." if told else ""
 
 
-def _partitioned_note(found: Glance) -> str:
+def _partitioned_note(found: Overview) -> str:
     """Say from where on work and bytes are those of one device: a fall there is no saving."""
     split = [place for place, one in enumerate(found.growth) if one.partitions > 1]
     if not split:
@@ -216,7 +216,7 @@ def _partitioned_note(found: Glance) -> str:
     )
 
 
-def _counted_note(found: Glance) -> str:
+def _counted_note(found: Overview) -> str:
     counted = sum(one.flops is not None for one in found.growth)
     if counted in (0, len(found.growth)):
         return ""
@@ -250,7 +250,7 @@ def _came_back(computations: Sequence[str | None]) -> str:
     return f"{len(names):,} computations ({said}{f' and {more:,} more' if more > 0 else ''}) are"
 
 
-def _idle_words(found: Glance) -> str:
+def _idle_words(found: Overview) -> str:
     idle = found.idle
     if not idle.passes:
         return f"Which passes changed nothing cannot be told: {idle.proof}."
@@ -259,7 +259,7 @@ def _idle_words(found: Glance) -> str:
     return f"{number} changed nothing in any of {runs}. How that is known: {idle.proof}."
 
 
-def _times_words(found: Glance) -> str:
+def _times_words(found: Overview) -> str:
     said = [_metadata_words(found)] if found.span else []
     if found.file_times:
         said.append(_file_words(found.file_times))
@@ -269,7 +269,7 @@ def _times_words(found: Glance) -> str:
     )
 
 
-def _metadata_words(found: Glance) -> str:
+def _metadata_words(found: Overview) -> str:
     own = sum(one.microseconds or 0 for one in found.passes) / _MICROSECONDS
     span = (found.span or 0) / _MICROSECONDS
     return (

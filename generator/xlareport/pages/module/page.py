@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.modules.signature import Signature
-from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, StageSummary
-from xlareport.analysis.passes.overview import Glance
+from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, SnapshotSummary
+from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import CodeSummary, code_words
@@ -108,7 +108,7 @@ def module_page(
     pictures: Sequence[PictureView],
     head: ModuleHead,
     *,
-    glance: Glance | None = None,
+    glance: Overview | None = None,
     code: CodeSummary | None = None,
     found: FindingsView | None = None,
 ) -> ModulePage:
@@ -245,7 +245,7 @@ def _per_device(found: Signature) -> str:
     )
 
 
-def _points(stages: Sequence[StageSummary]) -> list[Point]:
+def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
     return [
         Point(one.instructions, one.stage.label, one.step is not None and one.step.changed)
         for one in stages
@@ -253,7 +253,7 @@ def _points(stages: Sequence[StageSummary]) -> list[Point]:
     ]
 
 
-def _top_steps(slug: str, stages: Sequence[StageSummary], page: str) -> tuple[StepRow, ...]:
+def _top_steps(slug: str, stages: Sequence[SnapshotSummary], page: str) -> tuple[StepRow, ...]:
     changed = [one for one in stages if one.step is not None and one.step.changed]
     changed.sort(key=lambda one: -_size(one))
     return tuple(
@@ -270,7 +270,7 @@ def _top_steps(slug: str, stages: Sequence[StageSummary], page: str) -> tuple[St
     )
 
 
-def _size(one: StageSummary) -> int:
+def _size(one: SnapshotSummary) -> int:
     return one.step.added + one.step.removed + one.step.modified if one.step is not None else 0
 
 

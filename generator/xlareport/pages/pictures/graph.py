@@ -16,7 +16,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages.pictures.columns import Seen, columns, flat, interned, short
 from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
 from xlareport.pictures.shade import NOTHING, Known
-from xlareport.program import Snapshot
+from xlareport.program import ParsedSnapshot
 from xlareport.storage.folding import folded
 from xlareport.storage.payloads import Payload, payload
 
@@ -36,7 +36,7 @@ class _Placed:
 
 def graph_payloads(
     key: str,
-    snapshot: Snapshot,
+    snapshot: ParsedSnapshot,
     cost: ModuleCost | None,
     known: Known = NOTHING,
     times: Mapping[str, OpTime] = NO_TIMES,
@@ -65,7 +65,9 @@ def fitting(module: HloModule) -> Iterator[Computation]:
             yield one
 
 
-def _index(snapshot: Snapshot, computations: Sequence[Computation], known: Known) -> dict[str, Any]:
+def _index(
+    snapshot: ParsedSnapshot, computations: Sequence[Computation], known: Known
+) -> dict[str, Any]:
     module = snapshot.hlo
     numbers = {one.name: number for number, one in enumerate(computations)}
     fused = _fused(computations)

@@ -26,7 +26,7 @@ from xlareport.pages.pictures.graph import fitting
 from xlareport.pages.pictures.record import Record, level_record
 from xlareport.pictures.boxes import lines
 from xlareport.pictures.draw import PictureRequest
-from xlareport.pictures.drawing import Node
+from xlareport.pictures.drawing import Box
 from xlareport.pictures.levels import LevelPicture, all_levels, whereabouts
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.shade import Known
@@ -148,7 +148,7 @@ class _Placed:
             line.name: (place, line) for place, line in enumerate(every) if counts[line.name] == 1
         }
 
-    def row(self, node: Node) -> list[Any] | None:
+    def row(self, node: Box) -> list[Any] | None:
         """Return the place, lines on operands, badge and form of a box that the graph tells."""
         name = (node.target or "").removeprefix("i=")
         if name not in self._places or node.id != name or node.family == "dashed":

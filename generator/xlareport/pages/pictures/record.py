@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 from xlareport.pages.pictures.columns import short
-from xlareport.pictures.drawing import Drawing, Edge, Group, Node, Opening
-from xlareport.pictures.layout import Box, Layout, Point
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
+from xlareport.pictures.layout import Layout, Point, Rectangle
 from xlareport.pictures.shade import Shade
 
 Record: TypeAlias = dict[str, Any]
@@ -29,11 +29,11 @@ def picture_record(drawing: Drawing, layout: Layout) -> Record:
     return record
 
 
-def _untold(_: Node) -> None:
+def _untold(_: Box) -> None:
     """Stand in where the page has no graph of what is drawn."""
 
 
-def level_record(drawing: Drawing, row: Callable[[Node], list[Any] | None] = _untold) -> Record:
+def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _untold) -> Record:
     """Return a picture without frames that the page lays out.
 
     `row` tells boxes that the page knows from a graph: its place there, lines, badge and form.
@@ -64,7 +64,7 @@ def _graph_row(told: list[Any] | None) -> list[Any] | None:
     return [place, *_short(lines or 0, badge or 0, 0 if shape == "rect" else shape)]
 
 
-def _node_row(node: Node) -> list[Any]:
+def _node_row(node: Box) -> list[Any]:
     """Return lines, family, target, id where the target does not say it, and what is unusual."""
     known = node.id in (node.target, (node.target or "").removeprefix("i="))
     return _short(
@@ -82,7 +82,7 @@ def _node_row(node: Node) -> list[Any]:
     )
 
 
-def _edge_row(edge: Edge, places: dict[str, int]) -> list[Any]:
+def _edge_row(edge: Arrow, places: dict[str, int]) -> list[Any]:
     """Return the places of both ends, the label, style and state."""
     style = 0 if edge.style == "normal" else edge.style
     state = 0 if edge.state == "same" else edge.state
@@ -119,7 +119,7 @@ def _short(*row: Any) -> list[Any]:
     return kept
 
 
-def _corners(box: Box) -> list[int]:
+def _corners(box: Rectangle) -> list[int]:
     return [round(box.x), round(box.y), round(box.width), round(box.height)]
 
 

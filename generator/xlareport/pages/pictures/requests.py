@@ -15,7 +15,7 @@ from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.shade import NOTHING, Known
-from xlareport.program import Module, Snapshot
+from xlareport.program import ParsedModule, ParsedSnapshot
 from xlareport.runtime import units
 from xlareport.storage.payloads import Payload, payload_file
 
@@ -100,11 +100,11 @@ class _Wanted:
     word: str
     """Which of the module's snapshots it is."""
     title: str
-    snapshot: Snapshot
+    snapshot: ParsedSnapshot
     is_final: bool
 
 
-def module_pictures(module: Module, choice: PictureChoice, known: Known) -> Pictures:
+def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -> Pictures:
     """Draw the module as it came in and as it was left; one picture where these are the same.
 
     `known` is what is known of the module as it was left.

@@ -1,4 +1,4 @@
-"""Runs of a module as timelines, which the page script draws (site_src/assets/timeline.js).
+"""Runs of a module as timelines, which the page script draws (frontend/src/profile/timeline.js).
 
     {"page": "m/x.html",
      "steps": [{"title", "start", "length", "lanes": [[thread, depth], ...], "merged", "left_out",
@@ -18,7 +18,7 @@ from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pictures.boxes import family
-from xlareport.pictures.drawing import Drawing, Node
+from xlareport.pictures.drawing import Box, Drawing
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import scales
 from xlareport.pictures.shade import NOTHING, shade_of
@@ -67,7 +67,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
 def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:
     """Return the colours of scopes and their words, as pictures have them."""
     shades = {name: shade_of(one, NOTHING) for name, one in known.items()}
-    nodes = tuple(Node(name, (), "white", shade=shade) for name, shade in shades.items())
+    nodes = tuple(Box(name, (), "white", shade=shade) for name, shade in shades.items())
     found = [one for one in scales(Drawing("", nodes)) if one.mode == "scope"]
     return (found[0].levels, list(found[0].words.values())) if found else ({}, ())
 

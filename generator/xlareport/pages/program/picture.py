@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
-from xlareport.pictures.drawing import Drawing, Edge, Family, Group, Node
+from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
 from xlareport.records.report import LinkView, ModuleView, ReportView
 from xlareport.runtime import units
 
@@ -62,12 +62,12 @@ def _first(modules: Sequence[ModuleView]) -> list[ModuleView]:
     return [one for one in modules if one.key in keys]
 
 
-def _node(one: ModuleView) -> Node:
+def _node(one: ModuleView) -> Box:
     number = "" if one.id is None else f"module {one.id}: "
     name = words.short_name(one.name)
     if len(name) > _LABEL:
         name = f"{name[: _LABEL - 1]}\N{HORIZONTAL ELLIPSIS}"
-    return Node(
+    return Box(
         id=one.key,
         lines=(name, f"{number}{one.role}"),
         family=_FAMILIES.get(one.role, "white"),
@@ -75,9 +75,9 @@ def _node(one: ModuleView) -> Node:
     )
 
 
-def _edge(one: LinkView) -> Edge:
+def _edge(one: LinkView) -> Arrow:
     many = "" if len(one.tensors) < 2 else str(len(one.tensors))
-    return Edge(one.source, one.target, many, "normal" if one.grade == "exact" else "thin")
+    return Arrow(one.source, one.target, many, "normal" if one.grade == "exact" else "thin")
 
 
 def _groups(drawn: Sequence[ModuleView], report: ReportView) -> tuple[Group, ...]:

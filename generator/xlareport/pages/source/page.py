@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.cost_report.source_lines import Became, LineStory, Source
+from xlareport.analysis.cost_report.source_lines import Became, SourceLine, SourceReport
 from xlareport.pages import navigation, words
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleView
@@ -58,7 +58,7 @@ class SourcePage:
 
 def source_page(
     view: ModuleView,
-    found: Source,
+    found: SourceReport,
     seconds: float | None,
 ) -> SourcePage:
     """Make the page of one module; `seconds` is the least time of the whole module."""
@@ -74,12 +74,14 @@ def source_page(
     )
 
 
-def source_tables(view: ModuleView, found: Source, seconds: float | None) -> Mapping[str, Table]:
+def source_tables(
+    view: ModuleView, found: SourceReport, seconds: float | None
+) -> Mapping[str, Table]:
     """Return the table of all lines by its key."""
     return {navigation.table_key(view.slug, "lines"): _table(found, seconds)}
 
 
-def _lead(found: Source) -> str:
+def _lead(found: SourceReport) -> str:
     files = len({one.place.file for one in found.lines})
     return (
         f"{units.plural(found.count, 'line')} of {units.plural(files, 'file')} became this module. "
@@ -88,7 +90,7 @@ def _lead(found: Source) -> str:
     )
 
 
-def _unplaced(found: Source, seconds: float | None) -> str:
+def _unplaced(found: SourceReport, seconds: float | None) -> str:
     nothing = found.unplaced
     if not nothing.instructions:
         return ""
@@ -99,7 +101,7 @@ def _unplaced(found: Source, seconds: float | None) -> str:
     )
 
 
-def _line(one: LineStory, seconds: float | None) -> LineView:
+def _line(one: SourceLine, seconds: float | None) -> LineView:
     return LineView(
         place=one.place.short,
         path=one.place.file,
@@ -118,7 +120,7 @@ def _line(one: LineStory, seconds: float | None) -> LineView:
     )
 
 
-def _summary(one: LineStory, seconds: float | None) -> str:
+def _summary(one: SourceLine, seconds: float | None) -> str:
     said = []
     if seconds and one.cost.seconds:
         said.append(f"{units.share(one.cost.seconds / seconds)} of the least time")
@@ -144,7 +146,7 @@ def _opcodes(found: Sequence[tuple[str, int]]) -> str:
     return ", ".join(shown) + more
 
 
-def _table(found: Source, seconds: float | None) -> Table:
+def _table(found: SourceReport, seconds: float | None) -> Table:
     columns = (
         Column("Line"),
         Column("Function"),

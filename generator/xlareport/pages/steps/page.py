@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.modules.summary import ModuleSummary, StageSummary
+from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.pipelines import Part, Pipeline, pipeline_tree
 from xlareport.pages import navigation, words
 from xlareport.records.report import ModuleView
@@ -53,7 +53,7 @@ def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
     }
 
 
-def _identical(read: Sequence[StageSummary]) -> list[bool]:
+def _identical(read: Sequence[SnapshotSummary]) -> list[bool]:
     return [one.step is not None and not one.step.changed for one in read[1:]]
 
 
@@ -71,7 +71,7 @@ def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
                 yield from _ranges(round_.parts)
 
 
-def _step(one: StageSummary) -> dict[str, Any]:
+def _step(one: SnapshotSummary) -> dict[str, Any]:
     stage, step = one.stage, one.step
     return {
         "id": one.key,

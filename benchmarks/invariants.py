@@ -1,0 +1,77 @@
+"""What must hold of every account of a step and of every history, whatever the dump."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fingerprints import fingerprint
+from heavy import kind
+from op_names import resolved
+
+from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.step import StepChange
+from xlareport.hlo.model import HloModule
+
+_NOTHING = re.compile(r"\b(?:changed nothing|only gave other (?:names|numbers) to)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A broken invariant."""
+
+    invariant: str
+    words: str
+
+
+def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iterator[Failure]:
+    """Yield what the account of a step breaks.
+
+    The change of the count of instructions is what was added less what was removed; and "changed
+    nothing" is said only where both modules are the same but for names, metadata and free order.
+    """
+    difference = after.instruction_count - before.instruction_count
+    told = len(step.added) - len(step.removed)
+    if difference != told:
+        counts = f"{len(step.added)} added, {len(step.removed)} removed"
+        yield Failure("count", f"{difference:+} instructions, told {told:+}: {counts}")
+    if _NOTHING.search(step.headline) and fingerprint(before) != fingerprint(after):
+        yield Failure("nothing", step.headline)
+
+
+def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure]:
+    """Yield what the histories of heavy instructions break, up to the optimized snapshot.
+
+    Whatever is gone has left no heavy instruction of its op_name, or the reason names it; and
+    whatever is said to be in the input stands in the first snapshot.
+    """
+    first, final = snapshots.modules[0], snapshots.modules[last]
+    left = _by_op_name(final)
+    for place, op_names in _heavy(first):
+        event = history(snapshots, 0, place)[-1]
+        gone = event.event is Event.GONE and event.stage <= last
+        still = [one for name in op_names for one in left[name]] if gone else []
+        if still and not any(f"%{one.instruction}" in event.reason for one in still):
+            names = ", ".join(map(str, still[:3]))
+            words = f"{place} {min(op_names)} at {event.stage} ({event.reason}): {names}"
+            yield Failure("gone", words)
+    for place, _ in _heavy(final):
+        event = history(snapshots, last, place)[0]
+        if event.event is Event.FIRST and first.find(*event.instruction) is None:
+            yield Failure("made", f"{place} is said to come from {event.instruction}")
+
+
+def _by_op_name(module: HloModule) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = defaultdict(list)
+    for place, op_names in _heavy(module):
+        for name in op_names:
+            found[name].append(place)
+    return found
+
+
+def _heavy(module: HloModule) -> Iterator[tuple[Place, frozenset[str]]]:
+    for place, op_names in resolved(module):
+        one = module.find(*place)
+        if one is not None and kind(one) is not None:
+            yield place, op_names

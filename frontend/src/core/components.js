@@ -1,0 +1,50 @@
+/** Components: elements with a data attribute, each drawn by the function that is registered for it. */
+
+import { element } from "./elements.js";
+
+/** @type {Map<string, (host: HTMLElement, key: string) => Promise<void> | void>} */
+const components = new Map();
+
+/**
+ * Says how elements with a data attribute are drawn.
+ * @param {string} attribute `data-xr-table`
+ * @param {(host: HTMLElement, key: string) => Promise<void> | void} draw
+ */
+export function component(attribute, draw) {
+  components.set(attribute, draw);
+  drawAll(document, attribute);
+}
+
+/**
+ * Draws every component inside an element that was made by script.
+ * @param {ParentNode} parent
+ * @returns {Promise<void[]>} kept when all are drawn
+ */
+export function drawComponents(parent) {
+  return Promise.all([...components.keys()].flatMap((attribute) => drawAll(parent, attribute)));
+}
+
+/**
+ * @param {ParentNode} parent
+ * @param {string} attribute
+ * @returns {Promise<void>[]}
+ */
+function drawAll(parent, attribute) {
+  const hosts = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(`[${attribute}]`)]);
+  return hosts.map((host) =>
+    drawOne(host, attribute).catch((/** @type {Error} */ error) => {
+      host.removeAttribute("aria-busy");
+      host.append(element("p.xr-failed", { role: "alert" }, `This part could not be drawn. ${error.message}`));
+    }),
+  );
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {string} attribute
+ */
+async function drawOne(host, attribute) {
+  if (host.dataset.xrDrawn) return;
+  host.dataset.xrDrawn = "yes";
+  await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
+}

@@ -1,0 +1,161 @@
+/**
+ * The steps of one computation as a film: what stays stands still, what is new fades in, what is gone
+ * fades out. All steps share one layout. `#film=main.5&frame=0012&watch=dot.3` is the address.
+ */
+
+import { state } from "../core/address.js";
+import { element } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
+import { bindKey } from "../keys.js";
+import { interactivePicture, waitUntilNear } from "../pictures/interactive.js";
+import { writeSvg } from "../pictures/svg.js";
+import { Frames } from "./frames.js";
+import { readVersions } from "./versions.js";
+
+const FADE = 700;
+
+/** @typedef {{stages: [string, string][], films: import("./frames.js").Title[], others: number}} Index */
+
+/** The slider, the keys and the picture. */
+class Cinema {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} key
+   * @param {Index} index
+   */
+  constructor(host, key, index) {
+    this.key = key;
+    this.index = index;
+    this.steps = host.dataset.steps ?? "";
+    this.at = 0;
+    /** What the address named that is no film here. */
+    this.unknown = "";
+    this.choice = /** @type {HTMLSelectElement} */ (element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name, frames], number) => element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`))));
+    this.watch = /** @type {HTMLInputElement} */ (element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" }));
+    this.slider = /** @type {HTMLInputElement} */ (element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) }));
+    this.status = element("p.xr-film-step", { role: "status" });
+    this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
+    const move = (/** @type {1 | -1} */ way, /** @type {string} */ words, /** @type {string} */ letter) => element("button.xr-button", { type: "button", onclick: () => this.show(this.at + way) }, words, " ", element("kbd", null, letter));
+    const part = (/** @type {string} */ words, /** @type {HTMLElement} */ input) => element("div", null, element("label", { for: input.id }, words), input);
+    const more = index.others ? element("p.xr-muted", null, `${format.plural(index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`) : null;
+    host.replaceChildren(
+      element("div.xr-explore-form", null, part("Computation", this.choice), part("Watch one instruction", this.watch)),
+      element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
+      this.status,
+      this.figure,
+      ...(more ? [more] : []),
+    );
+    bindKey(",", "Film: the step before", () => this.show(this.at - 1));
+    bindKey(".", "Film: the next step", () => this.show(this.at + 1));
+    window.addEventListener("hashchange", () => state.get("film") && this.open());
+    this.open();
+    if (state.get("film")) host.scrollIntoView({ block: "start" });
+  }
+
+  /** Opens the film that the address names. */
+  open() {
+    const wanted = state.get("film") ?? "";
+    const named = this.index.films.findIndex(([name]) => name === wanted);
+    this.unknown = named < 0 ? wanted : "";
+    this.choice.value = String(Math.max(0, named));
+    this.watch.value = state.get("watch") ?? "";
+    return this.load(state.get("frame"));
+  }
+
+  choose() {
+    this.unknown = "";
+    state.set({ film: this.index.films[Number(this.choice.value)][0], watch: this.watch.value.trim(), frame: null });
+    return this.load(null);
+  }
+
+  /** @param {string | null} wanted the key of a snapshot */
+  async load(wanted) {
+    const number = Number(this.choice.value);
+    const reel = readVersions(await load(`${this.key}-${number}`));
+    this.film = new Frames(reel, this.index.films[number], this.watch.value.trim());
+    this.picture = null;
+    this.slider.max = String(this.film.stages.length - 1);
+    if (!this.film.stages.length) return this.nothing();
+    const stage = this.unknown ? -1 : this.index.stages.findIndex(([key]) => key === wanted);
+    const last = this.film.stages.findLastIndex((one) => stage < 0 || one <= stage);
+    return this.show(Math.max(0, last), stage < 0);
+  }
+
+  nothing() {
+    this.film = null;
+    this.figure.replaceChildren();
+    this.status.textContent = `No instruction of this computation was ever called %${this.watch.value.trim().replace(/^%/, "")}.`;
+  }
+
+  /**
+   * @param {number} wanted
+   * @param {boolean} [quiet] whether the address stays as it is
+   */
+  async show(wanted, quiet = false) {
+    if (!this.film) return;
+    const look = await load("pictures/look");
+    this.at = Math.min(Math.max(0, wanted), this.film.stages.length - 1);
+    const [key, label] = this.index.stages[this.film.stages[this.at]];
+    const { drawing, layout, counts } = this.film.drawn(this.at, label);
+    this.slider.value = String(this.at);
+    this.slider.setAttribute("aria-valuetext", label);
+    if (!quiet) this.unknown = "";
+    if (!quiet) state.set({ film: this.film.name, frame: key });
+    this.play(writeSvg(drawing, layout, look));
+    const told = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
+    const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.film.name}.`), " "] : [];
+    this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.film.stages.length)}). ${told}`);
+  }
+
+  /** @param {string} svg the next frame */
+  play(svg) {
+    if (!this.picture) {
+      this.figure.replaceChildren();
+      this.picture = interactivePicture(this.figure, "film", svg);
+      requestAnimationFrame(() => this.picture?.showFocus());
+      return;
+    }
+    const { picture } = this;
+    const former = picture.exchange(svg);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    fade(former, picture.svg);
+  }
+}
+
+/**
+ * Lets fade in what a picture has new, and fade out what it has no longer.
+ * @param {SVGSVGElement} before
+ * @param {SVGSVGElement} after
+ */
+function fade(before, after) {
+  const here = new Map([...after.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
+  const there = new Map([...before.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
+  for (const [life, box] of here) if (!there.has(life)) box.classList.add("xr-born");
+  const drawn = new Set([...before.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
+  const kept = new Set([...after.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
+  for (const arrow of after.querySelectorAll("[data-e]")) if (!drawn.has(arrow.getAttribute("d"))) arrow.classList.add("xr-born");
+  const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box]) => box), ...[...before.querySelectorAll("path[data-e]")].filter((one) => !kept.has(one.getAttribute("d")))];
+  const stage = after.querySelector(":scope > g[transform]");
+  for (const one of gone) {
+    one.removeAttribute("data-e");
+    one.removeAttribute("data-target");
+    one.removeAttribute("role");
+    one.setAttribute("class", `${one.getAttribute("class")} xr-dying`);
+    one.setAttribute("aria-hidden", "true");
+    stage?.append(one);
+    setTimeout(() => one.remove(), FADE);
+  }
+}
+
+/**
+ * Draws the computations of a module in all snapshots.
+ * @param {HTMLElement} host
+ * @param {string} key of its payload
+ */
+export async function drawComputationTimelines(host, key) {
+  if (!state.get("film")) await waitUntilNear(host);
+  const index = await load(key);
+  if (index.films.length) new Cinema(host, key, index);
+  else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
+}

@@ -1,0 +1,56 @@
+/** Histories as they are stored: columns of records (pages/history/columns.py). */
+
+import { splitRows, sums, unfold } from "../core/packing.js";
+
+/**
+ * @typedef {object} Index
+ * @property {[string, string][]} stages keys and labels of the snapshots
+ * @property {number} chunk subjects in each chunk
+ * @property {string[]} titles of the subjects
+ * @property {number} forward the number of the first subject that is asked forward
+ * @property {[number, ...string[]]} between the number of the first of what came and went on the way, and titles
+ * @property {Record<string, number[]>} names subjects that ever bore a name
+ * @property {boolean} complete whether all subjects are here
+ */
+/** @typedef {[number, string, string, string[], string[], string, string]} Event stage, event, instruction, other names from and to, initial of the grade, reason */
+/** @typedef {number[]} Listed how many there are, and the numbers of the first standings */
+/** @typedef {{instructions: number, events: number[], origins: Listed, now: Listed}} Subject */
+/** @typedef {[string, string, string, string, string]} Standing place, opcode, shape, op_name, source */
+/** @typedef {{subjects: Subject[], standings: Standing[], events: Event[]}} Chunk */
+
+/**
+ * @param {any[][]} columns
+ * @returns {any[]} their rows
+ */
+const rowsOf = (columns) => columns[0].map((_, row) => columns.map((column) => column[row]));
+
+/**
+ * Puts an index together; the other side is pages/history/columns.py.
+ * @param {any} index
+ * @returns {Index}
+ */
+export function readIndex({ titles, between: [first, others], names: [names, lengths, steps], ...rest }) {
+  const numbers = splitRows([lengths, sums(steps)]);
+  return {
+    ...rest,
+    titles: unfold(titles),
+    between: [first, ...unfold(others)],
+    names: Object.fromEntries(unfold(names).map((name, place) => [name, numbers[place]])),
+  };
+}
+
+/**
+ * Puts a chunk together.
+ * @param {any} chunk
+ * @returns {Chunk}
+ */
+export function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds, names, sources, targets, grades, reasons] }) {
+  const firsts = (/** @type {number[][]} */ [counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row, place) => [counts[place], ...row]);
+  const lists = (/** @type {[number[], any]} */ [lengths, some]) => splitRows([lengths, unfold(some)]);
+  const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
+  return {
+    subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
+    standings: rowsOf(standings.map(unfold)),
+    events: rowsOf([stages, unfold(kinds), unfold(names), lists(sources), lists(targets), unfold(grades), unfold(reasons)]),
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * Keys, and the words that explain things: an overlay under `?` lists every key of the page, and
+ * whatever has `data-meaning`, a sentence (`data-further` is a word that says more), or `data-word`, a name that `words.js` knows, says what
+ * it means when pointed at or moved to.
+ */
+
+import { element } from "./core/elements.js";
+import { explainWord, watchNames, wordAtCaret, wordAtPoint } from "./names/words.js";
+
+/** @type {Map<string, {help: string, action: () => void}>} */
+const bound = new Map();
+
+/**
+ * Binds a key on this page.
+ * @param {string} key as KeyboardEvent says it
+ * @param {string} help what it does, for the overlay
+ * @param {() => void} action
+ */
+export function bindKey(key, help, action) {
+  bound.set(key, { help, action });
+}
+
+/** @param {KeyboardEvent} event */
+function pressed(event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  const found = bound.get(event.key);
+  if (!found) return;
+  event.preventDefault();
+  found.action();
+}
+
+const overlay = /** @type {HTMLDialogElement} */ (element("dialog.xr-keys", { "aria-label": "Keys" }));
+
+function showKeys() {
+  if (overlay.open) return overlay.close();
+  const own = [...bound].map(([key, { help }]) => [key, help]);
+  const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
+  const all = [...own, ...theme, ["Esc", "Close what is open"]];
+  const rows = all.map(([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)));
+  overlay.replaceChildren(
+    element("h2", null, "Keys on this page"),
+    element("table", null, element("tbody", null, ...rows)),
+    element("button.xr-button", { type: "button", onclick: () => overlay.close() }, "Close"),
+  );
+  overlay.showModal();
+}
+
+const tip = element("div.xr-tip", { role: "tooltip", id: "xr-tip", hidden: true });
+
+/** @type {HTMLElement | null} */
+let asked = null;
+
+const TEXT = ".xr-text, .xr-whole-lines code";
+
+/** @param {Event} event */
+async function explain(event) {
+  const target = event.target instanceof Element ? event.target.closest("[data-meaning], [data-word]") : null;
+  if (!(target instanceof HTMLElement)) return tip.contains(/** @type {Node} */ (event.target)) || hide();
+  if (target === asked && !tip.hidden) return;
+  hide();
+  asked = target;
+  const { meaning, word, further } = target.dataset;
+  const parts = meaning ? [["", meaning]] : await explainWord(word ?? "");
+  if (further) parts.push(...(await explainWord(further)));
+  if (asked !== target || !parts.length) return;
+  show(target.getBoundingClientRect(), parts);
+  target.setAttribute("aria-describedby", tip.id);
+}
+
+/** @param {PointerEvent} event explains names in lines of HLO text, which are no elements */
+async function explainText(event) {
+  const target = event.target instanceof Element ? event.target : null;
+  const line = target?.closest(TEXT);
+  if (!(line instanceof HTMLElement) || target?.closest("[data-word], [data-meaning]")) return;
+  await showFound(await wordAtPoint(line, event.clientX, event.clientY));
+}
+
+/** Explains the name that is marked, or at which the caret of the keyboard stands. */
+async function explainMarked() {
+  const marked = getSelection();
+  const node = marked?.anchorNode;
+  const line = (node instanceof Element ? node : node?.parentElement)?.closest(TEXT);
+  if (!marked?.rangeCount || !(line instanceof HTMLElement)) return;
+  await showFound(await wordAtCaret(line, marked.getRangeAt(0)));
+}
+
+/** @param {{word: string, place: DOMRect} | null} found */
+async function showFound(found) {
+  const parts = found ? await explainWord(found.word) : [];
+  if (found && parts.length) show(found.place, parts);
+  else if (!asked) hide();
+}
+
+/**
+ * @param {DOMRect} place of what is explained
+ * @param {string[][]} parts pieces of its name with their meanings
+ */
+function show(place, parts) {
+  tip.replaceChildren(...parts.map(([part, meaning]) => element("p", null, part && element("code", null, part), part && " ", meaning)));
+  tip.hidden = false;
+  const left = Math.min(place.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const below = place.bottom + tip.offsetHeight + 12 < innerHeight;
+  tip.style.left = `${Math.max(8, left) + scrollX}px`;
+  tip.style.top = `${(below ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + scrollY}px`;
+}
+
+function hide() {
+  asked = null;
+  tip.hidden = true;
+  document.querySelector("[aria-describedby=xr-tip]")?.removeAttribute("aria-describedby");
+}
+
+/** Lets the keyboard reach what is wider than its room. */
+function reachWide() {
+  const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
+  for (const wide of boxes.filter((one) => one.scrollWidth > one.clientWidth)) {
+    for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name, value);
+  }
+}
+
+/** Binds the keys of this page, and lets its names explain themselves. */
+export function installKeys() {
+  reachWide();
+  window.addEventListener("load", reachWide); // the theme wraps tables late
+  new ResizeObserver(reachWide).observe(document.querySelector(".md-content") ?? document.body); // and others fill them
+  document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+  document.body.append(overlay, tip);
+  document.addEventListener("keydown", pressed);
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  document.addEventListener("pointerover", explain);
+  document.addEventListener("pointermove", explainText);
+  document.addEventListener("selectionchange", explainMarked);
+  document.addEventListener("focusin", explain);
+  document.addEventListener("focusout", hide);
+  watchNames();
+  bindKey("?", "Show this help", showKeys);
+  for (const link of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-xr-key]"))) {
+    bindKey(link.dataset.xrKey ?? "", link.title || link.textContent || "", () => link.click());
+  }
+}

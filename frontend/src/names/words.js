@@ -1,0 +1,333 @@
+/**
+ * Names that say what they are. What bears `data-word="KIND:NAME"` explains itself when pointed at
+ * or moved to, and as a link leads to its entry. Names that sentences put between backticks are
+ * marked here, where the tables know them. The tables are the payload `words`, loaded once.
+ */
+
+import { root } from "../core/address.js";
+import { element } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
+
+/** @typedef {[string, string]} Part a piece of a name and its meaning */
+/** @typedef {{forms: string[], fields: Record<string, string>, manner: Record<string, string>, suffix: Record<string, string>}} Grammar */
+/** @typedef {{words: Record<string, Record<string, string>>, bits: Record<string, number>, instruction: Grammar}} Tables */
+
+const LONGEST = 4096;
+const OUTPUT = "Which part of its result is meant, where that is a tuple, counted from 0.";
+const WHOLE = "Its result as a whole.";
+const PAGES = /** @type {Record<string, string>} */ ({
+  instruction: "names.html#instruction-and-computation-names",
+  shape: "glossary.html#element-types",
+  layout: "glossary.html#word-layout",
+});
+const TOLD_BY_SIGN = /** @type {[RegExp, string][]} */ ([
+  [/^%[\w.#$-]+$/, "instruction"],
+  [/^(?:pred|token|opaque|bf16|[sufc]\d+\w*)\[[^\]]*\](?:\{[^}]*\})?$/, "shape"],
+  [/^--\w+(?:=.*)?$/, "flag"],
+  [/^(?!sm_|module_)[A-Za-z_][\w-]*(?:\.[\w-]+)*\.(?:\d+(?:_spmd)?|clone|remat\d*)(?:\{[\d,]*\})?$/, "instruction"],
+  [/^\{\d+(?:,\d+)*:[^{}]*\}$|^\{\d+(?:,\d+)+\}$/, "layout"],
+]);
+
+/** Names of fusions without a number: passes with such names are known by theirs. */
+const FUSED = /^(?:(?:loop|input|output|wrapped|gemm_fusion)_\w+|\w+_fusion)$/;
+
+/** @returns {Promise<Tables>} */
+const tables = () => load("words");
+
+/** @param {string} word `KIND:NAME` */
+function divide(word) {
+  const colon = word.indexOf(":");
+  return /** @type {[string, string]} */ ([word.slice(0, colon), word.slice(colon + 1)]);
+}
+
+/** @param {string} name a flag as one writes it */
+const bareFlag = (name) => name.replace(/^-+/, "").replace(/=.*$/s, "");
+
+/**
+ * @param {string} kind
+ * @param {string} name
+ * @returns {string} the address of its entry
+ */
+function address(kind, name) {
+  if (kind === "instruction" && document.querySelector("[data-xr-history]")) {
+    return `#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+  }
+  const entry = kind === "flag" ? bareFlag(name) : name;
+  return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
+}
+
+/** @param {string} word `KIND:NAME` */
+export const entryAddress = (word) => address(...divide(word));
+
+/**
+ * Makes a name that explains itself and leads to its entry.
+ * @param {string} kind `opcode`, `pass`, `flag`, `type`, `kind`, `stage`, `word`, `instruction` or `shape`
+ * @param {string} name
+ * @param {...(Node | string)} shown the name as code, if nothing else
+ */
+export function nameLink(kind, name, ...shown) {
+  const inside = shown.length ? shown : [element("code", null, name)];
+  return element("a.xr-word", { "data-word": `${kind}:${name}`, href: address(kind, name) }, ...inside);
+}
+
+/**
+ * Says what a name means; nothing where that is not known.
+ * @param {string} word `KIND:NAME`
+ * @returns {Promise<Part[]>}
+ */
+export async function explainWord(word) {
+  const known = await tables();
+  const [kind, name] = divide(word);
+  if (kind === "instruction") return instruction(name, known);
+  if (kind === "shape") return shape(name, known);
+  if (kind === "layout") return layoutParts(name.slice(1, -1));
+  return kinds(name, known).filter(([one]) => one === kind).map(([, meaning]) => ["", meaning]);
+}
+
+/**
+ * @param {string} name
+ * @param {Tables} known
+ * @returns {Part[]} each kind of word that the name is, and what it means as such
+ */
+function kinds(name, known) {
+  const found = Object.entries(known.words).map(([kind, words]) => [kind, own(words, kind === "flag" ? bareFlag(name) : name)]);
+  return /** @type {Part[]} */ (found.filter(([, meaning]) => meaning));
+}
+
+/**
+ * @param {Record<string, string>} words
+ * @param {string} name
+ */
+const own = (words, name) => (Object.hasOwn(words, name) ? words[name] : "");
+
+/**
+ * Takes the name of an instruction or a computation apart, as `dump/instruction_names.py` does.
+ * @param {string} name
+ * @param {Tables} known
+ * @returns {Part[]}
+ */
+function instruction(name, known) {
+  const { fields, suffix } = known.instruction;
+  const output = /\{([\d,]*)\}$/.exec(name);
+  const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name.slice(0, output?.index ?? LONGEST));
+  if (!match) return [[name, fields.born]];
+  const [, wide, first, later, elements] = match;
+  return [
+    ...Array.from(wide.matchAll(/wide/g), () => /** @type {Part} */ (["wide", suffix.wide])),
+    ...firstParts(first, known),
+    ...later.split(".").slice(1).flatMap((piece) => laterParts(piece, known.instruction)),
+    ...elements.split("#").slice(1).map((number) => /** @type {Part} */ ([number, fields.element.replace("{text}", number)])),
+    ...(output ? [/** @type {Part} */ ([output[0], output[1] ? OUTPUT : WHOLE])] : []),
+  ];
+}
+
+/**
+ * @param {string} text
+ * @param {Tables} known
+ * @returns {Part[]}
+ */
+function firstParts(text, known) {
+  for (const form of known.instruction.forms) {
+    const match = new RegExp(`^(?:${form})$`, "ds").exec(text);
+    if (match) return innermost(match).map(([field, start, end]) => part(field, text.slice(start, end), known));
+  }
+  return [part("born", text, known)];
+}
+
+/**
+ * @param {RegExpExecArray} match
+ * @returns {[string, number, number][]} the groups that hold no other one, from left to right
+ */
+function innermost(match) {
+  const all = Object.entries(match.indices?.groups ?? {}).filter(([, span]) => span && span[0] < span[1]);
+  const spans = all.map(([field, [start, end]]) => /** @type {[string, number, number]} */ ([field, start, end]));
+  spans.sort((one, other) => one[1] - other[1] || other[2] - one[2]);
+  return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
+}
+
+/**
+ * @param {string} field
+ * @param {string} text
+ * @param {Tables} known
+ * @returns {Part}
+ */
+function part(field, text, known) {
+  const { fields, manner } = known.instruction;
+  if (field === "manner") return [text, own(manner, text) || fields.manner];
+  const opcode = /^(?:born|operation|async)$/.test(field) ? own(known.words.opcode, text) : "";
+  return [text, `${fields[field].replace("{text}", text)}${opcode ? ` As an opcode: ${opcode}` : ""}`];
+}
+
+/**
+ * @param {string} text
+ * @param {Grammar} grammar
+ * @returns {Part[]}
+ */
+function laterParts(text, { fields, suffix }) {
+  const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text);
+  const [, word, number] = numbered ? [text, numbered[2], numbered[1]] : /** @type {string[]} */ (/^(.*?)(\d*)$/s.exec(text));
+  const parts = /** @type {Part[]} */ ([[word, own(suffix, word) || fields.later], [number, fields.number]]);
+  return (numbered ? parts.reverse() : parts).filter(([one]) => one);
+}
+
+/**
+ * @param {string} text `f32[128,256]{1,0}`, or several in brackets
+ * @param {Tables} known
+ * @returns {Part[]}
+ */
+function shape(text, known) {
+  const match = /^(\w+)\[([^\]]*)\](?:\{(.*)\})?$/s.exec(text);
+  if (!match) return [["( )", "A tuple: several arrays, or further tuples, as one value."]];
+  const [, type, dimensions, layout] = match;
+  return [
+    [type, own(known.words.type, type) || "A type of element that is not known here."],
+    [`[${dimensions}]`, sizes(dimensions, known.bits[type])],
+    ...(layout ? layoutParts(layout) : []),
+  ];
+}
+
+/**
+ * @param {string} dimensions
+ * @param {number | undefined} bits
+ */
+function sizes(dimensions, bits) {
+  if (!dimensions) return "No dimensions: a single value.";
+  const numbers = dimensions.split(",").map((size) => Number(size.replace("<=", "")));
+  const total = numbers.reduce((product, size) => product * size, 1);
+  if (Number.isNaN(total)) return "The size of each dimension; ? is one that is known only when the program runs.";
+  const bytes = bits ? `, ${format.bytes((total * bits) / 8)} without padding` : "";
+  const most = dimensions.includes("<=") ? " at most; <= marks a size that is known only when the program runs" : "";
+  const product = numbers.length > 1 ? `${numbers.map(format.count).join(" \u00d7 ")}, ` : "";
+  return `The size of each dimension: ${product}${format.plural(total, "element")}${bytes}${most}.`;
+}
+
+/**
+ * @param {string} layout
+ * @returns {Part[]}
+ */
+function layoutParts(layout) {
+  const order = /^[\d,]*/.exec(layout)?.[0] ?? "";
+  const parts = /** @type {Part[]} */ ([]);
+  if (order) {
+    const nearest = order.split(",")[0];
+    parts.push([`{${order}}`, `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`]);
+  }
+  for (const [written, letter, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
+    if (letter === "T") parts.push([written, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
+    if (letter === "S") parts.push([written, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+    if (letter === "E") parts.push([written, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
+  }
+  return parts;
+}
+
+/**
+ * @param {string} text
+ * @param {Tables} known
+ * @returns {string} `KIND:NAME` of what a text is; empty where that is not known
+ */
+function recognised(text, known) {
+  for (const [pattern, kind] of TOLD_BY_SIGN) {
+    if (pattern.test(text) && (kind !== "flag" || own(known.words.flag, bareFlag(text)))) return `${kind}:${text}`;
+  }
+  const found = kinds(text, known).find(([kind]) => kind !== "word");
+  if (!found && FUSED.test(text)) return `instruction:${text}`;
+  return found ? `${found[0]}:${text}` : "";
+}
+
+const IN_TEXT = /%[\w.#$-]+|[a-z]+\d*\w*\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?|[A-Za-z_][\w.-]*/g;
+
+/**
+ * Finds the name under the pointer in a line of HLO text.
+ * @param {HTMLElement} line
+ * @param {number} x
+ * @param {number} y
+ * @returns {Promise<{word: string, place: DOMRect} | null>}
+ */
+export async function wordAtPoint(line, x, y) {
+  const caret = document.caretRangeFromPoint?.(x, y);
+  return caret && wordAtCaret(line, caret);
+}
+
+/**
+ * Finds the name at a caret, of the pointer or of the keyboard, in a line of HLO text.
+ * @param {HTMLElement} line
+ * @param {Range} caret
+ * @returns {Promise<{word: string, place: DOMRect} | null>}
+ */
+export async function wordAtCaret(line, caret) {
+  if (!line.contains(caret.startContainer)) return null;
+  const known = await tables();
+  const before = document.createRange();
+  before.setStart(line, 0);
+  before.setEnd(caret.startContainer, caret.startOffset);
+  const offset = before.toString().length;
+  const text = (line.textContent ?? "").slice(0, offset + LONGEST);
+  for (const match of text.matchAll(IN_TEXT)) {
+    if (match.index > offset) return null;
+    if (match.index + match[0].length < offset) continue;
+    const word = kindInText(text, match.index, match[0], known);
+    return word ? { word, place: caret.getBoundingClientRect() } : null;
+  }
+  return null;
+}
+
+/**
+ * @param {string} text a line of HLO text
+ * @param {number} start where the name begins
+ * @param {string} name
+ * @param {Tables} known
+ * @returns {string} `KIND:NAME`, empty where the place does not tell the kind
+ */
+function kindInText(text, start, name, known) {
+  const follows = text.slice(start + name.length);
+  if (follows.startsWith("(") && own(known.words.opcode, name)) return `opcode:${name}`;
+  if (follows.startsWith(" = ") || name.startsWith("%")) return `instruction:${name}`;
+  const told = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name));
+  return told ? `${told[1]}:${name}` : "";
+}
+
+/** Names whose meaning stands beside them, or whose kind their table tells, are left as they are. */
+const UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
+
+/**
+ * Lets the names in a part of the page explain themselves.
+ * @param {ParentNode} parent
+ */
+async function mark(parent) {
+  for (const one of /** @type {NodeListOf<HTMLAnchorElement>} */ (parent.querySelectorAll("a[data-word]:not([href])"))) {
+    one.href = entryAddress(one.dataset.word ?? "");
+  }
+  const names = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(UNMARKED)]);
+  if (!names.length) return;
+  const known = await tables();
+  for (const one of names) {
+    const around = one.closest("a");
+    const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${one.textContent}` : recognised(one.textContent ?? "", known);
+    if (!word || !one.parentNode) continue;
+    if (around) around.dataset.word ??= word;
+    else wrap(one, word);
+  }
+}
+
+/**
+ * @param {HTMLElement} shown
+ * @param {string} word
+ */
+function wrap(shown, word) {
+  const made = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+  shown.replaceWith(made);
+  made.append(shown);
+}
+
+/** Marks what scripts put into the page later. */
+export function watchNames() {
+  const observer = new MutationObserver((changes) => {
+    const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node instanceof HTMLElement);
+    for (const parent of new Set(added.map((node) => node.parentElement))) if (parent) void mark(parent);
+  });
+  for (const article of document.querySelectorAll("article")) {
+    void mark(article);
+    observer.observe(article, { childList: true, subtree: true });
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What can be searched for: a small index of the report, one for each module, the words that are
+ * explained, the list of files. Finds what contains all words of a query, ranked.
+ */
+
+import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
+
+/** How well a value answers, best first: the same, begins with it, a word in it does, contains it. */
+export const RANKS = 4;
+const NAMED = new Set(["instruction", "computation"]);
+
+/** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
+/** @typedef {{text: string, note: string, href: string}} Hit */
+/** @typedef {{rank: number, hit: () => Hit}} Found */
+/** @typedef {[number, Record<string, [number, number, number]>, number[], number[], number[]]} Step */
+
+/**
+ * @param {string} value in lower case
+ * @param {string} query in lower case
+ * @returns {number} the rank, or -1
+ */
+function rank(value, query) {
+  let at = value.indexOf(query);
+  if (at < 0) return -1;
+  if (at === 0) return value.length === query.length ? 0 : 1;
+  for (; at > 0; at = value.indexOf(query, at + 1)) {
+    if (!/[a-z0-9]/.test(value[at - 1])) return 2;
+  }
+  return 3;
+}
+
+/** @param {string} query @returns {(value: string) => number} ranks values in lower case */
+export function ranker(query) {
+  const parts = query.split(/\s+/);
+  if (parts.length === 1) return (value) => rank(value, query);
+  return (value) => {
+    const whole = rank(value, query);
+    return whole < 0 && parts.every((part) => value.includes(part)) ? RANKS - 1 : whole;
+  };
+}
+
+/** @param {{values?: string[], stems: string[], counts: number[], numbers: number[]}} packed */
+function unpacked({ values, stems, counts, numbers }) {
+  if (values) return values;
+  const names = [];
+  for (const [place, stem] of stems.entries()) {
+    let number = -2;
+    for (let left = counts[place]; left > 0; left -= 1) {
+      number += numbers[names.length];
+      names.push(number < 0 ? stem : `${stem}.${number}`);
+    }
+  }
+  return names;
+}
+
+/** What one module can be searched for. */
+export class ModuleIndex {
+  /**
+   * @param {Module} module
+   * @param {any} value the payload
+   * @param {boolean} several whether the report has other modules
+   */
+  constructor(module, value, several) {
+    this.module = module;
+    this.where = several ? `, in ${module.name}` : "";
+    this.value = value;
+    this.last = value.stages.length - 1;
+    /** @type {Map<string, {values: string[], lower: string[]}>} */
+    this.kinds = new Map();
+    for (const [kind, packed] of Object.entries(value.kinds)) {
+      const values = unpacked(packed);
+      this.kinds.set(kind, { values, lower: values.map((one) => one.toLowerCase()) });
+    }
+    this.labels = value.stages.map((/** @type {string[]} */ [key, label]) => `${key} ${label}`.toLowerCase());
+  }
+
+  /** @param {string} kind @param {number} place */
+  span(kind, place) {
+    return /** @type {[number, number]} */ (this.value.spans[this.value.kinds[kind].spans[place]]);
+  }
+
+  /** @param {string} kind @param {number} place @returns {Hit} */
+  hit(kind, place) {
+    const text = /** @type {{values: string[]}} */ (this.kinds.get(kind)).values[place];
+    const [first, last] = this.span(kind, place);
+    const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes[place]]}, ` : "";
+    return { text: NAMED.has(kind) ? `%${text}` : text, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text, last) };
+  }
+
+  /** @param {number} first @param {number} last the numbers of snapshots */
+  lifetime(first, last) {
+    const label = (/** @type {number} */ place) => this.value.stages[place][1].split(": ")[0];
+    if (first === 0 && last === this.last) return "from the first snapshot to the last";
+    if (last === this.last) return `since ${label(first)}`;
+    if (first === last) return `only in ${label(first)}`;
+    return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
+  }
+
+  /** @param {string} kind @param {string} text @param {number} last */
+  address(kind, text, last) {
+    const [stage, , hasText] = this.value.stages[last];
+    const page = `m/${this.module.slug}`;
+    const name = encodeURIComponent(text);
+    const kept = last === this.last;
+    if (kind === "instruction" && kept) return `${page}.html#${this.module.changed ? "i" : "node"}=${name}`;
+    if (kind === "op_name" && this.module.changed) return `${page}.html#op=${name}`;
+    if (kept && (kind === "opcode" || kind === "source")) {
+      const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;
+      return `${page}.html#t=${page}/instructions&q=${shown}`;
+    }
+    if (!hasText) return `${page}.html?steps#step=${encodeURIComponent(stage)}`;
+    const text_at = `${page}.html?texts#text=${encodeURIComponent(stage)}`;
+    if (NAMED.has(kind)) return `${text_at}&name=${name}`;
+    return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name}(` : name}`;
+  }
+
+  /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
+  *find(kind, ranked) {
+    const lower = this.kinds.get(kind)?.lower ?? [];
+    for (let place = 0; place < lower.length; place += 1) {
+      const found = ranked(lower[place]);
+      if (found >= 0) yield { rank: found, hit: () => this.hit(kind, place) };
+    }
+  }
+
+  /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
+  *stages(ranked) {
+    for (const [place, label] of this.labels.entries()) {
+      const found = ranked(label);
+      if (found >= 0) yield { rank: Math.max(1, found), hit: () => this.stage(place, "a snapshot") };
+    }
+  }
+
+  /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
+  stage(place, note) {
+    const [key, label] = this.value.stages[place];
+    return { text: label, note: `${note}${this.where}`, href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}` };
+  }
+
+  /** @param {string} opcode @returns {Hit[]} the steps that touched it */
+  touchedOpcode(opcode) {
+    return this.value.steps.flatMap((/** @type {Step} */ [place, told]) => {
+      const [added, removed, changed] = Object.hasOwn(told, opcode) ? told[opcode] : [0, 0, 0];
+      const said = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
+      return added || removed || changed ? [this.stage(place, said.filter(Boolean).join(", "))] : [];
+    });
+  }
+
+  /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
+  touchedName(name) {
+    const place = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
+    if (place < 0) return [];
+    return this.value.steps.flatMap((/** @type {Step} */ [step, , ...lists]) => {
+      const said = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
+      return said.length ? [this.stage(step, `%${name} ${said.join(", ")}`)] : [];
+    });
+  }
+}
+
+/** @param {number[]} distances @param {number} wanted */
+function holds(distances, wanted) {
+  let at = 0;
+  for (const distance of distances) if ((at += distance) >= wanted) return at === wanted;
+  return false;
+}
+
+/** @param {Module} module @param {boolean} several @returns {Promise<ModuleIndex>} */
+export const loadModuleIndex = async (module, several) => new ModuleIndex(module, await load(`m/${module.slug}/search`), several);

@@ -1,0 +1,277 @@
+/**
+ * The search over everything, under `/` on every page. What is small is loaded when it opens, then
+ * module after module, the one of this page and the main program first.
+ */
+
+import { insideReport, root } from "../core/address.js";
+import { element } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { load } from "../core/payloads.js";
+import { bindKey } from "../keys.js";
+import { entryAddress } from "../names/words.js";
+import { RANKS, loadModuleIndex, ranker } from "./index.js";
+
+const SHOWN = 5;
+const MORE = 50;
+/** Modules that are loaded without being asked for, and files of a dump whose list is. */
+const AT_FIRST = 40;
+const FILES = 20000;
+
+const GROUPS = /** @type {[string, string][]} */ ([
+  ["module", "Modules"],
+  ["opcode", "Opcodes"],
+  ["touched", "Steps that touched it"],
+  ["instruction", "Instructions"],
+  ["computation", "Computations"],
+  ["stages", "Passes, pipelines and steps"],
+  ["op_name", "Framework ops"],
+  ["scope", "Scopes"],
+  ["source", "Source lines"],
+  ["shape", "Shapes"],
+  ["finding", "What stands out"],
+  ["file", "Files"],
+  ["word", "Explained"],
+]);
+
+/** @typedef {import("./index.js").Module} Module */
+/** @typedef {import("./index.js").ModuleIndex} ModuleIndex */
+/** @typedef {import("./index.js").Hit} Hit */
+/** @typedef {import("./index.js").Found} Found */
+/** @typedef {{kind: string, title: string, found: Found[], count: number, best: number}} Group */
+
+class Search {
+  constructor() {
+    this.input = /** @type {HTMLInputElement} */ (
+      element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" })
+    );
+    this.status = element("p.xr-muted", { role: "status" });
+    this.results = element("div.xr-search-results", { id: "xr-search-results" });
+    const close = element("button.xr-button", { type: "button", onclick: () => this.dialog.close() }, "Close");
+    this.dialog = /** @type {HTMLDialogElement} */ (
+      element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results)
+    );
+    /** @type {ModuleIndex[]} */
+    this.indexes = [];
+    /** @type {Module[]} */
+    this.waiting = [];
+    /** @type {{module: Found[], front: any, words: any, files: any}} */
+    this.small = { module: [], front: null, words: null, files: null };
+    this.limit = new Map();
+    this.failed = 0;
+    this.begun = false;
+    this.input.addEventListener("input", () => this.changed());
+    this.dialog.addEventListener("keydown", (event) => this.press(event));
+    this.dialog.addEventListener("click", (event) => this.clicked(event));
+    document.body.append(this.dialog);
+  }
+
+  open() {
+    if (!this.dialog.open) this.dialog.showModal();
+    this.input.focus();
+    this.input.select();
+    if (!this.begun) this.begin();
+  }
+
+  async begin() {
+    this.begun = true;
+    this.status.textContent = "Loading\u2026";
+    [this.small.front, this.small.words] = await Promise.all(["search", "words"].map((key) => load(key).catch(() => null)));
+    const front = this.small.front ?? { modules: [], files: 0 };
+    this.modules = front.modules.map((/** @type {any[]} */ [slug, name, key, role, read, changed], /** @type {number} */ order) => ({ slug, name, key, role, order, read: read === 1, changed: changed === 1 }));
+    const here = (/** @type {Module} */ one) => location.pathname.includes(`/m/${encodeURIComponent(one.slug)}`);
+    const read = this.modules.filter((/** @type {Module} */ one) => one.read);
+    this.waiting = [...read.filter(here), ...read.filter((/** @type {Module} */ one) => !here(one))];
+    this.show();
+    await this.loadModules(AT_FIRST);
+    if (front.files && front.files <= FILES) await this.loadFiles();
+    this.dialog.dataset.loaded = "yes";
+  }
+
+  async loadFiles() {
+    const table = await load("files").catch(() => null);
+    this.small.files = table?.rows.map((/** @type {any[]} */ [name, kind]) => [Array.isArray(name) ? name[0] : name, kind]);
+    this.show();
+  }
+
+  /** @param {number} most */
+  async loadModules(most) {
+    for (const module of this.waiting.splice(0, most)) {
+      try {
+        this.indexes.push(await loadModuleIndex(module, this.modules.length > 1));
+        this.indexes.sort((one, other) => one.module.order - other.module.order);
+      } catch {
+        this.failed += 1;
+      }
+      this.show();
+    }
+  }
+
+  changed() {
+    this.limit.clear();
+    this.show();
+  }
+
+  /** Draws what is found. */
+  show() {
+    const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
+    const groups = query ? this.groups(query) : [];
+    const hits = groups.reduce((sum, one) => sum + one.found.length, 0);
+    const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+    this.results.replaceChildren(...groups.map((one) => this.drawn(one)), ...this.others());
+    this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type what you look for${this.searched()}`;
+    const again = at && [...this.results.querySelectorAll("a")].find((one) => one.getAttribute("href") === at);
+    if (again) again.focus();
+  }
+
+  searched() {
+    const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
+    const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
+    return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules?.length ?? 0)}${failed}${cut}.`;
+  }
+
+  others() {
+    if (!this.waiting.length || !this.begun) return [];
+    const words = `Search ${format.plural(Math.min(MORE, this.waiting.length), "more module")}`;
+    return [element("button.xr-button", { type: "button", onclick: () => this.loadModules(MORE) }, words)];
+  }
+
+  /** @param {string} query @returns {Group[]} those in which something is found, the best first */
+  groups(query) {
+    const ranked = ranker(query);
+    const found = GROUPS.map(([kind, title]) => this.group(kind, title, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
+    const touched = found.find((one) => one.kind === "touched");
+    if (touched) touched.best = 0;
+    return found.filter((one) => one.found.length).sort((one, other) => one.best - other.best);
+  }
+
+  /** @param {string} kind @param {string} title @param {Iterable<Found>} found @returns {Group} */
+  group(kind, title, found) {
+    const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
+    for (const one of found) ranks[one.rank].push(one);
+    const best = ranks.findIndex((one) => one.length);
+    const all = ranks.flat();
+    return { kind, title, found: all, count: all.length, best };
+  }
+
+  /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
+  *find(kind, ranked) {
+    for (const index of this.indexes) yield* kind === "stages" ? index.stages(ranked) : index.find(kind, ranked);
+    for (const [value, hit] of this.few(kind)) {
+      const rank = ranked(value.toLowerCase());
+      if (rank >= 0) yield { rank, hit };
+    }
+  }
+
+  /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
+  few(kind) {
+    const { front, words, files } = this.small;
+    if (kind === "word") return explained(words);
+    if (kind === "file") return (files ?? []).map((/** @type {string[]} */ [name, note]) => [name, () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })]);
+    if (!front) return [];
+    if (kind === "module") return this.modules.map((/** @type {Module} */ one) => [one.name, () => ({ text: one.name, note: one.role, href: page(one) })]);
+    if (kind === "finding") return front.findings.map((/** @type {[number, string]} */ [number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
+    if (kind === "scope") return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+    return kind === "opcode" ? this.unloaded(front.opcodes) : [];
+  }
+
+  /** @param {string} text @param {number[]} numbers of the modules that have it @returns {Hit} */
+  holder(text, numbers) {
+    const first = this.modules[numbers[0]];
+    const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
+    return { text, note: `${first.name}${more}`, href: `${page(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}` };
+  }
+
+  /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
+  unloaded(opcodes) {
+    const known = new Set(this.indexes.map((one) => one.module.slug));
+    return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
+      const left = numbers.filter((number) => !known.has(this.modules[number].slug));
+      return left.length ? [/** @type {[string, () => Hit]} */ ([opcode, () => this.holder(opcode, left)])] : [];
+    });
+  }
+
+  /** @param {string} query @returns {Generator<Found>} steps that touched an opcode or an instruction */
+  *touched(query) {
+    for (const index of this.indexes) {
+      const opcodes = index.kinds.get("opcode")?.values ?? [];
+      const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((one) => one.startsWith(query)) : null;
+      const hits = [...(opcode ? index.touchedOpcode(opcode).map((one) => ({ ...one, note: `${opcode}: ${one.note}` })) : []), ...index.touchedName(query)];
+      for (const hit of hits) yield { rank: 0, hit: () => hit };
+    }
+  }
+
+  /** @param {Group} group */
+  drawn({ kind, title, found, count }) {
+    const limit = this.limit.get(kind) ?? SHOWN;
+    const rows = found.slice(0, limit).map((one) => row(one.hit()));
+    const rest = count - rows.length;
+    const more = rest > 0 && element("button.xr-button", { type: "button", onclick: () => this.more(kind, limit) }, `${format.count(rest)} more`);
+    return element("section", null, element("h2", null, `${title} `, element("span.xr-muted", null, format.count(count))), element("ul", null, ...rows), more);
+  }
+
+  /** @param {string} kind @param {number} limit */
+  more(kind, limit) {
+    this.limit.set(kind, limit + MORE);
+    this.show();
+    this.input.focus();
+  }
+
+  /** @param {MouseEvent} event */
+  clicked(event) {
+    const target = /** @type {Element} */ (event.target);
+    const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+    if (target === this.dialog || (target.closest("a") && !elsewhere)) this.dialog.close();
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    const links = [...this.results.querySelectorAll("a")];
+    const at = links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
+    if (event.key === "Enter" && event.target === this.input) {
+      event.preventDefault();
+      links[0]?.click();
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const next = at + (event.key === "ArrowDown" ? 1 : -1);
+      (next < 0 ? this.input : links[Math.min(next, links.length - 1)])?.focus();
+    } else if (at >= 0 && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      this.input.focus();
+    }
+    event.stopPropagation();
+  }
+}
+
+/** @param {Module} module */
+const page = (module) => `m/${module.slug}.html`;
+
+/** @param {any} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary */
+function* explained(tables) {
+  for (const [kind, words] of Object.entries(tables?.words ?? {})) {
+    for (const [name, meaning] of Object.entries(words)) {
+      yield [name, () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })];
+    }
+  }
+}
+
+/** @param {Hit} hit */
+function row({ text, note, href }) {
+  return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note)));
+}
+
+/** Adds the search to this page. */
+export function installSearch() {
+  const search = new Search();
+  const opener = element("button.xr-search-open", { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() }, "Find ", element("kbd", null, "/"));
+  document.querySelector(".md-header__inner")?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
+  bindKey("/", "Search everything in this report", () => search.open());
+
+  // The theme takes this key for its own search, which keeps `s` and its box.
+  window.addEventListener("keydown", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
+  }, true);
+}

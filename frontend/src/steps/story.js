@@ -1,0 +1,292 @@
+/**
+ * What one step did: its account in words, the groups of changes, opcodes, pictures, text.
+ */
+
+import { drawComponents } from "../core/components.js";
+import { element } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { drawDiff } from "./diff.js";
+
+const SHOWN_OPCODES = 12;
+const SHOWN_GROUPS = 8;
+const ORDER = ["", "exact", "matched", "guessed"];
+const NAME = /(%[\w.-]*\w)/;
+
+/** @typedef {string | string[] | null} Names */
+/** @typedef {{before: Names, after: Names, scope: string | null, reason: string | null, grade: string | null}} Example */
+/** @typedef {{kind: string, label: string, title: string, count: number, grade: string | null, examples: Example[]}} Group */
+/** @typedef {{key: string, name: string, place: number, alt: string}} Drawn a picture of those of a name in a payload */
+/** @typedef {{name: string, line: number, before: Drawn, after: Drawn}} Place pictures of what a line of `left_out` names */
+/**
+ * @typedef {object} Story
+ * @property {string} headline
+ * @property {string[]} account
+ * @property {string | null} certain
+ * @property {[string, string, string, string][]} figures what, before, after, difference
+ * @property {string} time
+ * @property {[string, boolean][]} [ran]
+ * @property {Group[]} groups
+ * @property {[string, number | null, number | null][]} opcodes
+ * @property {{before: Drawn | null, after: Drawn | null, note: string, left_out?: string[], places?: Place[]} | null} pictures
+ * @property {any} diff
+ */
+
+const GRADES = /** @type {Record<string, string>} */ ({
+  exact: "Read off directly: nothing else is possible.",
+  matched: "Paired by what they compute and what they are connected to.",
+  guessed: "Likely, but another reading is possible.",
+});
+
+/**
+ * @param {string | null | undefined} grade
+ * @returns {HTMLElement | null} the chip that stands beside a claim
+ */
+export function gradeChip(grade) {
+  if (!grade || !(grade in GRADES)) return null;
+  return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
+}
+
+/** @param {string} kind */
+function look(kind) {
+  if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
+  return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+}
+
+/** @param {string} name an instruction's leads to its history */
+function asked(name) {
+  const shown = element("code", null, name);
+  if (!name.startsWith("%")) return shown;
+  return element("a.xr-ask", { href: `#i=${encodeURIComponent(name.slice(1))}`, title: "Where it came from and where it went" }, shown);
+}
+
+/**
+ * Returns a sentence with its names as code; those of instructions lead to their histories.
+ * @param {string} words names stand between backticks, or begin with `%`
+ * @returns {(Node | string)[]}
+ */
+export function sentence(words) {
+  const parts = words.split("`");
+  if (parts.length % 2 === 0) return [words];
+  return parts.flatMap((part, place) => (place % 2 ? [asked(part)] : withNames(part))).filter(Boolean);
+}
+
+/** @param {string} words */
+const withNames = (words) => words.split(NAME).map((part, place) => (place % 2 ? asked(part) : part));
+
+/**
+ * @param {string} words
+ * @returns {string} for where nothing can be set as code
+ */
+export const plainSentence = (words) => words.replaceAll("`", "");
+
+/** @param {Names} names */
+function nameList(names) {
+  if (names === null || names.length === 0) return element("span.xr-muted", null, "\u2014");
+  const all = typeof names === "string" ? [names] : names;
+  return element("span", null, ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : asked(name)]));
+}
+
+/** @param {Example} example */
+function exampleRow(example) {
+  return element(
+    "tr",
+    null,
+    element("td", null, nameList(example.before)),
+    element("td.xr-arrow", null, "\u2192"),
+    element("td", null, nameList(example.after)),
+    element("td.xr-muted", null, example.scope ?? ""),
+    element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade)),
+  );
+}
+
+/**
+ * Draws all groups of one kind of change.
+ * @param {Group[]} groups
+ * @param {number} place
+ */
+function kindPart(groups, place) {
+  const [{ kind, label }] = groups;
+  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  const weakest = groups.map((group) => group.grade ?? "").sort((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0];
+  return element(
+    "details.xr-group",
+    { open: place === 0 },
+    element(
+      "summary",
+      null,
+      element(`span.xr-mark-sign.xr-${look(kind)}`, { "aria-hidden": "true" }),
+      element("span.xr-group-title", null, label),
+      element("span.xr-count", null, `${format.count(count)}\u00d7`),
+      gradeChip(weakest),
+    ),
+    groupTable(label, groups.slice(0, SHOWN_GROUPS)),
+    groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS)),
+  );
+}
+
+/**
+ * @param {string} label
+ * @param {Group[]} groups
+ */
+function groupsMore(label, groups) {
+  return element("details.xr-fold", null, element("summary", null, `${format.count(groups.length)} more groups`), groupTable(label, groups));
+}
+
+/**
+ * @param {string} label
+ * @param {Group[]} groups
+ */
+function groupTable(label, groups) {
+  const head = ["Before", "", "After", "Where", "Why"].map((title) => (title ? element("th", { scope: "col" }, title) : element("td")));
+  const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head)), ...groups.map(groupRows));
+  return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+}
+
+/** @param {Group} group */
+function groupRows({ title, count, grade: surest, examples }) {
+  const more = count - examples.length;
+  const head = element("th", { colspan: 5, scope: "rowgroup" }, title, " ", element("span.xr-count", null, `${format.count(count)}\u00d7`), " ", gradeChip(surest));
+  const rest = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
+  return element("tbody", null, element("tr.xr-group-head", null, head), ...examples.map(exampleRow), rest);
+}
+
+/** @param {Group[]} groups */
+function kindParts(groups) {
+  const kinds = [...new Set(groups.map(({ kind }) => kind))];
+  return kinds.map((kind, place) => kindPart(groups.filter((group) => group.kind === kind), place));
+}
+
+/** @param {[string, boolean][]} ran every pass of the step, where the compiler listed them */
+function ranPart(ran) {
+  if (ran.length < 2) return null;
+  const changed = ran.filter(([, change]) => change).length;
+  const rows = ran.map(([name, change]) => element("li", null, element("code", null, name), change && element("b", null, " reported a change")));
+  const words = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
+  return element("details.xr-fold", null, element("summary", null, words), element("ol", null, ...rows));
+}
+
+/** @param {Story} story */
+function figuresPart({ figures, time }) {
+  const changed = figures.filter(([, , , difference]) => difference);
+  const same = figures.filter(([, , , difference]) => !difference);
+  const rows = changed.map(([what, before, after, difference]) => element("tr", null, element("th", { scope: "row" }, what), element("td", null, before), element("td.xr-arrow", null, "\u2192"), element("td", null, after), element("td.xr-figure-delta", null, difference)));
+  const kept = same.map(([what, before]) => `${what} (${before})`);
+  return element(
+    "div.xr-step-figures",
+    null,
+    rows.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows)),
+    kept.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept.join(", ")}.`),
+    time && element("p.xr-muted", null, time),
+  );
+}
+
+/** @param {[string, number | null, number | null][]} opcodes */
+function opcodePart(opcodes) {
+  const changed = opcodes.filter(([, before, after]) => before !== after);
+  changed.sort((one, other) => Math.abs(delta(other) ?? 0) - Math.abs(delta(one) ?? 0));
+  if (!changed.length) return null;
+  const rows = changed.map(opcodeRow);
+  const rest = rows.splice(SHOWN_OPCODES);
+  const all = (/** @type {HTMLElement[]} */ some) => element("div.xr-opcodes", null, ...some);
+  return element(
+    "section",
+    null,
+    element("h3", null, "Opcodes that became more or fewer"),
+    all(rows),
+    rest.length > 0 && element("details", null, element("summary", null, `${rest.length} more`), all(rest)),
+  );
+}
+
+/** @param {[string, number | null, number | null]} opcode */
+const delta = ([, before, after]) => (before === null || after === null ? null : after - before);
+
+/** @param {[string, number | null, number | null]} opcode */
+function opcodeRow(opcode) {
+  const [name, before, after] = opcode;
+  const change = delta(opcode) ?? 0;
+  const shown = (/** @type {number | null} */ number) => (number === null ? format.unknown : format.count(number));
+  return element(
+    "div.xr-opcode",
+    { title: `${shown(before)} before, ${shown(after)} after` },
+    element("code", null, name),
+    element(`span.xr-delta.${change > 0 ? "xr-added" : "xr-removed"}`, null, format.signed(change)),
+    element("span.xr-muted", null, `${shown(before)} \u2192 ${shown(after)}`),
+  );
+}
+
+/** @param {Story} story */
+function picturePart({ pictures }) {
+  if (!pictures) return null;
+  const { note, left_out: leftOut, places = [] } = pictures;
+  const figures = [drawn("Before", pictures.before), drawn("After", pictures.after)];
+  if (!figures.some(Boolean) && !note) return null;
+  return element(
+    "section",
+    null,
+    element("h3", null, "What changed, drawn"),
+    note && element("p.xr-muted", null, ...sentence(note)),
+    figures.some(Boolean) && element("div.xr-pair", null, ...figures),
+    leftOut?.length ? leftOutPart(leftOut, places) : null,
+  );
+}
+
+/**
+ * @param {string[]} lines what changed besides, each line of one kind
+ * @param {Place[]} places
+ */
+function leftOutPart(lines, places) {
+  const item = (/** @type {string} */ line, /** @type {number} */ number) => element("li", null, ...sentence(line), ...places.filter((one) => one.line === number).map(placePart));
+  return element(
+    "details.xr-left-out",
+    null,
+    element("summary", null, `What changed besides (${lines.length})`),
+    element("ul", null, ...lines.map(item)),
+  );
+}
+
+/** @param {Place} place whose pictures are drawn when it is opened */
+function placePart({ name, before, after }) {
+  return element("details", null, element("summary", null, "Drawn: ", element("code", null, name)), element("div.xr-pair", null, drawn("Before", before), drawn("After", after)));
+}
+
+/**
+ * @param {string} words
+ * @param {Drawn | null} picture
+ */
+function drawn(words, picture) {
+  if (!picture) return null;
+  return element(
+    "figure.xr-picture",
+    { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words}: ${picture.alt}`, "data-side": words.toLowerCase() },
+    element("figcaption", null, words),
+  );
+}
+
+/** @param {Story} story */
+function textPart({ diff }) {
+  if (!diff?.hunks.length) return null;
+  return element("section", null, element("h3", null, "The text of the change"), drawDiff(diff));
+}
+
+/**
+ * Draws everything that the payload of a step holds.
+ * @param {Story} story
+ * @returns {HTMLElement}
+ */
+export function drawStory(story) {
+  const part = element(
+    "div",
+    null,
+    story.certain && element("p.xr-certain", null, ...sentence(story.certain)),
+    ranPart(story.ran ?? []),
+    story.account.length > 0 && element("ul.xr-account", null, ...story.account.map((words) => element("li", null, ...sentence(words)))),
+    figuresPart(story),
+    story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
+    ...kindParts(story.groups),
+    opcodePart(story.opcodes),
+    picturePart(story),
+    textPart(story),
+  );
+  drawComponents(part);
+  return part;
+}

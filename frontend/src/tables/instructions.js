@@ -1,0 +1,100 @@
+/**
+ * The table of all instructions of a module as it was left: what they are from the index of the
+ * graph, their figures from pieces of their own. Nothing of it is loaded until somebody asks.
+ */
+
+import { state } from "../core/address.js";
+import { element } from "../core/elements.js";
+import { load } from "../core/payloads.js";
+import { loadGraph } from "../graphs/graph.js";
+import { Table } from "./table.js";
+
+const COLUMNS = [
+  { title: "Instruction", kind: "code", of: "instruction" },
+  { title: "Opcode", kind: "code", of: "opcode" },
+  { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
+  { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
+  { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
+  { title: "Share", kind: "percent", help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion" },
+  { title: "Scope", kind: "text", help: "the framework op that it comes from" },
+  { title: "Source", kind: "text", help: "the line of the program that it comes from" },
+  { title: "Computation", kind: "code", of: "instruction", help: "where it stands" },
+];
+const SHARE = 5;
+
+/**
+ * @typedef {object} Piece
+ * @property {number} pieces how many there are
+ * @property {(number | null)[]} flops
+ * @property {(number | null)[]} bytes
+ * @property {(number | null)[]} share
+ * @property {number[]} scope into `scopes`
+ * @property {number[]} source into `sources`
+ * @property {string[]} scopes
+ * @property {string[]} sources
+ */
+
+/**
+ * @param {string} key
+ * @returns {Promise<Piece[]>}
+ */
+async function pieces(key) {
+  const first = /** @type {Piece} */ (await load(`${key}-0`));
+  const others = Array.from({ length: first.pieces - 1 }, (_, place) => load(`${key}-${place + 1}`));
+  return [first, ...(await Promise.all(others))];
+}
+
+/**
+ * @param {any} index of the graph
+ * @param {Piece[]} found
+ */
+function rows(index, found) {
+  const names = index.names.values();
+  const inside = index.computations.flatMap((/** @type {[string, number]} */ [name, count]) => Array(count).fill(name));
+  /** @type {any[][]} */
+  const listed = [];
+  for (const piece of found) {
+    for (let place = 0; place < piece.share.length; place += 1) {
+      const at = listed.length;
+      const [opcode] = index.looks[index.look[at]];
+      const figures = [piece.flops[place], piece.bytes[place], piece.share[place]];
+      const from = [piece.scopes[piece.scope[place]], piece.sources[piece.source[place]]];
+      listed.push([names.next().value, opcode, index.shapes[index.shape[at]][0], ...figures, ...from, inside[at]]);
+    }
+  }
+  return listed;
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {string} key
+ */
+async function show(host, key) {
+  const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
+  host.replaceChildren(room);
+  const [{ index }, found] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces(key)]);
+  const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
+  room.removeAttribute("aria-busy");
+  const data = { columns: COLUMNS, rows: rows(index, found), sort: [SHARE, "desc"], empty: "There is no instruction." };
+  new Table(room, key, /** @type {any} */ (data));
+  host.append(element("p.xr-muted", null, note));
+}
+
+/**
+ * Draws the table of all instructions, as soon as somebody asks for it.
+ * @param {HTMLElement} host
+ * @param {string} key of its payload
+ */
+export async function drawInstructions(host, key) {
+  const open = () => show(host, key);
+  const asked = () => state.get("t") === key;
+  if (asked()) return open();
+  const button = host.querySelector("button");
+  const opened = new Promise((resolve) => {
+    button?.addEventListener("click", resolve, { once: true });
+    window.addEventListener("hashchange", () => asked() && resolve(null));
+  });
+  await opened;
+  await open();
+  host.querySelector("input")?.focus();
+}

@@ -1,0 +1,5875 @@
+// Made from frontend/src by `make bundle`: changes here are lost.
+"use strict";
+var xlareport = (() => {
+  var __defProp = Object.defineProperty;
+  var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+  var __getOwnPropNames = Object.getOwnPropertyNames;
+  var __hasOwnProp = Object.prototype.hasOwnProperty;
+  var __export = (target2, all) => {
+    for (var name2 in all)
+      __defProp(target2, name2, { get: all[name2], enumerable: true });
+  };
+  var __copyProps = (to, from, except, desc) => {
+    if (from && typeof from === "object" || typeof from === "function") {
+      for (let key of __getOwnPropNames(from))
+        if (!__hasOwnProp.call(to, key) && key !== except)
+          __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+    }
+    return to;
+  };
+  var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+
+  // src/main.js
+  var main_exports = {};
+  __export(main_exports, {
+    deliver: () => deliver,
+    element: () => element,
+    explainWord: () => explainWord,
+    interactivePicture: () => interactivePicture,
+    load: () => load,
+    loadGraph: () => loadGraph,
+    loadSnapshotGraph: () => loadSnapshotGraph,
+    prose: () => prose,
+    readDrawing: () => readDrawing,
+    recordLayout: () => recordLayout,
+    recordSvg: () => recordSvg,
+    state: () => state,
+    tokens: () => tokens2,
+    visible: () => visible
+  });
+
+  // src/core/elements.js
+  function element(tag, attributes, ...children) {
+    const [name2, ...classes] = tag.split(".");
+    const created = document.createElement(name2);
+    if (classes.length) created.className = classes.join(" ");
+    for (const [key, value] of Object.entries(attributes ?? {})) {
+      if (value === null || value === void 0 || value === false) continue;
+      if (key.startsWith("on")) created.addEventListener(key.slice(2), value);
+      else created.setAttribute(key, value === true ? "" : String(value));
+    }
+    for (const child of children) {
+      if (child === null || child === void 0 || child === false) continue;
+      created.append(child instanceof Node ? child : String(child));
+    }
+    return (
+      /** @type {ElementOf<Tag>} */
+      created
+    );
+  }
+  function prose(sentence2) {
+    const parts = sentence2.split("`");
+    if (parts.length % 2 === 0) return [sentence2];
+    return parts.map((part2, place) => place % 2 ? element("code", null, part2) : part2).filter(Boolean);
+  }
+
+  // src/core/components.js
+  var components = /* @__PURE__ */ new Map();
+  function component(attribute, draw) {
+    components.set(attribute, draw);
+    drawAll(document, attribute);
+  }
+  function drawComponents(parent) {
+    return Promise.all([...components.keys()].flatMap((attribute) => drawAll(parent, attribute)));
+  }
+  function drawAll(parent, attribute) {
+    const hosts = (
+      /** @type {HTMLElement[]} */
+      [...parent.querySelectorAll(`[${attribute}]`)]
+    );
+    return hosts.map(
+      (host) => drawOne(host, attribute).catch((error) => {
+        host.removeAttribute("aria-busy");
+        host.append(element("p.xr-failed", { role: "alert" }, `This part could not be drawn. ${error.message}`));
+      })
+    );
+  }
+  async function drawOne(host, attribute) {
+    if (host.dataset.xrDrawn) return;
+    host.dataset.xrDrawn = "yes";
+    await components.get(attribute)?.(host, host.getAttribute(attribute) ?? "");
+  }
+
+  // src/core/address.js
+  var script = (
+    /** @type {HTMLScriptElement | null} */
+    document.currentScript?.src ?? ""
+  );
+  var isSingleFile = !script;
+  var root = new URL(isSingleFile ? "./" : "../", script || location.href).href;
+  function insideReport(address3) {
+    const resolved = new URL(address3, root).href;
+    return resolved.startsWith(root) ? resolved : null;
+  }
+  var state = {
+    /**
+     * @param {string} name
+     * @returns {string | null} its value, null where the address does not have it
+     */
+    get(name2) {
+      return parameters().get(name2);
+    },
+    /**
+     * Puts values into the address; empty ones and null leave it.
+     * @param {Record<string, string | null>} values
+     */
+    set(values3) {
+      const all = parameters();
+      for (const [name2, value] of Object.entries(values3)) {
+        if (value) all.set(name2, value);
+        else all.delete(name2);
+      }
+      const text2 = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
+      history.replaceState(history.state, "", text2 ? `#${text2}` : location.pathname + location.search);
+    }
+  };
+  function askedPart() {
+    const query = isSingleFile ? (state.get("page") ?? "").split("?")[1] : location.search.slice(1);
+    const [[name2, value] = ["", ""]] = new URLSearchParams(query);
+    return value ? "" : name2;
+  }
+  function shareableAddress(fragment) {
+    const page3 = state.get("page");
+    return new URL(page3 ? `#page=${page3}&${fragment.slice(1)}` : fragment, location.href).href;
+  }
+  function parameters() {
+    const hash = location.hash.slice(1);
+    return new URLSearchParams(hash.includes("=") ? hash : "");
+  }
+
+  // src/core/format.js
+  var EN_DASH = "\u2013";
+  var whole = new Intl.NumberFormat("en-US");
+  var TIMES = [[1, "s"], [1e3, "ms"], [1e6, "\xB5s"]];
+  var fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
+  function scaled(number, base, units) {
+    let value = number;
+    let unit = 0;
+    while (unit < units.length - 1 && Math.round(value) >= base) {
+      value /= base;
+      unit += 1;
+    }
+    return `${value.toFixed(unit === 0 || value >= 99.95 ? 0 : 1)} ${units[unit]}`;
+  }
+  var format = {
+    unknown: EN_DASH,
+    /** @param {number} number */
+    count: (number) => whole.format(number).replace("-", "\u2212"),
+    /** @param {number} number */
+    float: (number) => fraction.format(number).replace("-", "\u2212"),
+    /** @param {number} number a difference, or null where it is not known */
+    signed(number) {
+      return number === 0 ? "\xB10" : number < 0 ? format.count(number) : `+${format.count(number)}`;
+    },
+    /** @param {number} share */
+    percent(share2) {
+      const percent = share2 * 100;
+      if (percent > 0 && percent < 0.1) return "<0.1%";
+      if (percent > 99.9 && percent < 100) return ">99.9%";
+      return `${percent.toFixed(percent >= 10 || percent === 0 ? 0 : 1)}%`;
+    },
+    /** @param {number} number */
+    bytes: (number) => scaled(number, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
+    /** @param {number} number */
+    flops: (number) => `${scaled(number, 1e3, ["", "k", "M", "G", "T", "P", "E"])}flop`,
+    /** @param {number} time seconds */
+    seconds(time) {
+      const [factor, unit] = TIMES.find(([each]) => time * each >= 1) ?? [1e9, "ns"];
+      return `${Number((time * factor).toPrecision(3))} ${unit}`;
+    },
+    /**
+     * @param {number} number
+     * @param {string} singular
+     * @param {string} [plural]
+     */
+    plural(number, singular, plural) {
+      return `${format.count(number)} ${number === 1 ? singular : plural ?? `${singular}s`}`;
+    }
+  };
+
+  // src/core/packing.js
+  var DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
+  var values = new Uint8Array(128);
+  for (const [value, digit] of [...DIGITS].entries()) values[digit.charCodeAt(0)] = value;
+  function decoded(body) {
+    const groups = Math.ceil(body.length / 5);
+    const bytes = new DataView(new ArrayBuffer(groups * 4));
+    const whole2 = body.padEnd(groups * 5, "~");
+    for (let group = 0, at = 0; group < groups; group += 1) {
+      let value = 0;
+      for (const end = at + 5; at < end; at += 1) value = value * 85 + values[whole2.charCodeAt(at)];
+      bytes.setUint32(group * 4, value);
+    }
+    return bytes.buffer.slice(0, Math.floor(body.length * 4 / 5));
+  }
+  function inflate(body, packing) {
+    const stream = new Blob([decoded(body)]).stream().pipeThrough(new DecompressionStream(packing));
+    return new Response(stream).json();
+  }
+  function unfold([patterns, uses, steps]) {
+    const counts = new Int32Array(patterns.length);
+    for (const use of uses) counts[use] += 1;
+    const numbers = Int32Array.from(steps);
+    let end = 0;
+    const columns2 = patterns.map((pattern, place) => {
+      const parts = typeof pattern === "string" ? pattern.split("\x7F") : pattern;
+      const [start, count] = [end, counts[place]];
+      for (let slot = 1; slot < parts.length; slot += 1, end += count) {
+        for (let row4 = 1; row4 < count; row4 += 1) numbers[end + row4] += numbers[end + row4 - 1];
+      }
+      return { parts, next: start, count };
+    });
+    return uses.map((use) => {
+      const column = columns2[use];
+      const { parts, count } = column;
+      let text2 = parts[0];
+      for (let slot = 1, at = column.next; slot < parts.length; slot += 1, at += count) text2 += numbers[at] + parts[slot];
+      column.next += 1;
+      return text2;
+    });
+  }
+  function sums(steps) {
+    let sum = 0;
+    return steps.map((step) => sum += step);
+  }
+  function splitRows([lengths, all]) {
+    let end = 0;
+    return lengths.map((length) => all.slice(end, end += length));
+  }
+
+  // src/core/payloads.js
+  var awaited = /* @__PURE__ */ new Map();
+  function deliver(key, body, packing) {
+    awaited.get(key)?.(opened(body, packing));
+  }
+  function opened(body, packing) {
+    return packing ? inflate(body, packing) : JSON.parse(body);
+  }
+  var leftOut = new Set(JSON.parse(document.documentElement.dataset.xrLeftOut ?? "[]"));
+  var MAY_BE_SMALL = /^(m\/[^/]+\/)(?!(?:small|search|texts(?:-\d+)?)$)(.+)$/;
+  var loaded = /* @__PURE__ */ new Map();
+  function load(key) {
+    const known5 = loaded.get(key) ?? locate(key);
+    loaded.set(key, known5);
+    known5.catch(() => loaded.delete(key));
+    return known5;
+  }
+  async function locate(key) {
+    const [, folder, name2] = MAY_BE_SMALL.exec(key) ?? [];
+    if (folder) {
+      const small = await load(`${folder}small`);
+      if (Object.hasOwn(small, name2)) return small[name2];
+    }
+    if (leftOut.has(key)) throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
+    return isSingleFile ? embedded(key) : fetched(key);
+  }
+  function fetched(key) {
+    return new Promise((resolve, reject) => {
+      awaited.set(key, resolve);
+      const script2 = document.createElement("script");
+      script2.src = `${root}assets/data/${key.split("/").map(encodeURIComponent).join("/")}.js`;
+      script2.onload = () => script2.remove();
+      script2.onerror = () => reject(new Error(`The file ${decodeURI(script2.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`));
+      document.head.append(script2);
+    });
+  }
+  async function embedded(key) {
+    const read = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+    if (document.readyState === "loading") await read;
+    const block = document.getElementById(`assets/data/${key}.js`);
+    if (!block) throw new Error(`Its data (${key}) is not in this file; the foot of the page leads to what is not.`);
+    const [, body, packing] = JSON.parse(block.textContent ?? "");
+    return opened(body, packing);
+  }
+
+  // src/texts/store.js
+  var TextStore = class {
+    /**
+     * @param {string} key `m/x/texts`
+     * @param {[string, number, number | null, number, number[], string, string][]} records
+     * @param {number[]} starts the number of the first line of each chunk
+     */
+    constructor(key, records, starts) {
+      this.key = key;
+      this.starts = starts;
+      this.texts = /** @type {Text[]} */
+      records.map(([path, size, , chunk, runs, name2, label]) => ({ path, size, key: name2, label, chunk, runs }));
+      this.blocks = [];
+      this.chunks = /* @__PURE__ */ new Map();
+      this.taken = 0;
+      this.loading = Promise.resolve();
+    }
+    /**
+     * @param {Text} text
+     * @returns {Promise<string[]>} its lines, without their ends
+     */
+    async lines(text2) {
+      await this.need(text2.chunk);
+      const numbers = this.numbers(this.texts.indexOf(text2));
+      return numbers.flatMap((number, place) => place ? ["", ...this.blocks[number]] : this.blocks[number]);
+    }
+    /**
+     * Returns lines by their numbers; only the chunks that hold them are loaded.
+     * @param {number[]} numbers
+     * @returns {Promise<string[]>}
+     */
+    async numbered(numbers) {
+      const places2 = numbers.map((number) => this.starts.findLastIndex((start) => start <= number));
+      const wanted2 = [...new Set(places2)];
+      const loaded2 = new Map(await Promise.all(wanted2.map(async (place) => (
+        /** @type {[number, string[]]} */
+        [place, (await this.chunk(place)).lines]
+      ))));
+      return numbers.map((number, at) => loaded2.get(places2[at])?.[number - this.starts[places2[at]]] ?? "");
+    }
+    /**
+     * @param {number} number
+     * @returns {Promise<Chunk>}
+     */
+    chunk(number) {
+      const known5 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }));
+      this.chunks.set(number, known5);
+      return known5;
+    }
+    /**
+     * Takes the blocks of all chunks up to one; a chunk may copy from those before it.
+     * @param {number} last
+     */
+    need(last) {
+      this.loading = this.loading.then(async () => {
+        const wanted2 = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place) => this.taken + place);
+        const loaded2 = await Promise.all(wanted2.map((number) => this.chunk(number)));
+        for (const { lines: lines2, blocks } of loaded2) this.take(lines2, blocks);
+        this.taken += wanted2.length;
+      });
+      return this.loading;
+    }
+    /**
+     * @param {string[]} lines
+     * @param {number[][]} blocks
+     */
+    take(lines2, blocks) {
+      let fresh = 0;
+      for (const runs of blocks) {
+        const block = (
+          /** @type {string[]} */
+          []
+        );
+        const ends = /* @__PURE__ */ new Map();
+        this.blocks.push(block);
+        for (let at = 0; at < runs.length; ) {
+          const age = runs[at++];
+          const source = age ? this.blocks[this.blocks.length - age] : lines2;
+          const start = age ? runs[at++] + (ends.get(age) ?? block.length) : fresh;
+          const count = runs[at++];
+          if (age) ends.set(age, start + count);
+          else fresh += count;
+          for (let place = start; place < start + count; place += 1) block.push(source[place]);
+        }
+      }
+    }
+    /**
+     * @param {number} wanted the place of a text
+     * @returns {number[]} its blocks; each text is told by the one before it
+     */
+    numbers(wanted2) {
+      let known5 = 0;
+      let former = (
+        /** @type {number[]} */
+        []
+      );
+      for (const { runs } of this.texts.slice(0, wanted2 + 1)) {
+        const numbers = (
+          /** @type {number[]} */
+          []
+        );
+        for (let at = 0; at < runs.length; ) {
+          const [kind, first] = [runs[at], runs[at + 1]];
+          at += 2;
+          if (kind === 0) for (const end = known5 + first; known5 < end; known5 += 1) numbers.push(known5);
+          else if (kind === 1) numbers.push(...former.slice(first, first + runs[at++]));
+          else numbers.push(first);
+        }
+        former = numbers;
+      }
+      return former;
+    }
+  };
+  var stores = /* @__PURE__ */ new Map();
+  function openTexts(key) {
+    const known5 = stores.get(key) ?? load(key).then((index) => new TextStore(key, index.texts, index.chunks));
+    stores.set(key, known5);
+    return known5;
+  }
+  function textBytes(lines2) {
+    const text2 = lines2.join("\n");
+    if (!/[\udc80-\udcff]/u.test(text2)) return new TextEncoder().encode(text2);
+    const parts = text2.split(/([\udc80-\udcff])/u);
+    const encoder = new TextEncoder();
+    const encoded = parts.map((part2, place) => place % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2));
+    return new Blob(encoded);
+  }
+
+  // src/steps/diff.js
+  var COMPARED = 400;
+  var AT_ONCE = 60;
+  var ALIKE = 0.4;
+  var QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
+  var tokens = (line2) => line2.match(/[\w.-]+|\s+|[^\w\s]/g) ?? [];
+  function compareLines(before, after) {
+    const [old, fresh] = [tokens(before), tokens(after)];
+    let start = 0;
+    while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1;
+    let end = 0;
+    const room = Math.min(old.length, fresh.length) - start;
+    while (end < room && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end += 1;
+    const [left, right] = [old.slice(start, old.length - end), fresh.slice(start, fresh.length - end)];
+    const small = left.length <= COMPARED && right.length <= COMPARED;
+    const [kept2, stayed] = small ? common(left, right) : [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()];
+    const alike = start + end + kept2.size >= Math.max(old.length, fresh.length) * ALIKE;
+    if (!alike) return [[{ text: before, changed: false }], [{ text: after, changed: false }]];
+    const head2 = old.slice(0, start).join("");
+    const tail = old.slice(old.length - end).join("");
+    return [pieces(head2, left, kept2, tail), pieces(head2, right, stayed, tail)];
+  }
+  function common(left, right) {
+    const width = right.length + 1;
+    const table = new Uint16Array((left.length + 1) * width);
+    for (let i = left.length - 1; i >= 0; i -= 1) {
+      for (let j = right.length - 1; j >= 0; j -= 1) {
+        const same = left[i] === right[j];
+        const [below2, beside] = [table[(i + 1) * width + j], table[i * width + j + 1]];
+        table[i * width + j] = same ? table[(i + 1) * width + j + 1] + 1 : Math.max(below2, beside);
+      }
+    }
+    return trace(left, right, table);
+  }
+  function trace(left, right, table) {
+    const width = right.length + 1;
+    const found = (
+      /** @type {[Set<number>, Set<number>]} */
+      [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()]
+    );
+    for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+      if (left[i] === right[j]) {
+        found[0].add(i++);
+        found[1].add(j++);
+      } else if (table[(i + 1) * width + j] >= table[i * width + j + 1]) i += 1;
+      else j += 1;
+    }
+    return found;
+  }
+  function pieces(head2, middle2, kept2, tail) {
+    const all = [{ text: head2, changed: false }];
+    for (const [position, text2] of middle2.entries()) {
+      const changed = !kept2.has(position);
+      const last = all[all.length - 1];
+      if (last.changed === changed) last.text += text2;
+      else all.push({ text: text2, changed });
+    }
+    all.push({ text: tail, changed: false });
+    return all.filter((piece2) => piece2.text);
+  }
+  function quietParts(line2) {
+    const parts = (
+      /** @type {[number, number][]} */
+      []
+    );
+    for (let from = 0; ; ) {
+      const match = QUIET.exec(line2.slice(from));
+      if (!match) return parts;
+      const start = from + match.index;
+      from = closing(line2, start + match[0].length - 1);
+      parts.push([start, from]);
+    }
+  }
+  function closing(line2, open) {
+    let depth = 0;
+    let quoted = false;
+    for (let place = open; place < line2.length; place += 1) {
+      const character = line2[place];
+      if (quoted && character === "\\") place += 1;
+      else if (character === '"') quoted = !quoted;
+      else if (!quoted && character === "{") depth += 1;
+      else if (!quoted && character === "}" && --depth === 0) return place + 1;
+    }
+    return line2.length;
+  }
+  function written(line2) {
+    const text2 = line2.map((piece2) => piece2.text).join("");
+    const nodes = (
+      /** @type {Node[]} */
+      []
+    );
+    let place = 0;
+    for (const [start, end] of quietParts(text2)) {
+      nodes.push(...marked(line2, place, start), element("span.xr-quiet", null, ...marked(line2, start, end)));
+      place = end;
+    }
+    return [...nodes, ...marked(line2, place, text2.length)];
+  }
+  function marked(line2, start, end) {
+    const nodes = (
+      /** @type {Node[]} */
+      []
+    );
+    let place = 0;
+    for (const { text: text2, changed } of line2) {
+      const part2 = text2.slice(Math.max(0, start - place), Math.max(0, end - place));
+      if (part2) nodes.push(changed ? element("mark", null, part2) : document.createTextNode(part2));
+      place += text2.length;
+    }
+    return nodes;
+  }
+  var LOOKS = (
+    /** @type {Record<string, [string, string, string]>} */
+    {
+      "+": ["xr-added", "+", "added"],
+      "-": ["xr-removed", "\u2212", "removed"],
+      "~": ["xr-changed", "~", "changed"],
+      " ": ["xr-same", " ", ""]
+    }
+  );
+  function row(sign, line2, spoken) {
+    const [look2, shown, words2] = LOOKS[sign] ?? LOOKS[" "];
+    const aloud = spoken ?? words2;
+    return element(
+      `div.xr-line.${look2}`,
+      null,
+      element("span.xr-sign", { "aria-hidden": "true" }, shown),
+      aloud && element("span.xr-hidden", null, `${aloud}: `),
+      element("span.xr-text", null, ...written(line2))
+    );
+  }
+  function rows([sign, text2, other]) {
+    if (sign !== "~" || other === void 0) return [row(sign, [{ text: text2, changed: false }])];
+    const [before, after] = compareLines(text2, other);
+    const old = row("~", before, "changed from");
+    const fresh = row("~", after, "changed to");
+    old.classList.add("xr-from");
+    fresh.classList.add("xr-to");
+    return [old, fresh];
+  }
+  function hunk({ computation, lines: lines2 }) {
+    const head2 = element("h4.xr-hunk-title", null, element("code", null, computation));
+    return element("section.xr-hunk", null, head2, element("div.xr-lines", null, ...lines2.flatMap(rows)));
+  }
+  function withinReason({ computation, lines: lines2 }) {
+    const parts = [];
+    for (let from = 0; from === 0 || from < lines2.length; from += AT_ONCE) {
+      parts.push({ computation: from ? "" : computation, lines: lines2.slice(from, from + AT_ONCE) });
+    }
+    return parts;
+  }
+  function drawSome(box2, hunks) {
+    let lines2 = 0;
+    while (hunks.length && lines2 < AT_ONCE) {
+      const next = (
+        /** @type {Hunk} */
+        hunks.shift()
+      );
+      lines2 += next.lines.length;
+      if (next.computation) box2.append(hunk(next));
+      else box2.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
+    }
+    if (hunks.length) requestAnimationFrame(() => setTimeout(() => drawSome(box2, hunks)));
+  }
+  async function readDiff(diff) {
+    const numbers = [sums(diff.before), sums(diff.after)];
+    const own2 = unfold(diff.own);
+    const stored = numbers.flat().filter((number) => number >= 0);
+    const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
+    const found = new Map((await store?.numbered(stored) ?? []).map((line2, place) => [stored[place], bare(line2)]));
+    const [before, after] = numbers.map((some) => some.map((number) => found.get(number) ?? own2[-1 - number])[Symbol.iterator]());
+    const take = (from) => from.next().value ?? "";
+    const lines2 = [...diff.signs].map((sign) => (
+      /** @type {Line} */
+      sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
+    ));
+    const ends = sums(diff.hunks);
+    return unfold(diff.titles).map((computation, place) => ({ computation, lines: lines2.slice(ends[place] - diff.hunks[place], ends[place]) }));
+  }
+  var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
+  function drawDiff(diff) {
+    const box2 = element("div.xr-diff");
+    const missing = diff.total > diff.shown;
+    const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the texts hold the rest.` : `${format.plural(diff.total, "changed line")}.`;
+    const options = element(
+      "div.xr-diff-bar",
+      null,
+      element("span", null, words2, diff.note ? ` ${diff.note}` : ""),
+      toggle(box2, "xr-nowrap", "One line each"),
+      toggle(box2, "xr-hush", "Hide metadata")
+    );
+    box2.append(options);
+    readDiff(diff).then(
+      (hunks) => drawSome(box2, hunks.map(withinReason).flat()),
+      (error) => box2.append(element("p.xr-failed", { role: "alert" }, `The lines cannot be shown. ${error.message}`))
+    );
+    return box2;
+  }
+  function toggle(box2, look2, words2) {
+    const input = (
+      /** @type {HTMLInputElement} */
+      element("input", { type: "checkbox" })
+    );
+    input.checked = remembered(look2);
+    box2.classList.toggle(look2, input.checked);
+    input.addEventListener("change", () => {
+      box2.classList.toggle(look2, input.checked);
+      remember(look2, input.checked);
+    });
+    return element("label", null, input, ` ${words2}`);
+  }
+  function remembered(look2) {
+    try {
+      return localStorage.getItem(look2) !== "no" && (look2 === "xr-hush" || localStorage.getItem(look2) === "yes");
+    } catch {
+      return look2 === "xr-hush";
+    }
+  }
+  function remember(look2, on) {
+    try {
+      localStorage.setItem(look2, on ? "yes" : "no");
+    } catch {
+    }
+  }
+
+  // src/steps/story.js
+  var SHOWN_OPCODES = 12;
+  var SHOWN_GROUPS = 8;
+  var ORDER = ["", "exact", "matched", "guessed"];
+  var NAME = /(%[\w.-]*\w)/;
+  var GRADES = (
+    /** @type {Record<string, string>} */
+    {
+      exact: "Read off directly: nothing else is possible.",
+      matched: "Paired by what they compute and what they are connected to.",
+      guessed: "Likely, but another reading is possible."
+    }
+  );
+  function gradeChip(grade) {
+    if (!grade || !(grade in GRADES)) return null;
+    return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
+  }
+  function look(kind) {
+    if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
+    return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+  }
+  function asked(name2) {
+    const shown = element("code", null, name2);
+    if (!name2.startsWith("%")) return shown;
+    return element("a.xr-ask", { href: `#i=${encodeURIComponent(name2.slice(1))}`, title: "Where it came from and where it went" }, shown);
+  }
+  function sentence(words2) {
+    const parts = words2.split("`");
+    if (parts.length % 2 === 0) return [words2];
+    return parts.flatMap((part2, place) => place % 2 ? [asked(part2)] : withNames(part2)).filter(Boolean);
+  }
+  var withNames = (words2) => words2.split(NAME).map((part2, place) => place % 2 ? asked(part2) : part2);
+  var plainSentence = (words2) => words2.replaceAll("`", "");
+  function nameList(names2) {
+    if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");
+    const all = typeof names2 === "string" ? [names2] : names2;
+    return element("span", null, ...all.flatMap((name2, place) => [place ? ", " : "", name2.startsWith("and ") ? name2 : asked(name2)]));
+  }
+  function exampleRow(example) {
+    return element(
+      "tr",
+      null,
+      element("td", null, nameList(example.before)),
+      element("td.xr-arrow", null, "\u2192"),
+      element("td", null, nameList(example.after)),
+      element("td.xr-muted", null, example.scope ?? ""),
+      element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade))
+    );
+  }
+  function kindPart(groups, place) {
+    const [{ kind, label }] = groups;
+    const count = groups.reduce((sum, group) => sum + group.count, 0);
+    const weakest = groups.map((group) => group.grade ?? "").sort((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0];
+    return element(
+      "details.xr-group",
+      { open: place === 0 },
+      element(
+        "summary",
+        null,
+        element(`span.xr-mark-sign.xr-${look(kind)}`, { "aria-hidden": "true" }),
+        element("span.xr-group-title", null, label),
+        element("span.xr-count", null, `${format.count(count)}\xD7`),
+        gradeChip(weakest)
+      ),
+      groupTable(label, groups.slice(0, SHOWN_GROUPS)),
+      groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS))
+    );
+  }
+  function groupsMore(label, groups) {
+    return element("details.xr-fold", null, element("summary", null, `${format.count(groups.length)} more groups`), groupTable(label, groups));
+  }
+  function groupTable(label, groups) {
+    const head2 = ["Before", "", "After", "Where", "Why"].map((title2) => title2 ? element("th", { scope: "col" }, title2) : element("td"));
+    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), ...groups.map(groupRows));
+    return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+  }
+  function groupRows({ title: title2, count, grade: surest, examples }) {
+    const more = count - examples.length;
+    const head2 = element("th", { colspan: 5, scope: "rowgroup" }, title2, " ", element("span.xr-count", null, `${format.count(count)}\xD7`), " ", gradeChip(surest));
+    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
+    return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
+  }
+  function kindParts(groups) {
+    const kinds3 = [...new Set(groups.map(({ kind }) => kind))];
+    return kinds3.map((kind, place) => kindPart(groups.filter((group) => group.kind === kind), place));
+  }
+  function ranPart(ran) {
+    if (ran.length < 2) return null;
+    const changed = ran.filter(([, change]) => change).length;
+    const rows3 = ran.map(([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change")));
+    const words2 = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
+    return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows3));
+  }
+  function figuresPart({ figures: figures2, time }) {
+    const changed = figures2.filter(([, , , difference]) => difference);
+    const same = figures2.filter(([, , , difference]) => !difference);
+    const rows3 = changed.map(([what, before, after, difference]) => element("tr", null, element("th", { scope: "row" }, what), element("td", null, before), element("td.xr-arrow", null, "\u2192"), element("td", null, after), element("td.xr-figure-delta", null, difference)));
+    const kept2 = same.map(([what, before]) => `${what} (${before})`);
+    return element(
+      "div.xr-step-figures",
+      null,
+      rows3.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows3)),
+      kept2.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept2.join(", ")}.`),
+      time && element("p.xr-muted", null, time)
+    );
+  }
+  function opcodePart(opcodes) {
+    const changed = opcodes.filter(([, before, after]) => before !== after);
+    changed.sort((one, other) => Math.abs(delta(other) ?? 0) - Math.abs(delta(one) ?? 0));
+    if (!changed.length) return null;
+    const rows3 = changed.map(opcodeRow);
+    const rest2 = rows3.splice(SHOWN_OPCODES);
+    const all = (some) => element("div.xr-opcodes", null, ...some);
+    return element(
+      "section",
+      null,
+      element("h3", null, "Opcodes that became more or fewer"),
+      all(rows3),
+      rest2.length > 0 && element("details", null, element("summary", null, `${rest2.length} more`), all(rest2))
+    );
+  }
+  var delta = ([, before, after]) => before === null || after === null ? null : after - before;
+  function opcodeRow(opcode) {
+    const [name2, before, after] = opcode;
+    const change = delta(opcode) ?? 0;
+    const shown = (number) => number === null ? format.unknown : format.count(number);
+    return element(
+      "div.xr-opcode",
+      { title: `${shown(before)} before, ${shown(after)} after` },
+      element("code", null, name2),
+      element(`span.xr-delta.${change > 0 ? "xr-added" : "xr-removed"}`, null, format.signed(change)),
+      element("span.xr-muted", null, `${shown(before)} \u2192 ${shown(after)}`)
+    );
+  }
+  function picturePart({ pictures }) {
+    if (!pictures) return null;
+    const { note: note2, left_out: leftOut2, places: places2 = [] } = pictures;
+    const figures2 = [drawn("Before", pictures.before), drawn("After", pictures.after)];
+    if (!figures2.some(Boolean) && !note2) return null;
+    return element(
+      "section",
+      null,
+      element("h3", null, "What changed, drawn"),
+      note2 && element("p.xr-muted", null, ...sentence(note2)),
+      figures2.some(Boolean) && element("div.xr-pair", null, ...figures2),
+      leftOut2?.length ? leftOutPart(leftOut2, places2) : null
+    );
+  }
+  function leftOutPart(lines2, places2) {
+    const item = (line2, number) => element("li", null, ...sentence(line2), ...places2.filter((one) => one.line === number).map(placePart));
+    return element(
+      "details.xr-left-out",
+      null,
+      element("summary", null, `What changed besides (${lines2.length})`),
+      element("ul", null, ...lines2.map(item))
+    );
+  }
+  function placePart({ name: name2, before, after }) {
+    return element("details", null, element("summary", null, "Drawn: ", element("code", null, name2)), element("div.xr-pair", null, drawn("Before", before), drawn("After", after)));
+  }
+  function drawn(words2, picture) {
+    if (!picture) return null;
+    return element(
+      "figure.xr-picture",
+      { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words2}: ${picture.alt}`, "data-side": words2.toLowerCase() },
+      element("figcaption", null, words2)
+    );
+  }
+  function textPart({ diff }) {
+    if (!diff?.hunks.length) return null;
+    return element("section", null, element("h3", null, "The text of the change"), drawDiff(diff));
+  }
+  function drawStory(story) {
+    const part2 = element(
+      "div",
+      null,
+      story.certain && element("p.xr-certain", null, ...sentence(story.certain)),
+      ranPart(story.ran ?? []),
+      story.account.length > 0 && element("ul.xr-account", null, ...story.account.map((words2) => element("li", null, ...sentence(words2)))),
+      figuresPart(story),
+      story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
+      ...kindParts(story.groups),
+      opcodePart(story.opcodes),
+      picturePart(story),
+      textPart(story)
+    );
+    drawComponents(part2);
+    return part2;
+  }
+
+  // src/texts/syntax.js
+  var LONGEST = 2e3;
+  var FORMS = [
+    ["comment", String.raw`\/\/.*|\/\*.*?\*\/|;\s.*|#\s.*`],
+    ["string", String.raw`c?"(?:[^"\\]|\\.)*"?`],
+    ["label", String.raw`\^\w+|^\s*[$\w.-]+:(?=\s|$)`],
+    ["variable", String.raw`%[\w.$#-]+|[A-Za-z_][\w.-]*(?= = )`],
+    ["function", String.raw`@(?:"[^"]*"|[\w.$-]+)|[a-z]\w*(?:\.[a-z]\w*)+|[a-z][\w-]*(?=\()`],
+    ["type", String.raw`\b(?:pred|token|opaque|[busif]\d+|[cf]\d\w*|bf\d+|i\d+|float|double|half|bfloat|ptr|void|tensor|memref|vector)\b|\.(?:[busf]\d+|pred|v\d)\b`],
+    ["attribute", String.raw`[#!][\w.$]+|\b[a-z_]\w*(?==[^\s=])`],
+    ["number", String.raw`-?\b(?:0x[\da-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\b`],
+    ["keyword", String.raw`\b(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|true|false|inf|nan)\b|\.[a-z]\w+`],
+    ["word", String.raw`[A-Za-z_][\w.-]*`],
+    ["equals", String.raw`=(?=\s)`]
+  ];
+  var NAMES = FORMS.map(([name2]) => name2);
+  var PATTERN = FORMS.map(([, form]) => `(${form})`).join("|");
+  var INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]/gu;
+  function visible(text2) {
+    return text2.replace(INVISIBLE, (one) => {
+      const number = one.charCodeAt(0);
+      if (number < 32) return String.fromCharCode(9216 + number);
+      return number < 256 ? `\\x${number.toString(16).padStart(2, "0")}` : `\\u${number.toString(16).padStart(4, "0")}`;
+    });
+  }
+  function* tokens2(line2) {
+    if (line2.length > LONGEST) return yield [line2, ""];
+    let end = 0;
+    let first = true;
+    for (const match of line2.matchAll(new RegExp(PATTERN, "g"))) {
+      const part2 = match[0];
+      if (match.index > end) yield [line2.slice(end, match.index), ""];
+      end = match.index + part2.length;
+      let look2 = NAMES[match.slice(1).findIndex((one) => one !== void 0)];
+      if (look2 === "word") look2 = first ? "keyword" : "";
+      first = look2 === "equals";
+      yield [part2, look2 === "equals" ? "" : look2];
+    }
+    if (end < line2.length) yield [line2.slice(end), ""];
+  }
+  function coloredLine(line2) {
+    return [...tokens2(visible(line2))].map(([part2, look2]) => look2 ? element(`span.xr-code-${look2}`, null, part2) : part2);
+  }
+
+  // src/code/code.js
+  var SHOWN = 3e5;
+  var COLOURED = 4e4;
+  var ORDER2 = "(order)";
+  var title = (unit) => unit.name || unit.computation;
+  var address = (name2) => `#unit=${encodeURIComponent(name2)}`;
+  function coloured(text2) {
+    const looked = text2.slice(0, COLOURED).split("\n");
+    const parts = looked.flatMap((line2, place) => [place ? "\n" : "", ...coloredLine(line2)]);
+    const rest2 = visible(text2.slice(COLOURED, SHOWN));
+    const cut = text2.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text2.length)} characters; the page of texts has the rest.`);
+    return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest2)), cut || ""];
+  }
+  var Code = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {Index} index
+     */
+    constructor(host, index) {
+      this.index = index;
+      this.filter = /** @type {HTMLInputElement} */
+      element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
+      this.filter.addEventListener("input", () => this.narrow());
+      this.items = index.units.map((unit) => this.item(unit));
+      this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER2) }, element("span.xr-item-label", null, "What runs, in order")) : null;
+      const head2 = element("p.xr-list-head", null, format.plural(index.units.length, "instruction or computation", "instructions and computations"));
+      this.list = element("nav.xr-steps-list", { "aria-label": "Instructions" }, element("label.xr-ask-box", null, this.filter), head2, this.order, ...this.items);
+      this.panel = element("section.xr-step", { "aria-label": "The code" });
+      host.classList.add("xr-steps");
+      host.replaceChildren(this.list, this.panel);
+      window.addEventListener("hashchange", () => this.show());
+      this.show();
+    }
+    /** @param {Unit} unit */
+    item(unit) {
+      const files = unit.files.filter((file) => file.path).length;
+      return element("a.xr-item", { href: address(title(unit)), title: unit.reason }, element("span.xr-item-label", null, title(unit)), element("span.xr-muted", null, files ? format.plural(files, "file") : ""));
+    }
+    narrow() {
+      const wanted2 = this.filter.value.trim().replace(/^%/, "").toLowerCase();
+      for (const [place, unit] of this.index.units.entries()) {
+        this.items[place].hidden = !title(unit).toLowerCase().includes(wanted2);
+      }
+    }
+    /** Shows what the address names: an instruction, one inside of a fusion, or all thunks. */
+    show() {
+      const name2 = (state.get("unit") ?? "").replace(/^%/, "");
+      const { units, inside } = this.index;
+      let place = units.findIndex((unit) => title(unit) === name2);
+      const within = place < 0 && Object.hasOwn(inside, name2);
+      if (within) place = inside[name2];
+      for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
+      if (place < 0 && this.order && (!name2 || name2 === ORDER2)) {
+        this.order.setAttribute("aria-current", "true");
+        this.panel.replaceChildren(...this.thunks());
+        return;
+      }
+      const missing = place < 0 && name2;
+      if (place < 0) place = 0;
+      if (!units[place]) return;
+      this.items[place].setAttribute("aria-current", "true");
+      const note2 = within ? `${name2} is part of this instruction.` : missing ? `${name2} has no code of its own here; this is the first instruction that has.` : "";
+      this.panel.replaceChildren(...this.unit(units[place], note2));
+      if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
+    }
+    /**
+     * @param {Unit} unit
+     * @param {string} note
+     */
+    unit(unit, note2) {
+      const name2 = unit.name ? element("a.xr-ask", { href: `#i=${encodeURIComponent(unit.name)}`, title: "Where it came from" }, element("code", null, `%${unit.name}`)) : element("code", null, unit.computation);
+      const facts2 = (
+        /** @type {[string, string][]} */
+        [
+          ["In computation", unit.name ? unit.computation : ""],
+          ["Opcode", unit.opcode],
+          ["Shape", unit.shape],
+          ["Scope", unit.scope],
+          ["Source", unit.source],
+          ...unit.tuning.map(([key, value]) => (
+            /** @type {[string, string]} */
+            [`Chosen: ${key}`, value]
+          ))
+        ]
+      );
+      return [
+        element("h2", null, name2),
+        note2 && element("p.xr-warning", null, note2),
+        element("p", null, gradeChip(unit.grade), " ", unit.reason),
+        element("dl.xr-facts", null, ...facts2.filter(([, value]) => value).map(([key, value]) => element("div", null, element("dt", null, key), element("dd", null, element("code", null, value))))),
+        ...unit.thunks.map((place) => this.when(this.index.thunks[place])),
+        ...unit.files.map((file, place) => this.file(file, place === 0)),
+        this.decisions(unit.decisions, "What the fusion pass decided")
+      ].filter((part2) => part2 !== null && part2 !== "");
+    }
+    /** @param {Thunk} thunk */
+    when([id, kind, description, before, after, , , , waits]) {
+      if (kind === void 0) return null;
+      const named2 = (number) => number === null ? "none" : this.thunkLink(number);
+      const known5 = id !== null;
+      return element("p.xr-certain", null, known5 ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...known5 ? ["The nearest earlier thunk that touches the same memory: ", named2(before), "; the nearest later one: ", named2(after), "."] : [], ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []);
+    }
+    /** @param {string[]} names */
+    waits(names2) {
+      return names2.flatMap((name2, place) => [place ? ", " : "", element("a", { href: address(name2) }, element("code", null, name2))]);
+    }
+    /** @param {number} id */
+    thunkLink(id) {
+      const found = this.index.thunks.find(([number]) => number === id);
+      const unit = found && found[7] !== null ? this.index.units[found[7]] : null;
+      return unit ? element("a", { href: address(title(unit)) }, `${id} (${title(unit)})`) : String(id);
+    }
+    /**
+     * @param {CodeFile} file
+     * @param {boolean} open
+     */
+    file(file, open) {
+      const size = file.size === null ? "" : ` ${format.bytes(file.size)}`;
+      const body = element("div");
+      const part2 = (
+        /** @type {HTMLDetailsElement} */
+        element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body)
+      );
+      const fill = () => {
+        if (part2.open && file.text && !body.firstChild) this.fill(body, file);
+      };
+      part2.addEventListener("toggle", fill);
+      fill();
+      return part2;
+    }
+    /**
+     * @param {HTMLElement} body
+     * @param {CodeFile} file
+     */
+    async fill(body, file) {
+      body.append(element("p.xr-muted", { "aria-busy": "true" }, "Loading"));
+      try {
+        body.replaceChildren(...coloured(await this.text(file)));
+      } catch (error) {
+        body.replaceChildren(element("p.xr-failed", { role: "alert" }, `This text cannot be shown. ${/** @type {Error} */
+        error.message}`));
+      }
+    }
+    /**
+     * @param {CodeFile} file
+     * @returns {Promise<string>}
+     */
+    async text({ path, text: text2 }) {
+      if (Array.isArray(text2)) return (await load(`${this.index.key}-${text2[0]}`))[text2[1]];
+      const store = await openTexts(this.index.texts);
+      const stored = store.texts.find((known5) => known5.path === path);
+      if (!stored) throw new Error(`${path} is not among the texts of the module.`);
+      return (await store.lines(stored)).join("\n");
+    }
+    /**
+     * @param {Unit["decisions"]} decisions
+     * @param {string} words
+     */
+    decisions(decisions, words2) {
+      if (!decisions) return null;
+      const head2 = ["", "Producer", "Consumer", "Became", "Why not", "\xB5s fused", "\xB5s apart"];
+      const number = (value) => value === null ? "" : format.float(value);
+      const rows3 = decisions.steps.map(
+        ([what, producer, consumers, fusion, reason, fused, apart]) => element("tr", null, ...[what, producer, consumers.join(", "), fusion, reason].map((text2, place) => element("td", null, place && place < 4 ? element("code", null, text2) : text2)), element("td.xr-number", null, number(fused)), element("td.xr-number", null, number(apart)))
+      );
+      const more = decisions.total - decisions.steps.length;
+      return element(
+        "details.xr-group",
+        null,
+        element("summary", null, element("span.xr-group-title", null, words2), element("span.xr-count", null, format.plural(decisions.total, "step")), gradeChip(decisions.grade)),
+        element("p.xr-muted", null, "In the order of the pass, with its own estimates of the time. Its names are those of that moment."),
+        element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": words2 }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2.map((text2) => element("th", { scope: "col" }, text2)))), element("tbody", null, ...rows3))),
+        more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`)
+      );
+    }
+    *thunks() {
+      yield element("h2", null, "What runs, in order");
+      yield element("p", null, "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.");
+      const head2 = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text2) => element("th", { scope: "col" }, text2));
+      const rows3 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
+      yield element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": "Thunks" }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), element("tbody", null, ...rows3)));
+      const gone = this.decisions(this.index.gone, "What the fusion pass decided about instructions that are gone");
+      if (gone) yield gone;
+    }
+    /** @param {Thunk} thunk */
+    thunkRow([id, kind, description, before, after, part2, depth, unit, waits]) {
+      const made2 = unit === null ? null : this.index.units[unit];
+      const within = `${"\u2003".repeat(Math.min(depth, 8))}${part2 ? `${part2}: ` : ""}`;
+      const link2 = (number) => number === null ? "" : this.thunkLink(number);
+      return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, made2 && element("a", { href: address(title(made2)) }, element("code", null, title(made2)))), element("td", null, link2(before), ...this.waits(waits)), element("td", null, link2(after)));
+    }
+  };
+  async function drawCode(host, key) {
+    host.setAttribute("aria-busy", "true");
+    new Code(host, await load(key));
+    host.removeAttribute("aria-busy");
+  }
+
+  // src/names/words.js
+  var LONGEST2 = 4096;
+  var OUTPUT = "Which part of its result is meant, where that is a tuple, counted from 0.";
+  var WHOLE = "Its result as a whole.";
+  var PAGES = (
+    /** @type {Record<string, string>} */
+    {
+      instruction: "names.html#instruction-and-computation-names",
+      shape: "glossary.html#element-types",
+      layout: "glossary.html#word-layout"
+    }
+  );
+  var TOLD_BY_SIGN = (
+    /** @type {[RegExp, string][]} */
+    [
+      [/^%[\w.#$-]+$/, "instruction"],
+      [/^(?:pred|token|opaque|bf16|[sufc]\d+\w*)\[[^\]]*\](?:\{[^}]*\})?$/, "shape"],
+      [/^--\w+(?:=.*)?$/, "flag"],
+      [/^(?!sm_|module_)[A-Za-z_][\w-]*(?:\.[\w-]+)*\.(?:\d+(?:_spmd)?|clone|remat\d*)(?:\{[\d,]*\})?$/, "instruction"],
+      [/^\{\d+(?:,\d+)*:[^{}]*\}$|^\{\d+(?:,\d+)+\}$/, "layout"]
+    ]
+  );
+  var FUSED = /^(?:(?:loop|input|output|wrapped|gemm_fusion)_\w+|\w+_fusion)$/;
+  var tables = () => load("words");
+  function divide(word) {
+    const colon = word.indexOf(":");
+    return (
+      /** @type {[string, string]} */
+      [word.slice(0, colon), word.slice(colon + 1)]
+    );
+  }
+  var bareFlag = (name2) => name2.replace(/^-+/, "").replace(/=.*$/s, "");
+  function address2(kind, name2) {
+    if (kind === "instruction" && document.querySelector("[data-xr-history]")) {
+      return `#i=${encodeURIComponent(name2.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+    }
+    const entry = kind === "flag" ? bareFlag(name2) : name2;
+    return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
+  }
+  var entryAddress = (word) => address2(...divide(word));
+  function nameLink(kind, name2, ...shown) {
+    const inside = shown.length ? shown : [element("code", null, name2)];
+    return element("a.xr-word", { "data-word": `${kind}:${name2}`, href: address2(kind, name2) }, ...inside);
+  }
+  async function explainWord(word) {
+    const known5 = await tables();
+    const [kind, name2] = divide(word);
+    if (kind === "instruction") return instruction(name2, known5);
+    if (kind === "shape") return shape(name2, known5);
+    if (kind === "layout") return layoutParts(name2.slice(1, -1));
+    return kinds(name2, known5).filter(([one]) => one === kind).map(([, meaning]) => ["", meaning]);
+  }
+  function kinds(name2, known5) {
+    const found = Object.entries(known5.words).map(([kind, words2]) => [kind, own(words2, kind === "flag" ? bareFlag(name2) : name2)]);
+    return (
+      /** @type {Part[]} */
+      found.filter(([, meaning]) => meaning)
+    );
+  }
+  var own = (words2, name2) => Object.hasOwn(words2, name2) ? words2[name2] : "";
+  function instruction(name2, known5) {
+    const { fields, suffix } = known5.instruction;
+    const output = /\{([\d,]*)\}$/.exec(name2);
+    const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name2.slice(0, output?.index ?? LONGEST2));
+    if (!match) return [[name2, fields.born]];
+    const [, wide, first, later, elements] = match;
+    return [
+      ...Array.from(wide.matchAll(/wide/g), () => (
+        /** @type {Part} */
+        ["wide", suffix.wide]
+      )),
+      ...firstParts(first, known5),
+      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known5.instruction)),
+      ...elements.split("#").slice(1).map((number) => (
+        /** @type {Part} */
+        [number, fields.element.replace("{text}", number)]
+      )),
+      ...output ? [
+        /** @type {Part} */
+        [output[0], output[1] ? OUTPUT : WHOLE]
+      ] : []
+    ];
+  }
+  function firstParts(text2, known5) {
+    for (const form of known5.instruction.forms) {
+      const match = new RegExp(`^(?:${form})$`, "ds").exec(text2);
+      if (match) return innermost(match).map(([field, start, end]) => part(field, text2.slice(start, end), known5));
+    }
+    return [part("born", text2, known5)];
+  }
+  function innermost(match) {
+    const all = Object.entries(match.indices?.groups ?? {}).filter(([, span]) => span && span[0] < span[1]);
+    const spans = all.map(([field, [start, end]]) => (
+      /** @type {[string, number, number]} */
+      [field, start, end]
+    ));
+    spans.sort((one, other) => one[1] - other[1] || other[2] - one[2]);
+    return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
+  }
+  function part(field, text2, known5) {
+    const { fields, manner } = known5.instruction;
+    if (field === "manner") return [text2, own(manner, text2) || fields.manner];
+    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known5.words.opcode, text2) : "";
+    return [text2, `${fields[field].replace("{text}", text2)}${opcode ? ` As an opcode: ${opcode}` : ""}`];
+  }
+  function laterParts(text2, { fields, suffix }) {
+    const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text2);
+    const [, word, number] = numbered ? [text2, numbered[2], numbered[1]] : (
+      /** @type {string[]} */
+      /^(.*?)(\d*)$/s.exec(text2)
+    );
+    const parts = (
+      /** @type {Part[]} */
+      [[word, own(suffix, word) || fields.later], [number, fields.number]]
+    );
+    return (numbered ? parts.reverse() : parts).filter(([one]) => one);
+  }
+  function shape(text2, known5) {
+    const match = /^(\w+)\[([^\]]*)\](?:\{(.*)\})?$/s.exec(text2);
+    if (!match) return [["( )", "A tuple: several arrays, or further tuples, as one value."]];
+    const [, type, dimensions, layout] = match;
+    return [
+      [type, own(known5.words.type, type) || "A type of element that is not known here."],
+      [`[${dimensions}]`, sizes(dimensions, known5.bits[type])],
+      ...layout ? layoutParts(layout) : []
+    ];
+  }
+  function sizes(dimensions, bits) {
+    if (!dimensions) return "No dimensions: a single value.";
+    const numbers = dimensions.split(",").map((size) => Number(size.replace("<=", "")));
+    const total = numbers.reduce((product2, size) => product2 * size, 1);
+    if (Number.isNaN(total)) return "The size of each dimension; ? is one that is known only when the program runs.";
+    const bytes = bits ? `, ${format.bytes(total * bits / 8)} without padding` : "";
+    const most = dimensions.includes("<=") ? " at most; <= marks a size that is known only when the program runs" : "";
+    const product = numbers.length > 1 ? `${numbers.map(format.count).join(" \xD7 ")}, ` : "";
+    return `The size of each dimension: ${product}${format.plural(total, "element")}${bytes}${most}.`;
+  }
+  function layoutParts(layout) {
+    const order = /^[\d,]*/.exec(layout)?.[0] ?? "";
+    const parts = (
+      /** @type {Part[]} */
+      []
+    );
+    if (order) {
+      const nearest = order.split(",")[0];
+      parts.push([`{${order}}`, `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`]);
+    }
+    for (const [written3, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
+      if (letter2 === "T") parts.push([written3, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
+      if (letter2 === "S") parts.push([written3, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+      if (letter2 === "E") parts.push([written3, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
+    }
+    return parts;
+  }
+  function recognised(text2, known5) {
+    for (const [pattern, kind] of TOLD_BY_SIGN) {
+      if (pattern.test(text2) && (kind !== "flag" || own(known5.words.flag, bareFlag(text2)))) return `${kind}:${text2}`;
+    }
+    const found = kinds(text2, known5).find(([kind]) => kind !== "word");
+    if (!found && FUSED.test(text2)) return `instruction:${text2}`;
+    return found ? `${found[0]}:${text2}` : "";
+  }
+  var IN_TEXT = /%[\w.#$-]+|[a-z]+\d*\w*\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?|[A-Za-z_][\w.-]*/g;
+  async function wordAtPoint(line2, x, y) {
+    const caret = document.caretRangeFromPoint?.(x, y);
+    return caret && wordAtCaret(line2, caret);
+  }
+  async function wordAtCaret(line2, caret) {
+    if (!line2.contains(caret.startContainer)) return null;
+    const known5 = await tables();
+    const before = document.createRange();
+    before.setStart(line2, 0);
+    before.setEnd(caret.startContainer, caret.startOffset);
+    const offset = before.toString().length;
+    const text2 = (line2.textContent ?? "").slice(0, offset + LONGEST2);
+    for (const match of text2.matchAll(IN_TEXT)) {
+      if (match.index > offset) return null;
+      if (match.index + match[0].length < offset) continue;
+      const word = kindInText(text2, match.index, match[0], known5);
+      return word ? { word, place: caret.getBoundingClientRect() } : null;
+    }
+    return null;
+  }
+  function kindInText(text2, start, name2, known5) {
+    const follows = text2.slice(start + name2.length);
+    if (follows.startsWith("(") && own(known5.words.opcode, name2)) return `opcode:${name2}`;
+    if (follows.startsWith(" = ") || name2.startsWith("%")) return `instruction:${name2}`;
+    const told3 = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name2));
+    return told3 ? `${told3[1]}:${name2}` : "";
+  }
+  var UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
+  async function mark(parent) {
+    for (
+      const one of
+      /** @type {NodeListOf<HTMLAnchorElement>} */
+      parent.querySelectorAll("a[data-word]:not([href])")
+    ) {
+      one.href = entryAddress(one.dataset.word ?? "");
+    }
+    const names2 = (
+      /** @type {HTMLElement[]} */
+      [...parent.querySelectorAll(UNMARKED)]
+    );
+    if (!names2.length) return;
+    const known5 = await tables();
+    for (const one of names2) {
+      const around = one.closest("a");
+      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${one.textContent}` : recognised(one.textContent ?? "", known5);
+      if (!word || !one.parentNode) continue;
+      if (around) around.dataset.word ??= word;
+      else wrap(one, word);
+    }
+  }
+  function wrap(shown, word) {
+    const made2 = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+    shown.replaceWith(made2);
+    made2.append(shown);
+  }
+  function watchNames() {
+    const observer = new MutationObserver((changes) => {
+      const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node2) => node2 instanceof HTMLElement);
+      for (const parent of new Set(added.map((node2) => node2.parentElement))) if (parent) void mark(parent);
+    });
+    for (const article of document.querySelectorAll("article")) {
+      void mark(article);
+      observer.observe(article, { childList: true, subtree: true });
+    }
+  }
+
+  // src/keys.js
+  var bound = /* @__PURE__ */ new Map();
+  function bindKey(key, help, action) {
+    bound.set(key, { help, action });
+  }
+  function pressed(event) {
+    const target2 = (
+      /** @type {HTMLElement} */
+      event.target
+    );
+    const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName);
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const found = bound.get(event.key);
+    if (!found) return;
+    event.preventDefault();
+    found.action();
+  }
+  var overlay = (
+    /** @type {HTMLDialogElement} */
+    element("dialog.xr-keys", { "aria-label": "Keys" })
+  );
+  function showKeys() {
+    if (overlay.open) return overlay.close();
+    const own2 = [...bound].map(([key, { help }]) => [key, help]);
+    const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
+    const all = [...own2, ...theme, ["Esc", "Close what is open"]];
+    const rows3 = all.map(([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)));
+    overlay.replaceChildren(
+      element("h2", null, "Keys on this page"),
+      element("table", null, element("tbody", null, ...rows3)),
+      element("button.xr-button", { type: "button", onclick: () => overlay.close() }, "Close")
+    );
+    overlay.showModal();
+  }
+  var tip = element("div.xr-tip", { role: "tooltip", id: "xr-tip", hidden: true });
+  var asked2 = null;
+  var TEXT = ".xr-text, .xr-whole-lines code";
+  async function explain(event) {
+    const target2 = event.target instanceof Element ? event.target.closest("[data-meaning], [data-word]") : null;
+    if (!(target2 instanceof HTMLElement)) return tip.contains(
+      /** @type {Node} */
+      event.target
+    ) || hide();
+    if (target2 === asked2 && !tip.hidden) return;
+    hide();
+    asked2 = target2;
+    const { meaning, word, further } = target2.dataset;
+    const parts = meaning ? [["", meaning]] : await explainWord(word ?? "");
+    if (further) parts.push(...await explainWord(further));
+    if (asked2 !== target2 || !parts.length) return;
+    show(target2.getBoundingClientRect(), parts);
+    target2.setAttribute("aria-describedby", tip.id);
+  }
+  async function explainText(event) {
+    const target2 = event.target instanceof Element ? event.target : null;
+    const line2 = target2?.closest(TEXT);
+    if (!(line2 instanceof HTMLElement) || target2?.closest("[data-word], [data-meaning]")) return;
+    await showFound(await wordAtPoint(line2, event.clientX, event.clientY));
+  }
+  async function explainMarked() {
+    const marked2 = getSelection();
+    const node2 = marked2?.anchorNode;
+    const line2 = (node2 instanceof Element ? node2 : node2?.parentElement)?.closest(TEXT);
+    if (!marked2?.rangeCount || !(line2 instanceof HTMLElement)) return;
+    await showFound(await wordAtCaret(line2, marked2.getRangeAt(0)));
+  }
+  async function showFound(found) {
+    const parts = found ? await explainWord(found.word) : [];
+    if (found && parts.length) show(found.place, parts);
+    else if (!asked2) hide();
+  }
+  function show(place, parts) {
+    tip.replaceChildren(...parts.map(([part2, meaning]) => element("p", null, part2 && element("code", null, part2), part2 && " ", meaning)));
+    tip.hidden = false;
+    const left = Math.min(place.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
+    const below2 = place.bottom + tip.offsetHeight + 12 < innerHeight;
+    tip.style.left = `${Math.max(8, left) + scrollX}px`;
+    tip.style.top = `${(below2 ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + scrollY}px`;
+  }
+  function hide() {
+    asked2 = null;
+    tip.hidden = true;
+    document.querySelector("[aria-describedby=xr-tip]")?.removeAttribute("aria-describedby");
+  }
+  function reachWide() {
+    const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
+    for (const wide of boxes.filter((one) => one.scrollWidth > one.clientWidth)) {
+      for (const [name2, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name2, value);
+    }
+  }
+  function installKeys() {
+    reachWide();
+    window.addEventListener("load", reachWide);
+    new ResizeObserver(reachWide).observe(document.querySelector(".md-content") ?? document.body);
+    document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+    document.body.append(overlay, tip);
+    document.addEventListener("keydown", pressed);
+    document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+    document.addEventListener("pointerover", explain);
+    document.addEventListener("pointermove", explainText);
+    document.addEventListener("selectionchange", explainMarked);
+    document.addEventListener("focusin", explain);
+    document.addEventListener("focusout", hide);
+    watchNames();
+    bindKey("?", "Show this help", showKeys);
+    for (
+      const link2 of
+      /** @type {NodeListOf<HTMLElement>} */
+      document.querySelectorAll("[data-xr-key]")
+    ) {
+      bindKey(link2.dataset.xrKey ?? "", link2.title || link2.textContent || "", () => link2.click());
+    }
+  }
+
+  // src/graphs/graph.js
+  var SPREADING = /* @__PURE__ */ new Set(["broadcast", "bitcast", "reshape"]);
+  var Graph = class {
+    /** @param {Index} index */
+    constructor(index) {
+      this.index = index;
+      this.size = index.names.length;
+      this.first = /** @type {number[]} */
+      [];
+      this.inside = new Int32Array(this.size);
+      let place = 0;
+      for (const [number, [, count]] of index.computations.entries()) {
+        this.first.push(place);
+        this.inside.fill(number, place, place + count);
+        place += count;
+      }
+      this.numbers = new Map(index.computations.map(([name2], number) => [name2, number]));
+      this.backwards = this.reversed();
+      this.callers = this.calling();
+      this.places = null;
+    }
+    /** @param {number} place */
+    name(place) {
+      return this.index.names[place];
+    }
+    /** @param {number} place */
+    opcode(place) {
+      return this.index.looks[this.index.look[place]][0];
+    }
+    /** @param {number} place */
+    kind(place) {
+      return this.index.looks[this.index.look[place]][1];
+    }
+    /** @param {number} place */
+    family(place) {
+      return this.index.looks[this.index.look[place]][2];
+    }
+    /** @param {number} place */
+    says(place) {
+      return this.index.looks[this.index.look[place]][3];
+    }
+    /** @param {number} place */
+    shape(place) {
+      return this.index.shapes[this.index.shape[place]][0];
+    }
+    /**
+     * @param {number} place
+     * @returns {number | null} how many numbers its value is
+     */
+    elements(place) {
+      return this.index.shapes[this.index.shape[place]][1];
+    }
+    /**
+     * @param {number} place
+     * @returns {import("../pictures/scales.js").Shade & {scope: string[]}} what its box can be coloured by
+     */
+    shade(place) {
+      const [cost2, sharding, scope, time] = this.index.shades[this.index.shade[place]];
+      return { cost: cost2, time, memory: this.index.shapes[this.index.shape[place]][2], sharding, scope: scope ? scope.split("\n") : [] };
+    }
+    /** @param {number} place */
+    computation(place) {
+      return this.index.computations[this.inside[place]][0];
+    }
+    /** @param {number} place */
+    argument(place) {
+      return this.index.arguments[place];
+    }
+    /** @param {number} place */
+    isRoot(place) {
+      return place === this.root(this.inside[place]);
+    }
+    /**
+     * @param {number} computation
+     * @returns {number | null} where its root stands
+     */
+    root(computation) {
+      const root2 = this.index.roots[computation];
+      return root2 === null || root2 === void 0 ? null : this.first[computation] + root2;
+    }
+    /** @param {number} place */
+    calls(place) {
+      return this.index.calls[place] ?? [];
+    }
+    /**
+     * @param {number} place
+     * @returns {Use[]} its operands as written
+     */
+    operands(place) {
+      return this.index.operands[place].map((one) => {
+        const [distance, element2] = String(one).split("#");
+        return { place: place - Number(distance), element: element2 ?? "" };
+      });
+    }
+    /** @param {number} place */
+    controls(place) {
+      return this.index.controls[place] ?? [];
+    }
+    /** @param {number} place */
+    users(place) {
+      const { starts, users } = this.backwards;
+      return users.subarray(starts[place], starts[place + 1]);
+    }
+    /** Who uses each instruction, as one list with the start of each one's part. */
+    reversed() {
+      const starts = new Int32Array(this.size + 1);
+      const used = (place) => /* @__PURE__ */ new Set([...this.operands(place).map((one) => one.place), ...this.controls(place)]);
+      for (let place = 0; place < this.size; place += 1) for (const one of used(place)) starts[one + 1] += 1;
+      for (let place = 0; place < this.size; place += 1) starts[place + 1] += starts[place];
+      const users = new Int32Array(starts[this.size]);
+      const next = starts.slice();
+      for (let place = 0; place < this.size; place += 1) for (const one of used(place)) users[next[one]++] = place;
+      return { starts, users };
+    }
+    /** @returns {Map<number, number[]>} who calls each computation */
+    calling() {
+      const callers = /* @__PURE__ */ new Map();
+      for (const [place, called3] of Object.entries(this.index.calls)) {
+        for (const [, computation] of called3) callers.set(computation, [...callers.get(computation) ?? [], Number(place)]);
+      }
+      return callers;
+    }
+    /**
+     * @param {string} name with or without `%`, alone or behind its computation: `region_0/%add.1`
+     * @returns {number | null}
+     */
+    find(name2) {
+      if (!this.places) {
+        this.places = /* @__PURE__ */ new Map();
+        for (let place = this.size - 1; place >= 0; place -= 1) {
+          this.places.set(this.name(place), place);
+          this.places.set(`${this.computation(place)}/%${this.name(place)}`, place);
+        }
+      }
+      return this.places.get(name2) ?? this.places.get(name2.replace(/^%/, "")) ?? null;
+    }
+    /**
+     * @param {number} place
+     * @returns {string} the shortest that `find` takes for it
+     */
+    address(place) {
+      const name2 = this.name(place);
+      return this.find(name2) === place ? name2 : `${this.computation(place)}/%${name2}`;
+    }
+    /**
+     * Returns the instructions with all the words in their name or opcode, the best first.
+     * @param {string} wanted
+     * @param {number} most
+     */
+    search(wanted2, most) {
+      const words2 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
+      if (!words2.length) return [];
+      const found = (
+        /** @type {[number, number][]} */
+        []
+      );
+      for (let place = 0; place < this.size; place += 1) {
+        const name2 = this.name(place).toLowerCase();
+        const text2 = `${name2} ${this.opcode(place)}`;
+        if (!words2.every((word) => text2.includes(word))) continue;
+        found.push([name2 === words2[0] ? -1 : name2.startsWith(words2[0]) ? name2.length : 1e3 + name2.length, place]);
+      }
+      found.sort(([one, a], [other, b]) => one - other || a - b);
+      return found.slice(0, most).map(([, place]) => place);
+    }
+    /**
+     * @param {number} place
+     * @returns {number | null} the constant that it is, or that it only spreads or reads in another shape
+     */
+    constantBehind(place) {
+      let behind = place;
+      for (let hops = 0; hops < 100; hops += 1) {
+        if (this.opcode(behind) === "constant") return behind;
+        const operands = SPREADING.has(this.opcode(behind)) ? this.operands(behind) : [];
+        if (operands.length !== 1) return null;
+        behind = operands[0].place;
+      }
+      return null;
+    }
+  };
+  function readInstructions(columns2) {
+    const [words2, numbers] = columns2.arguments;
+    const said = unfold(words2);
+    return { ...columns2, names: unfold(columns2.names), arguments: numbers.map((number) => said[number]), operands: splitRows(columns2.operands) };
+  }
+  var known = /* @__PURE__ */ new Map();
+  function loadGraph(key) {
+    const made2 = known.get(key) ?? load(key).then((index) => new Graph(readInstructions(index)));
+    known.set(key, made2);
+    made2.catch(() => known.delete(key));
+    return made2;
+  }
+
+  // src/graphs/versions.js
+  function readVersions(columns2) {
+    const { lives, first, end, ...rest2 } = columns2;
+    const read = readInstructions(rest2);
+    const numbers = sums(lives);
+    const used = (one, life) => String(one).replace(/^-?\d+/, (above) => String(life - Number(above)));
+    return { ...read, roots: new Set(read.roots), forms: numbers.map((life, at) => [life, first[at], end[at], read.operands[at].map((one) => used(one, life))]) };
+  }
+
+  // src/graphs/snapshot_graph.js
+  var BOOKKEEPING = /* @__PURE__ */ new Set(["parameter", "constant", "get-tuple-element", "tuple", "bitcast"]);
+  var HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
+  var NAMED = 3;
+  var [AT_THE_END, AT_THE_START] = [-1, -2];
+  function computationAt(reel, stage, { name: name2, film, from = 0, to = reel.forms.length }) {
+    const rows3 = [];
+    for (let at = from; at < to; at += 1) if (reel.forms[at][1] <= stage && stage < reel.forms[at][2]) rows3.push(at);
+    rows3.sort((one, other) => reel.forms[one][0] - reel.forms[other][0]);
+    const lives = rows3.map((at) => reel.forms[at][0]);
+    const places2 = new Map(lives.map((life, place) => [life, place]));
+    const operands = rows3.map(
+      (at, place) => reel.forms[at][3].flatMap((used) => {
+        const [life, element2] = String(used).split("#");
+        const source = places2.get(Number(life));
+        return source === void 0 ? [] : [element2 === void 0 ? place - source : `${place - source}#${element2}`];
+      })
+    );
+    const controls = rows3.map((at) => (reel.controls[at] ?? []).flatMap((life) => places2.get(life) ?? []));
+    const root2 = rows3.findIndex((at) => reel.roots.has(at));
+    return { name: name2, film, columns: reel, rows: rows3, lives, operands, controls, calls: rows3.map((at) => reel.calls[at] ?? []), root: root2 < 0 ? null : root2, does: "" };
+  }
+  function doing({ columns: columns2, rows: rows3 }) {
+    const counts = (
+      /** @type {Map<string, {rank: number, count: number}>} */
+      /* @__PURE__ */ new Map()
+    );
+    for (const row4 of rows3) {
+      const [opcode, , colour] = columns2.looks[columns2.look[row4]];
+      const rank2 = HEAVY.includes(colour) ? HEAVY.indexOf(colour) : HEAVY.length;
+      if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank: rank2, count: (counts.get(opcode)?.count ?? 0) + 1 });
+    }
+    const most = [...counts].sort(([one, a], [other, b]) => a.rank - b.rank || b.count - a.count || (one < other ? -1 : 1));
+    const total = most.reduce((sum, [, { count }]) => sum + count, 0);
+    if (total <= 1) return most[0]?.[0] ?? "nothing";
+    const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
+    return `${total}: ${words2.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
+  }
+  function share(graph, film, name2, films) {
+    const number = graph.numbers.get(name2);
+    if (number === void 0) return null;
+    const first = graph.first[number];
+    const rows3 = Array.from({ length: graph.index.computations[number][1] }, (_, place) => first + place);
+    const calls = rows3.map((row4) => graph.calls(row4).map(([attribute, called3]) => (
+      /** @type {[string, number]} */
+      [attribute, films.get(graph.index.computations[called3][0]) ?? -1]
+    )));
+    return { name: name2, film, columns: graph.index, rows: rows3, operands: rows3.map((row4) => graph.index.operands[row4]), controls: rows3.map((row4) => graph.controls(row4).map((one) => one - first)), calls, root: graph.index.roots[number], does: graph.index.computations[number][2] };
+  }
+  function assembleGraph(parts, told3) {
+    const numbers = new Map(parts.map(({ film }, number) => [film, number]));
+    const tables2 = { looks: (
+      /** @type {any[]} */
+      []
+    ), shapes: (
+      /** @type {any[]} */
+      []
+    ), shades: (
+      /** @type {any[]} */
+      []
+    ) };
+    const starts = new Map([...new Set(parts.map(({ columns: columns2 }) => columns2))].map((columns2) => [columns2, appended(tables2, columns2)]));
+    const index = (
+      /** @type {Index} */
+      { ...told3, ...tables2, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} }
+    );
+    for (const part2 of parts) {
+      const { name: name2, columns: columns2, rows: rows3, operands, controls, calls, root: root2, does } = part2;
+      const first = index.names.length;
+      const [look2, shape2, shade] = starts.get(columns2) ?? [0, 0, 0];
+      index.computations.push([name2, rows3.length, does || doing(part2)]);
+      index.inside[1].push(0);
+      index.roots.push(root2);
+      for (const [place, row4] of rows3.entries()) {
+        index.names.push(columns2.names[row4]);
+        index.arguments.push(columns2.arguments[row4]);
+        index.look.push(look2 + columns2.look[row4]);
+        index.shape.push(shape2 + columns2.shape[row4]);
+        index.shade.push(shade + columns2.shade[row4]);
+        index.operands.push(operands[place]);
+        if (controls[place].length) index.controls[first + place] = controls[place].map((one) => first + one);
+        const called3 = calls[place].flatMap(([attribute, film]) => numbers.has(film) ? [
+          /** @type {[string, number]} */
+          [attribute, numbers.get(film) ?? 0]
+        ] : []);
+        if (called3.length) index.calls[first + place] = called3;
+      }
+    }
+    return new Graph(index);
+  }
+  function appended(tables2, { looks, shapes: shapes2, shades }) {
+    const starts = [tables2.looks.length, tables2.shapes.length, tables2.shades.length];
+    for (const [all, own2] of [[tables2.looks, looks], [tables2.shapes, shapes2], [tables2.shades, shades]]) for (const one of own2) all.push(one);
+    return starts;
+  }
+  async function computations(key, stage, all) {
+    const alive = all.names.flatMap((_, film) => all.first[film] <= stage && stage < all.end[film] ? [film] : []);
+    const files = new Set(alive.map((film) => all.in[film]));
+    const reels = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => (
+      /** @type {[number, Reel]} */
+      [file, readVersions(await load(`${key}-${file}`))]
+    ))));
+    const graph = key.replace(/film$/, "graph");
+    const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
+    const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
+    const ends = (
+      /** @type {[Map<string, number>, Map<string, number>]} */
+      [Math.max(...all.end) - 1, 0].map((at) => new Map(all.names.flatMap((_, film) => all.first[film] <= at && at < all.end[film] ? [[named(all, film, at), film]] : [])))
+    );
+    const starts = offsets(all);
+    return alive.map((film) => {
+      const name2 = named(all, film, stage);
+      const file = all.in[film];
+      if (file === AT_THE_END) return last && share(last, film, name2, ends[0]);
+      if (file === AT_THE_START) return first && share(first, film, name2, ends[1]);
+      const reel = reels.get(file);
+      return reel ? computationAt(reel, stage, { name: name2, film, from: starts[film], to: starts[film] + all.sizes[film] }) : null;
+    });
+  }
+  function named({ names: names2, renamed }, film, stage) {
+    return renamed[film]?.findLast(([first]) => first <= stage)?.[1] ?? names2[film];
+  }
+  function offsets({ in: files, sizes: sizes2 }) {
+    const filled = (
+      /** @type {Map<number, number>} */
+      /* @__PURE__ */ new Map()
+    );
+    return files.map((file, film) => {
+      const start = filled.get(file) ?? 0;
+      filled.set(file, start + sizes2[film]);
+      return start;
+    });
+  }
+  async function made(key) {
+    const [films, name2] = key.split("@");
+    const [{ stages }, told3] = await Promise.all([load(films), load(`${films}-all`)]);
+    const stage = stages.findIndex(([one]) => one === name2);
+    if (stage < 0) throw new Error(`There is no snapshot ${name2}.`);
+    const found = await computations(films, stage, { ...told3, names: unfold(told3.names) });
+    const there = found.flatMap((one) => one ?? []);
+    return assembleGraph(there, { label: stages[stage][1], text: told3.texts.includes(name2) ? name2 : null, complete: there.length === found.length });
+  }
+  var known2 = /* @__PURE__ */ new Map();
+  function loadSnapshotGraph(key) {
+    if (!key.includes("@")) return loadGraph(key);
+    const found = known2.get(key) ?? made(key);
+    known2.set(key, found);
+    found.catch(() => known2.delete(key));
+    return found;
+  }
+
+  // src/pictures/modes.js
+  var FIRST = "opcode";
+  var WORDS = (
+    /** @type {Record<string, string>} */
+    {
+      opcode: "kind of opcode",
+      cost: "cost",
+      time: "measured time",
+      memory: "memory",
+      scope: "scope",
+      sharding: "sharding"
+    }
+  );
+  function modes(picture) {
+    return (picture.svg.dataset.modes ?? "").split(" ").filter((one) => Object.hasOwn(WORDS, one));
+  }
+  function applyMode(picture) {
+    const known5 = modes(picture);
+    if (!known5.length) return;
+    const wanted2 = picture.host.dataset.mode ?? FIRST;
+    const now = known5.includes(wanted2) ? wanted2 : FIRST;
+    for (const one of known5) picture.svg.classList.toggle(`by-${one}`, one === now);
+    picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
+  }
+  function modeChoice(picture) {
+    applyMode(picture);
+    const known5 = modes(picture);
+    if (known5.length < 2) return null;
+    const chosen = picture.host.dataset.mode ?? FIRST;
+    const options = known5.map((one) => element("option", { value: one, selected: one === chosen }, WORDS[one]));
+    const select = (
+      /** @type {HTMLSelectElement} */
+      element("select", { onchange: () => choose(picture, select.value) }, ...options)
+    );
+    return element("label.xr-modes", null, "Colours by ", select);
+  }
+  function choose(picture, mode) {
+    picture.host.dataset.mode = mode;
+    applyMode(picture);
+  }
+
+  // src/pictures/walk.js
+  var ASIDE = 3;
+  function middle(box2) {
+    const { left, top, width, height } = box2.getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2 };
+  }
+  function words(box2) {
+    return [...box2.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line2) => line2.textContent).join(", ") || (box2.textContent ?? "");
+  }
+  var Walk = class {
+    /** @param {Picture} picture */
+    constructor(picture) {
+      this.picture = picture;
+      this.found = /** @type {Element[]} */
+      [];
+      this.shown = -1;
+      this.boxes = [];
+      this.places = /* @__PURE__ */ new Map();
+      this.ends = [];
+      this.choice = [];
+      this.stops = [];
+      this.take();
+    }
+    /** Takes in the boxes and arrows that the picture has now. */
+    take() {
+      const { picture } = this;
+      this.boxes = [...picture.svg.querySelectorAll("g.n")];
+      this.places = new Map(this.boxes.map((box2, place) => [box2, place]));
+      this.ends = [...picture.svg.querySelectorAll("[data-e]")].map((arrow2) => {
+        const [from, to] = (arrow2.getAttribute("data-e") ?? "").split(" ").map(Number);
+        return { arrow: arrow2, from, to };
+      });
+      this.choice = [];
+      this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((one) => !one.closest("g.n"))];
+      for (const stop of this.stops) {
+        for (const [name2, value] of [["tabindex", "-1"], ["role", "button"], ["aria-label", words(stop)]]) stop.setAttribute(name2, value);
+      }
+      picture.svg.addEventListener("focusin", (event) => picture.point(event.target));
+    }
+    /** @param {Element} box */
+    arrows(box2) {
+      const place = this.places.get(box2);
+      return this.ends.filter(({ from, to }) => from === place || to === place).map(({ arrow: arrow2 }) => arrow2);
+    }
+    /**
+     * @param {Element} box
+     * @param {boolean} down
+     */
+    next(box2, down) {
+      const place = this.places.get(box2);
+      const found = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
+      return [...new Set(found)].filter((one) => one && one !== box2).sort((one, other) => middle(one).x - middle(other).x);
+    }
+    /** @param {Element} box */
+    go(box2) {
+      box2.focus({ preventScroll: true });
+      this.picture.reveal(box2);
+    }
+    /** Goes to the box nearest to the middle of what is seen. */
+    enter() {
+      const around = middle(this.picture.canvas);
+      const far = (box2) => Math.hypot(middle(box2).x - around.x, middle(box2).y - around.y);
+      const known5 = this.boxes.find((box2) => box2.classList.contains("focus"));
+      const nearest = known5 ?? this.stops.reduce((best, box2) => far(box2) < far(best) ? box2 : best, this.stops[0]);
+      this.choice = [];
+      if (nearest) this.go(nearest);
+    }
+    /**
+     * @param {Element} box
+     * @param {boolean} down
+     */
+    along(box2, down) {
+      const choice = this.next(box2, down);
+      if (!choice.length) return;
+      const { x } = middle(box2);
+      this.choice = choice;
+      this.go(choice.reduce((best, one) => Math.abs(middle(one).x - x) < Math.abs(middle(best).x - x) ? one : best));
+    }
+    /**
+     * @param {Element} box
+     * @param {1 | -1} direction
+     */
+    aside(box2, direction2) {
+      const place = this.choice.indexOf(box2);
+      const other = place >= 0 ? this.choice[place + direction2] : void 0;
+      if (other) return this.go(other);
+      const from = middle(box2);
+      const far = (one) => Math.abs(middle(one).x - from.x) + ASIDE * Math.abs(middle(one).y - from.y);
+      const there = this.stops.filter((one) => (middle(one).x - from.x) * direction2 > 2);
+      this.choice = [];
+      if (there.length) this.go(there.reduce((best, one) => far(one) < far(best) ? one : best));
+    }
+    /**
+     * Takes a key that was pressed on a box; says whether it meant something.
+     * @param {KeyboardEvent} event
+     */
+    press(event) {
+      const box2 = event.target instanceof Element ? event.target.closest("[tabindex='-1']") : null;
+      if (!box2) {
+        if (event.key !== "Enter") return false;
+        this.enter();
+        return true;
+      }
+      const actions = (
+        /** @type {Record<string, () => void>} */
+        {
+          ArrowUp: () => this.along(box2, false),
+          ArrowDown: () => this.along(box2, true),
+          ArrowLeft: () => this.aside(box2, -1),
+          ArrowRight: () => this.aside(box2, 1),
+          Enter: () => this.follow(box2),
+          " ": () => this.follow(box2),
+          Escape: () => this.picture.canvas.focus()
+        }
+      );
+      actions[event.key]?.();
+      return event.key in actions;
+    }
+    /**
+     * Opens what a box or a mark on it leads to.
+     * @param {Element} marked
+     */
+    follow(marked2) {
+      const target2 = marked2.getAttribute("data-target") ?? marked2.closest("[data-target]")?.getAttribute("data-target");
+      if (target2) this.picture.openers.open(this.picture, marked2.closest("g.n") ?? marked2, target2);
+    }
+    /** The field that finds boxes. */
+    finder() {
+      const said = element("span.xr-zoom-level", { role: "status" });
+      const field = (
+        /** @type {HTMLInputElement} */
+        element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" })
+      );
+      field.addEventListener("input", () => this.find(field.value, said));
+      field.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        if (this.found.length) this.showFound(event.shiftKey ? -1 : 1, said);
+        else this.lookBehind(field.value, said);
+      });
+      return [field, said];
+    }
+    /**
+     * @param {string} wanted
+     * @param {HTMLElement} said
+     */
+    find(wanted2, said) {
+      const asked4 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
+      const text2 = (box2) => `${box2.getAttribute("data-node")} ${words(box2)} ${box2.querySelector("title")?.textContent ?? ""}`.toLowerCase();
+      this.found = asked4.length ? this.boxes.filter((box2) => asked4.every((word) => text2(box2).includes(word))) : [];
+      for (const box2 of this.boxes) box2.classList.toggle("xr-found", this.found.includes(box2));
+      this.shown = -1;
+      said.textContent = asked4.length && !this.found.length ? "none" : "";
+      if (this.found.length) this.showFound(1, said);
+    }
+    /**
+     * Looks for an instruction in the pictures behind this one.
+     * @param {string} name
+     * @param {HTMLElement} said
+     */
+    async lookBehind(name2, said) {
+      const bare2 = name2.trim().replace(/^%/, "");
+      const picture = bare2 ? await this.picture.openers.openWith(this.picture, bare2) : null;
+      const box2 = picture?.walk.boxes.find((one) => one.getAttribute("data-target") === `i=${bare2}`);
+      if (picture && box2) picture.walk.go(box2);
+      else if (!picture) said.textContent = "none";
+    }
+    /**
+     * @param {1 | -1} direction
+     * @param {HTMLElement} said
+     */
+    showFound(direction2, said) {
+      if (!this.found.length) return;
+      this.shown = (this.shown + direction2 + this.found.length) % this.found.length;
+      said.textContent = `${format.count(this.shown + 1)} of ${format.count(this.found.length)}`;
+      this.picture.reveal(this.found[this.shown]);
+      this.picture.point(this.found[this.shown]);
+    }
+  };
+
+  // src/pictures/picture.js
+  var STEP = 1.3;
+  var READABLE = 0.5;
+  var FAR = 2;
+  var REST = 150;
+  var STILL = 4;
+  var REMOVED = "script, foreignObject, iframe, object, embed, image, use, animate, set, a";
+  function parse(source) {
+    const read = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
+    if (read.localName !== "svg") throw new Error("The picture is damaged.");
+    for (const one of read.querySelectorAll(REMOVED)) one.remove();
+    for (const one of [read, ...read.querySelectorAll("*")]) {
+      for (const { name: name2, value } of [...one.attributes]) {
+        const leadsOut = /href$/i.test(name2) && !value.startsWith("#");
+        if (/^on/i.test(name2) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) one.removeAttribute(name2);
+      }
+    }
+    return (
+      /** @type {SVGSVGElement} */
+      /** @type {unknown} */
+      document.adoptNode(read)
+    );
+  }
+  var Picture = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key
+     * @param {string} source SVG text
+     * @param {Openers} openers
+     */
+    constructor(host, key, source, openers) {
+      this.openers = openers;
+      this.key = key;
+      this.source = source;
+      this.svg = this.read(source);
+      const { width, height } = this.svg.viewBox.baseVal;
+      this.whole = { x: 0, y: 0, width: width || 300, height: height || 150 };
+      this.view = { ...this.whole };
+      this.drawn = { ...this.whole };
+      this.gliding = false;
+      this.rest = 0;
+      this.level = element("span.xr-zoom-level", { role: "status" });
+      this.host = host;
+      this.canvas = element("div.xr-canvas", { tabindex: 0, role: "group", "aria-label": this.label(host) }, this.svg);
+      this.walk = new Walk(this);
+      host.querySelector("img")?.remove();
+      host.prepend(this.toolbar(), this.canvas);
+      this.begun = false;
+      this.listen();
+    }
+    /** @param {string} source */
+    read(source) {
+      const svg = parse(source);
+      svg.removeAttribute("width");
+      svg.removeAttribute("height");
+      svg.setAttribute("role", "group");
+      return svg;
+    }
+    /**
+     * Puts another picture in the place of this one, in the same view.
+     * @param {string} source SVG text
+     * @returns {SVGSVGElement} the former one
+     */
+    exchange(source) {
+      const former = this.svg;
+      this.source = source;
+      this.svg = this.read(source);
+      former.replaceWith(this.svg);
+      applyMode(this);
+      this.walk.take();
+      if (this.begun) this.show();
+      return former;
+    }
+    /** @param {HTMLElement} host */
+    label(host) {
+      const said = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
+      return `${said ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
+    }
+    toolbar() {
+      return element(
+        "div.xr-toolbar",
+        null,
+        ...this.walk.finder(),
+        modeChoice(this),
+        this.button("\u2212", "Smaller", () => this.zoom(1 / STEP)),
+        this.level,
+        this.button("+", "Larger", () => this.zoom(STEP)),
+        this.button("Fit", "Show all of it", () => this.fit()),
+        this.button("1:1", "Natural size", () => this.zoom(1 / this.scale())),
+        this.button("Save", "Save the picture as .svg", () => this.save())
+      );
+    }
+    /**
+     * @param {string} sign
+     * @param {string} words
+     * @param {() => void} action
+     */
+    button(sign, words2, action) {
+      return element("button.xr-button", { type: "button", title: words2, "aria-label": words2, onclick: action }, sign);
+    }
+    listen() {
+      this.canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+      this.canvas.addEventListener("keydown", (event) => this.press(event));
+      this.canvas.addEventListener("pointerdown", (event) => this.grab(event));
+      this.canvas.addEventListener("pointerover", (event) => this.point(event.target));
+      new ResizeObserver(() => this.resized()).observe(this.canvas);
+    }
+    /** Nothing has a place while the picture is out of the page or folded away: its canvas has no size. */
+    get placed() {
+      return this.canvas.clientWidth > 0 && this.canvas.clientHeight > 0;
+    }
+    resized() {
+      if (!this.canvas.clientWidth) return;
+      if (this.begun) this.show();
+      else this.begin();
+    }
+    /** @returns {number} pixels to a unit of the picture */
+    scale() {
+      return (this.canvas.clientWidth || this.whole.width) / this.view.width;
+    }
+    /** The scale in which the picture takes all of the width, where its names can be read so. */
+    get readable() {
+      return Math.min(1, Math.max(READABLE, this.canvas.clientWidth / this.whole.width));
+    }
+    /** Shows the whole picture where it can be read, else the first place where something changed. */
+    begin() {
+      this.begun = true;
+      this.canvas.style.height = `${Math.max(90, Math.min(this.whole.height * this.readable, innerHeight * 0.75))}px`;
+      this.fit();
+      if (this.scale() >= READABLE) return;
+      const all = this.svg.querySelectorAll("g.n");
+      const changed = [...all].filter((one) => /s-(added|removed|changed)/.test(one.getAttribute("class") ?? ""));
+      this.visit(changed.length ? changed : [...all]);
+    }
+    /**
+     * Goes to the uppermost of some boxes, in a size in which it can be read.
+     * @param {Element[]} boxes
+     */
+    visit(boxes) {
+      const places2 = boxes.map((one) => one.getBoundingClientRect()).sort((one, other) => one.top - other.top);
+      if (!places2.length) return;
+      const around = this.canvas.getBoundingClientRect();
+      const x = this.view.x + (places2[0].left + places2[0].width / 2 - around.left) / this.scale();
+      const y = this.view.y + (places2[0].top - around.top) / this.scale();
+      this.zoom(this.readable / this.scale());
+      const spare = this.whole.width - this.view.width;
+      this.view.x = spare < 0 ? spare / 2 : Math.max(0, Math.min(x - this.view.width / 2, spare));
+      this.view.y = Math.max(0, Math.min(y - this.view.height / 4, this.whole.height - this.view.height));
+      this.show();
+    }
+    /** Shows the boxes that the picture is about where the whole cannot be read. */
+    showFocus() {
+      if (this.scale() < READABLE) this.visit([...this.svg.querySelectorAll("g.focus")]);
+      else for (const one of this.svg.querySelectorAll("g.focus")) this.reveal(one);
+    }
+    /** Shows the whole picture, never larger than its natural size; as soon as it has a place. */
+    fit() {
+      this.begun &&= this.placed;
+      if (!this.placed) return;
+      const { clientWidth, clientHeight } = this.canvas;
+      const scale = Math.min(1, clientWidth / this.whole.width, clientHeight / this.whole.height);
+      const width = clientWidth / scale;
+      this.view = { x: (this.whole.width - width) / 2, y: 0, width, height: clientHeight / scale };
+      this.show();
+    }
+    show() {
+      if (!this.placed) return;
+      const ratio = this.canvas.clientHeight / this.canvas.clientWidth;
+      this.view.height = this.view.width * ratio;
+      this.level.textContent = `${Math.round(this.scale() * 100)}%`;
+      if (this.gliding && this.glides()) return;
+      const { x, y, width, height } = this.view;
+      this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+      this.svg.style.transform = "";
+      this.drawn = { ...this.view };
+    }
+    /**
+     * Changes the view while the reader moves: the picture is moved as it is, which any machine does
+     * fast, and drawn anew when the reader rests or has gone far.
+     * @param {() => void} change
+     */
+    glide(change) {
+      this.gliding = true;
+      change();
+      this.gliding = false;
+      clearTimeout(this.rest);
+      this.rest = setTimeout(() => this.show(), REST);
+    }
+    /** Moves the picture as it is drawn; says whether that is near enough. */
+    glides() {
+      const { view, drawn: drawn5 } = this;
+      const scale = this.scale();
+      const [larger, x, y] = [drawn5.width / view.width, (drawn5.x - view.x) * scale, (drawn5.y - view.y) * scale];
+      if (larger > FAR || larger < 1 / FAR || Math.abs(x) > this.canvas.clientWidth || Math.abs(y) > this.canvas.clientHeight) return false;
+      this.svg.style.transform = `translate(${x}px, ${y}px) scale(${larger})`;
+      return true;
+    }
+    /**
+     * Moves the view until a box is in it and can be read.
+     * @param {Element} box
+     */
+    reveal(box2) {
+      if (!this.canvas.clientWidth) return;
+      if (this.scale() < READABLE) this.zoom(READABLE / this.scale());
+      const place = box2.getBoundingClientRect();
+      const around = this.canvas.getBoundingClientRect();
+      const beyond = (start, end, from, to) => start < from ? start - from : end > to ? end - to : 0;
+      this.move(beyond(place.left, place.right, around.left + 12, around.right - 12), beyond(place.top, place.bottom, around.top + 12, around.bottom - 12));
+    }
+    /**
+     * @param {number} factor
+     * @param {number} [atX] where to stay, as a share of the width
+     * @param {number} [atY]
+     */
+    zoom(factor, atX = 0.5, atY = 0.5) {
+      if (!this.placed) return;
+      const scale = Math.min(8, Math.max(0.02, this.scale() * factor));
+      const width = this.canvas.clientWidth / scale;
+      const height = this.canvas.clientHeight / scale;
+      this.view.x += (this.view.width - width) * atX;
+      this.view.y += (this.view.height - height) * atY;
+      Object.assign(this.view, { width, height });
+      this.show();
+    }
+    /**
+     * @param {number} x pixels
+     * @param {number} y pixels
+     */
+    move(x, y) {
+      if (!this.placed) return;
+      this.view.x += x / this.scale();
+      this.view.y += y / this.scale();
+      this.show();
+    }
+    /** @param {WheelEvent} event */
+    wheel(event) {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const place = this.canvas.getBoundingClientRect();
+      const [x, y] = [(event.clientX - place.left) / place.width, (event.clientY - place.top) / place.height];
+      this.glide(() => this.zoom(Math.exp(-event.deltaY / 300), x, y));
+    }
+    /** @param {KeyboardEvent} event */
+    press(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (this.walk.press(event)) {
+        event.preventDefault();
+        event.stopPropagation();
+        return;
+      }
+      const actions = (
+        /** @type {Record<string, () => void>} */
+        {
+          ArrowLeft: () => this.move(-60, 0),
+          ArrowRight: () => this.move(60, 0),
+          ArrowUp: () => this.move(0, -60),
+          ArrowDown: () => this.move(0, 60),
+          "+": () => this.zoom(STEP),
+          "=": () => this.zoom(STEP),
+          "-": () => this.zoom(1 / STEP),
+          0: () => this.fit()
+        }
+      );
+      const action = actions[event.key];
+      if (!action) return;
+      event.preventDefault();
+      event.stopPropagation();
+      action();
+    }
+    /** @param {PointerEvent} event */
+    grab(event) {
+      if (event.button !== 0) return;
+      const pressed2 = event.target instanceof Element ? event.target.closest("[data-target]") : null;
+      const scrolls = event.pointerType === "touch" && !this.canvas.contains(document.activeElement);
+      let { clientX, clientY } = event;
+      const [startX, startY] = [clientX, clientY];
+      const drag = (next) => {
+        this.glide(() => this.move(clientX - next.clientX, clientY - next.clientY));
+        ({ clientX, clientY } = next);
+      };
+      this.canvas.setPointerCapture(event.pointerId);
+      this.canvas.classList.add("xr-grabbed");
+      if (!scrolls) this.canvas.addEventListener("pointermove", drag);
+      const ended = new AbortController();
+      const release = (last) => {
+        this.canvas.classList.remove("xr-grabbed");
+        this.canvas.removeEventListener("pointermove", drag);
+        ended.abort();
+        const still = Math.hypot(last.clientX - startX, last.clientY - startY) < STILL;
+        if (pressed2 && still && last.type === "pointerup") this.walk.follow(pressed2);
+      };
+      this.canvas.addEventListener("pointerup", release, { signal: ended.signal });
+      this.canvas.addEventListener("pointercancel", release, { signal: ended.signal });
+    }
+    /**
+     * Lights up what the pointer is on: its arrows here, and the same thing in the other picture.
+     * @param {EventTarget | null} target
+     */
+    point(target2) {
+      const node2 = target2 instanceof Element ? target2.closest("g.n") : null;
+      const id = node2?.getAttribute("data-node");
+      const group = this.canvas.closest(".xr-pair") ?? this.canvas;
+      for (const one of group.querySelectorAll(".xr-lit")) one.classList.remove("xr-lit");
+      if (!node2 || !id) return;
+      for (const edge of this.walk.arrows(node2)) edge.classList.add("xr-lit");
+      for (const same of group.querySelectorAll(`g.n[data-node="${CSS.escape(id)}"]`)) same.classList.add("xr-lit");
+    }
+    /** Saves the picture with rules for a dark system, which a page has by itself. */
+    async save() {
+      const { dark } = await load("pictures/look");
+      const whole2 = this.source.replace("</style>", () => `${dark}</style>`);
+      const address3 = URL.createObjectURL(new Blob([whole2], { type: "image/svg+xml" }));
+      element("a", { href: address3, download: `${this.key.replaceAll("/", "-")}.svg` }).click();
+      setTimeout(() => URL.revokeObjectURL(address3), 1e3);
+    }
+  };
+
+  // src/pictures/svg_text.js
+  var LONGEST3 = 36;
+  function escaped(value) {
+    const printable = String(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (character) => character === "\n" ? character : " ");
+    return printable.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
+  }
+  var decimal = (value) => String(Math.round(value * 10) / 10);
+  function shorten(line2, columns2 = LONGEST3) {
+    const letters = [...line2];
+    if (letters.length <= columns2) return line2;
+    const tail = Math.floor((columns2 - 1) / 3);
+    return `${letters.slice(0, columns2 - 1 - tail).join("")}\u2026${letters.slice(-tail).join("")}`;
+  }
+
+  // src/graphs/neighborhood.js
+  var HUB = 12;
+  var LARGE = 4096;
+  var View = class {
+    /**
+     * @param {Graph} graph
+     * @param {Iterable<number>} kept
+     */
+    constructor(graph, kept2) {
+      this.graph = graph;
+      this.kept = new Set(kept2);
+    }
+    /** @param {number} place */
+    isElement(place) {
+      return this.graph.opcode(place) === "get-tuple-element" && !this.kept.has(place);
+    }
+    /**
+     * Says what a user of an instruction says of it where it has no box of its own.
+     * @param {number} place
+     * @returns {string | null} null for one that has a box
+     */
+    words(place) {
+      const behind = this.graph.constantBehind(place);
+      if (behind === null || this.kept.has(place) || this.kept.has(behind)) return null;
+      return `constant ${this.graph.argument(behind) || this.graph.shape(behind).replace(/\{.*$/, "")}`;
+    }
+    /** @param {number} place */
+    hasBox(place) {
+      return !this.isElement(place) && this.words(place) === null;
+    }
+    /**
+     * Follows elements of tuples to what makes the tuple.
+     * @param {Use} use
+     * @returns {Use}
+     */
+    made(use) {
+      let { place, element: element2 } = use;
+      for (let hops = 0; hops < 100 && this.isElement(place); hops += 1) {
+        const [operand] = this.graph.operands(place);
+        if (!operand) break;
+        element2 = [operand.element, this.graph.argument(place), element2].filter(Boolean).join("#");
+        place = operand.place;
+      }
+      return { place, element: element2 };
+    }
+    /**
+     * @param {number} place
+     * @returns {Arrow[]} the arrows that arrive at its box
+     */
+    arriving(place) {
+      const found = (
+        /** @type {Map<number, Arrow>} */
+        /* @__PURE__ */ new Map()
+      );
+      const operands = this.graph.operands(place);
+      for (const [number, use] of operands.entries()) {
+        const { place: source, element: element2 } = this.made(use);
+        if (this.words(source) !== null || source === place) continue;
+        const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
+        const known5 = found.get(source);
+        if (known5) known5.label = known5.label.length > 10 ? known5.label : `${known5.label},${label}`;
+        else found.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
+      }
+      for (const source of this.graph.controls(place)) {
+        if (!found.has(source)) found.set(source, { source, target: place, label: "", style: "control" });
+      }
+      return [...found.values()].filter((one) => this.hasBox(one.source));
+    }
+    /**
+     * @param {number} place
+     * @returns {[number, string][]} its operands without a box, by their numbers
+     */
+    foldedOperands(place) {
+      const named2 = this.graph.operands(place).map((use, number) => (
+        /** @type {[number, string | null]} */
+        [number, this.words(this.made(use).place)]
+      ));
+      return (
+        /** @type {[number, string][]} */
+        named2.filter(([, words2]) => words2 !== null)
+      );
+    }
+    /** @param {number} place */
+    producers(place) {
+      return this.arriving(place).map((one) => one.source);
+    }
+    /**
+     * @param {number} place
+     * @returns {number[]} boxes that use it, directly or through elements of tuples
+     */
+    consumers(place) {
+      const found = /* @__PURE__ */ new Set(
+        /** @type {number[]} */
+        []
+      );
+      const waiting = [place];
+      for (let one = waiting.pop(); one !== void 0; one = waiting.pop()) {
+        for (const user of this.graph.users(one)) {
+          if (this.isElement(user)) waiting.push(user);
+          else if (this.words(user) === null) found.add(user);
+        }
+      }
+      return [...found].sort((one, other) => one - other);
+    }
+  };
+  function neighborhood(view, start, { up, down, radius, most }) {
+    const places2 = /* @__PURE__ */ new Map([[start, 0]]);
+    const seen = /* @__PURE__ */ new Set([start]);
+    let hubs = 0;
+    let ring = [start];
+    for (let distance = 1; distance <= radius && ring.length; distance += 1) {
+      const next = (
+        /** @type {number[]} */
+        []
+      );
+      for (const place of ring) {
+        const sides = [up ? view.producers(place) : [], down ? view.consumers(place) : []];
+        const followed = sides.filter((side) => side.length <= HUB || place === start);
+        hubs += sides.length - followed.length;
+        for (const near3 of followed.flat()) {
+          if (seen.has(near3)) continue;
+          seen.add(near3);
+          next.push(near3);
+          if (places2.size < most) places2.set(near3, distance);
+        }
+      }
+      ring = next;
+    }
+    return { places: places2, more: seen.size - places2.size, hubs };
+  }
+  function* onwards(view, place) {
+    const { graph } = view;
+    for (const target2 of view.consumers(place)) {
+      yield { source: place, target: target2, label: "", style: graph.controls(target2).includes(place) ? "control" : "" };
+      for (const [attribute, computation] of graph.calls(target2)) {
+        const parameter = taken(view, place, target2, attribute, computation);
+        if (parameter !== null) yield { source: place, target: parameter, label: `into ${attribute}`, style: "call" };
+      }
+    }
+    if (!graph.isRoot(place)) return;
+    for (const target2 of graph.callers.get(graph.inside[place]) ?? []) yield { source: place, target: target2, label: "result", style: "call" };
+  }
+  function taken({ graph }, place, caller, attribute, computation) {
+    const number = graph.operands(caller).findIndex((one) => one.place === place);
+    if (number < 0) return null;
+    const wanted2 = graph.opcode(caller) === "while" || /branch|true_|false_/.test(attribute) ? "0" : String(number);
+    const first = graph.first[computation];
+    const last = first + graph.index.computations[computation][1];
+    for (let one = first; one < last; one += 1) if (graph.opcode(one) === "parameter" && graph.argument(one) === wanted2) return one;
+    return null;
+  }
+  function shortestPath(view, from, to) {
+    const came = (
+      /** @type {Map<number, Arrow | null>} */
+      /* @__PURE__ */ new Map([[from, null]])
+    );
+    const waiting = [from];
+    for (let next = 0; next < waiting.length && !came.has(to); next += 1) {
+      for (const arrow2 of onwards(view, waiting[next])) {
+        if (came.has(arrow2.target)) continue;
+        came.set(arrow2.target, arrow2);
+        waiting.push(arrow2.target);
+      }
+    }
+    if (!came.has(to)) return null;
+    const way2 = [];
+    for (let arrow2 = came.get(to); arrow2; arrow2 = came.get(arrow2.source)) way2.unshift(arrow2);
+    return way2;
+  }
+  function plainBox(graph, place, operands) {
+    const name2 = graph.name(place);
+    const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
+    const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
+    const isPlain = name2.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
+    const said = [graph.says(place)].filter(Boolean);
+    return {
+      id: `${graph.computation(place)}/%${name2}`,
+      lines: [name2, ...isPlain ? [] : [kind], ...called(graph, place), ...said, ...operands, graph.shape(place)].map((line2) => shorten(line2)),
+      family: graph.family(place),
+      tooltip: [name2, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
+      target: `i=${graph.address(place)}`,
+      shade: graph.shade(place)
+    };
+  }
+  function called(graph, place) {
+    const all = graph.calls(place);
+    const inside = all.slice(0, 2).filter(([attribute]) => attribute !== "condition");
+    const words2 = inside.map(([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]);
+    return all.length > 2 ? [...words2, `${all.length - 2} more computations`] : words2;
+  }
+  function calledPictures(graph, place) {
+    const inside = (computation) => graph.index.inside[0][graph.index.inside[1][computation]];
+    const worth = graph.calls(place).filter(([, computation]) => inside(computation)[0]);
+    const opens = new Map(worth.map(([attribute, computation]) => [graph.index.computations[computation][0], attribute]));
+    const fused = graph.opcode(place) === "fusion" ? graph.calls(place).find(([attribute]) => attribute === "calls") : void 0;
+    const mix = (
+      /** @type {any[]} */
+      fused ? inside(fused[1])[1] : []
+    );
+    return { opens: [...opens].map(([name2, attribute]) => [`c=${name2}`, `${attribute} ${name2}`]), mix: mix.flatMap((one, at) => at % 2 ? [] : [[one, mix[at + 1]]]) };
+  }
+  function drawnBox(view, place) {
+    const { graph } = view;
+    const folded = view.foldedOperands(place).slice(0, 3).map(([number, words2]) => `operand ${number} = ${words2}`);
+    return { ...plainBox(graph, place, folded), badge: graph.isRoot(place) ? "ROOT" : "" };
+  }
+
+  // src/pictures/layout.js
+  var GAP_X = 22;
+  var GAP_Y = 38;
+  var PASSING = 10;
+  var WIDEST = 14;
+  var SWEEPS = 8;
+  function layeredLayout(sizes2, edges) {
+    const directed = withoutCycles(sizes2.length, edges);
+    const rank2 = ranks(sizes2.length, directed);
+    const { rows: rows3, chains } = slots(sizes2, directed, rank2);
+    for (let sweep = 0; sweep < SWEEPS; sweep += 1) reorder(rows3, sweep % 2 === 0);
+    for (const row4 of rows3) pack(row4);
+    for (let sweep = 0; sweep < SWEEPS; sweep += 1) settle(rows3, sweep % 2 === 0);
+    return drawn2(sizes2, edges, directed, rank2, rows3, chains);
+  }
+  function withoutCycles(count, edges) {
+    const after = (
+      /** @type {number[][]} */
+      Array.from({ length: count }, () => [])
+    );
+    for (const [from, to] of edges) after[from].push(to);
+    const state2 = new Uint8Array(count);
+    const finished = new Int32Array(count);
+    let number = 0;
+    const waiting = [...state2.keys()].reverse();
+    while (waiting.length) {
+      const node2 = waiting[waiting.length - 1];
+      if (state2[node2] === 0) {
+        state2[node2] = 1;
+        for (const next of after[node2]) if (state2[next] === 0) waiting.push(next);
+      } else {
+        waiting.pop();
+        if (state2[node2] === 1) finished[node2] = number++;
+        state2[node2] = 2;
+      }
+    }
+    return edges.map(([from, to]) => finished[from] >= finished[to] ? [from, to] : [to, from]);
+  }
+  function ranks(count, edges) {
+    const before = (
+      /** @type {number[][]} */
+      Array.from({ length: count }, () => [])
+    );
+    const after = (
+      /** @type {number[][]} */
+      Array.from({ length: count }, () => [])
+    );
+    for (const [from, to] of edges) {
+      if (from === to) continue;
+      before[to].push(from);
+      after[from].push(to);
+    }
+    const open = before.map((all) => all.length);
+    const rank2 = new Array(count).fill(0);
+    const ready = [...rank2.keys()].filter((one) => open[one] === 0);
+    for (const one of ready) {
+      for (const next of after[one]) {
+        rank2[next] = Math.max(rank2[next], rank2[one] + 1);
+        open[next] -= 1;
+        if (open[next] === 0) ready.push(next);
+      }
+    }
+    for (let one = 0; one < count; one += 1) {
+      if (!before[one].length && after[one].length) rank2[one] = Math.min(...after[one].map((next) => rank2[next])) - 1;
+    }
+    return narrowed(rank2, before);
+  }
+  function narrowed(rank2, before) {
+    const members = (
+      /** @type {Map<number, number[]>} */
+      /* @__PURE__ */ new Map()
+    );
+    for (const [one, layer] of rank2.entries()) members.set(layer, [...members.get(layer) ?? [], one]);
+    const found = new Array(rank2.length).fill(0);
+    const key = (one) => Math.min(...before[one].map((source) => found[source] * 1e3 + source), 1e9);
+    let next = 0;
+    for (const layer of [...members.keys()].sort((one, other) => one - other)) {
+      const all = members.get(layer) ?? [];
+      const parts = Math.ceil(all.length / WIDEST);
+      const each = Math.ceil(all.length / parts);
+      const keys = new Map(all.map((one) => [one, key(one)]));
+      all.sort((one, other) => (keys.get(one) ?? 0) - (keys.get(other) ?? 0) || one - other);
+      for (const [place, one] of all.entries()) found[one] = next + Math.floor(place / each);
+      next += parts;
+    }
+    return found;
+  }
+  function slots(sizes2, edges, rank2) {
+    const rows3 = (
+      /** @type {Slot[][]} */
+      Array.from({ length: Math.max(-1, ...rank2) + 1 }, () => [])
+    );
+    const slot = (node2, width, layer) => {
+      const made2 = (
+        /** @type {Slot} */
+        { node: node2, width, x: 0, above: [], below: [] }
+      );
+      rows3[layer].push(made2);
+      return made2;
+    };
+    const own2 = sizes2.map(({ width }, node2) => slot(node2, width, rank2[node2]));
+    const chains = edges.map(([from, to]) => {
+      const chain = [own2[from]];
+      for (let layer = rank2[from] + 1; layer < rank2[to]; layer += 1) chain.push(slot(null, PASSING, layer));
+      if (from !== to) chain.push(own2[to]);
+      for (let place = 1; place < chain.length; place += 1) {
+        chain[place - 1].below.push(chain[place]);
+        chain[place].above.push(chain[place - 1]);
+      }
+      return chain;
+    });
+    for (const row4 of rows3) for (const [place, one] of row4.entries()) one.x = place;
+    return { rows: rows3, chains };
+  }
+  function reorder(rows3, down) {
+    for (const row4 of down ? rows3 : [...rows3].reverse()) {
+      const wish = new Map(row4.map((one) => [one, mean(down ? one.above : one.below) ?? one.x]));
+      row4.sort((one, other) => (wish.get(one) ?? 0) - (wish.get(other) ?? 0));
+      const scale = 1 / Math.max(1, row4.length);
+      for (const [place, one] of row4.entries()) one.x = (place + 0.5) * scale;
+    }
+  }
+  function mean(some) {
+    return some.length ? some.reduce((sum, one) => sum + one.x, 0) / some.length : null;
+  }
+  function pack(row4) {
+    let x = 0;
+    for (const one of row4) {
+      one.x = x + one.width / 2;
+      x += one.width + GAP_X;
+    }
+    for (const one of row4) one.x -= x / 2;
+  }
+  function settle(rows3, down) {
+    for (const row4 of down ? rows3 : [...rows3].reverse()) {
+      placeRow(row4, row4.map((one) => mean(down ? one.above : one.below) ?? one.x));
+    }
+  }
+  function placeRow(row4, wishes) {
+    const offsets2 = [0];
+    for (let at2 = 1; at2 < row4.length; at2 += 1) offsets2.push(offsets2[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
+    const blocks = (
+      /** @type {{sum: number, count: number}[]} */
+      []
+    );
+    for (const [at2, wish] of wishes.entries()) {
+      let block = { sum: wish - offsets2[at2], count: 1 };
+      for (let last = blocks.at(-1); last && last.sum / last.count >= block.sum / block.count; last = blocks.at(-1)) {
+        block = { sum: block.sum + last.sum, count: block.count + last.count };
+        blocks.pop();
+      }
+      blocks.push(block);
+    }
+    let at = 0;
+    for (const { sum, count } of blocks) {
+      for (let end = at + count; at < end; at += 1) row4[at].x = sum / count + offsets2[at];
+    }
+  }
+  function drawn2(sizes2, edges, directed, rank2, rows3, chains) {
+    const left = Math.min(0, ...rows3.map((row4) => row4[0].x - row4[0].width / 2));
+    const right = Math.max(0, ...rows3.map((row4) => row4[row4.length - 1].x + row4[row4.length - 1].width / 2));
+    const tops = [0];
+    for (const row4 of rows3) {
+      const tallest = Math.max(0, ...row4.map((one) => one.node === null ? 0 : sizes2[one.node].height));
+      tops.push(tops[tops.length - 1] + tallest + GAP_Y);
+    }
+    const boxes = (
+      /** @type {Box[]} */
+      []
+    );
+    for (const [layer, row4] of rows3.entries()) {
+      const tall = tops[layer + 1] - GAP_Y - tops[layer];
+      for (const { node: node2, x, width } of row4) {
+        if (node2 === null) continue;
+        const { height } = sizes2[node2];
+        boxes[node2] = { x: x - width / 2 - left, y: tops[layer] + (tall - height) / 2, width, height };
+      }
+    }
+    const ends = ports(boxes, chains, left);
+    const curves = edges.map(([from], number) => {
+      const curve2 = bent(chains[number], ends[number], rank2[directed[number][0]], tops, left);
+      return directed[number][0] === from ? curve2 : curve2.reverse();
+    });
+    return { boxes, curves, width: right - left, height: tops[tops.length - 1] - GAP_Y };
+  }
+  function ports(boxes, chains, left) {
+    const found = (
+      /** @type {[Point, Point][]} */
+      chains.map(() => [[0, 0], [0, 0]])
+    );
+    for (const side of [0, 1]) {
+      const at = (
+        /** @type {Map<number, [number, number][]>} */
+        /* @__PURE__ */ new Map()
+      );
+      for (const [number, chain] of chains.entries()) {
+        const own2 = (side ? chain[chain.length - 1] : chain[0]).node ?? 0;
+        const other = side ? chain[Math.max(0, chain.length - 2)] : chain[Math.min(1, chain.length - 1)];
+        at.set(own2, [...at.get(own2) ?? [], [other.x - left, number]]);
+      }
+      for (const [node2, arrows] of at) {
+        const { x, y, width, height } = boxes[node2];
+        arrows.sort(([one], [another]) => one - another);
+        const apart = Math.min(16, (width - 16) / arrows.length);
+        for (const [place, [, number]] of arrows.entries()) {
+          found[number][side] = [x + width / 2 + (place - (arrows.length - 1) / 2) * apart, side ? y : y + height];
+        }
+      }
+    }
+    return found;
+  }
+  function bent(chain, [start, end], layer, tops, left) {
+    const points = [start];
+    const bend = (to) => {
+      const from = points[points.length - 1];
+      const middle2 = (from[1] + to[1]) / 2;
+      points.push([from[0], middle2], [to[0], middle2], to);
+    };
+    for (const [place, one] of chain.slice(1, -1).entries()) {
+      const at = layer + 1 + place;
+      bend([one.x - left, tops[at]]);
+      bend([one.x - left, tops[at + 1] - GAP_Y]);
+    }
+    bend(end);
+    return points;
+  }
+
+  // src/pictures/legend.js
+  var LINE = 16;
+  var CHARACTER = 6.7;
+  var SWATCH = 22;
+  var GAP = 16;
+  var SIGNS = (
+    /** @type {Record<string, string>} */
+    { added: "+", removed: "\u2212", changed: "~" }
+  );
+  var KINDS = (
+    /** @type {("families" | "states" | "edges")[]} */
+    ["families", "states", "edges"]
+  );
+  var PALETTES = (
+    /** @type {Record<string, string>} */
+    { heat: "h", tint: "t" }
+  );
+  function pictureFooter(drawing2, modes2, look2, { left, top, width }) {
+    const columns2 = Math.floor((width - 2 * left) / CHARACTER);
+    const lines2 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
+    const below2 = lines2.map((line2, row4) => note(line2, left, top + 12 + LINE * row4));
+    let start = top + LINE * lines2.length + 6;
+    let ends = [start];
+    for (const [mode, entries] of drawing2.plain ? [] : sections(drawing2, modes2, look2)) {
+      const [elements, end] = section(mode, entries, left, start, width - left);
+      below2.push(...elements);
+      if (mode) ends.push(end);
+      else {
+        start = end;
+        ends = [end];
+      }
+    }
+    return [below2, Math.max(...ends) + 8];
+  }
+  function sections({ nodes, edges, groups = [] }, modes2, look2) {
+    const used = {
+      families: new Set(nodes.flatMap(({ family, mix = [] }) => [family, ...mix.map(([name2]) => name2)])),
+      states: new Set([...nodes, ...edges, ...groups].map(({ state: state2 }) => state2)),
+      edges: new Set(edges.map(({ style }) => style))
+    };
+    const entries = KINDS.flatMap((kind) => look2[kind].filter(([name2]) => used[kind].has(name2)).map(([name2, words2]) => (
+      /** @type {Entry} */
+      [kind, name2, words2]
+    )));
+    return [
+      ["", entries.filter(([kind]) => kind !== "families")],
+      ["opcode", entries.filter(([kind]) => kind === "families")],
+      ...modes2.map(({ mode, palette, words: words2 }) => (
+        /** @type {Section} */
+        [mode, words2.map(([level, said]) => [palette, String(level), said])]
+      ))
+    ];
+  }
+  function section(mode, entries, left, top, right) {
+    let [x, row4] = [left, 0];
+    const found = entries.map((entry) => {
+      const wide = SWATCH + CHARACTER * entry[2].length;
+      if (x > left && x + wide > right) [x, row4] = [left, row4 + 1];
+      const made2 = swatch(entry, x, top + 12 + LINE * row4);
+      x += wide + GAP;
+      return made2;
+    });
+    const end = top + LINE * (entries.length ? row4 + 1 : 0);
+    return [mode && found.length ? [`<g class="legend of-${mode}">`, ...found, "</g>"] : found, end];
+  }
+  function swatch([kind, name2, words2], x, y) {
+    return `<g>${sample(kind, name2, x, y)}${note(words2, x + SWATCH, y)}</g>`;
+  }
+  function sample(kind, name2, x, y) {
+    const place = `x="${decimal(x)}" y="${decimal(y - 9)}" width="16" height="10"`;
+    if (kind === "families") return `<rect class="f-${name2}" ${place} rx="1"/>`;
+    if (kind in PALETTES) return `<rect class="${PALETTES[kind]}-${name2}" ${place} rx="1"/>`;
+    if (kind === "edges") return `<path class="e e-${name2}" d="M${decimal(x)} ${decimal(y - 4)}h16"/>`;
+    return stateSign(name2, x + 8, y - 4) || `<g class="s-${name2}"><rect class="box frame" ${place}/></g>`;
+  }
+  function stateSign(state2, x, y) {
+    const mark2 = SIGNS[state2 ?? ""];
+    return mark2 ? `<circle class="sign-${state2}" cx="${decimal(x)}" cy="${decimal(y)}" r="7"/><text class="on" x="${decimal(x)}" y="${decimal(y + 3.5)}">${mark2}</text>` : "";
+  }
+  function note(words2, x, y) {
+    return `<text class="note" x="${decimal(x)}" y="${decimal(y)}">${escaped(words2)}</text>`;
+  }
+  function wrapped(words2, columns2) {
+    const lines2 = [""];
+    for (const word of words2.split(" ")) {
+      const last = lines2[lines2.length - 1];
+      if (last && last.length + 1 + word.length > columns2) lines2.push(word);
+      else lines2[lines2.length - 1] = last ? `${last} ${word}` : word;
+    }
+    return lines2;
+  }
+
+  // src/pictures/scales.js
+  var MOST_KINDS = 10;
+  var LONGEST4 = 48;
+  function colorScales(nodes, look2) {
+    const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
+    const found = [
+      ordered("cost", values2(shades, ({ cost: cost2 }) => cost2), format.percent, look2),
+      ordered("time", values2(shades, ({ time }) => time), format.percent, look2),
+      ordered("memory", values2(shades, ({ memory }) => memory), format.bytes, look2),
+      kinds2("scope", scopes(shades)),
+      kinds2("sharding", values2(shades, ({ sharding }) => sharding || null))
+    ];
+    return found.filter(({ levels }) => levels.size);
+  }
+  function values2(shades, value) {
+    const all = [...shades].map(([id, shade]) => [id, value(shade)]);
+    return new Map(
+      /** @type {[string, T][]} */
+      all.filter(([, one]) => one !== null && one !== void 0)
+    );
+  }
+  function ordered(mode, figures2, written3, look2) {
+    const { from, words: words2 } = look2.scales[mode];
+    const level = (figure) => from.filter((limit) => limit <= figure).length - 1;
+    const levels = new Map([...figures2].map(([id, figure]) => [id, level(figure)]));
+    const marks = new Map([...figures2].map(([id, figure]) => [id, written3(figure)]));
+    const used = [...new Set(levels.values())].sort((one, other) => one - other);
+    return { mode, palette: "heat", levels, marks, words: used.map((one) => [one, words2[one]]) };
+  }
+  function kinds2(mode, named2) {
+    const counts = (
+      /** @type {Map<string, number>} */
+      /* @__PURE__ */ new Map()
+    );
+    for (const name2 of named2.values()) if (name2) counts.set(name2, (counts.get(name2) ?? 0) + 1);
+    let names2 = [...counts].sort(([, one], [, other]) => other - one).map(([name2]) => name2);
+    if (mode === "scope" && names2.length < 2) names2 = [];
+    const numbers = new Map(names2.map((name2, place) => [name2, Math.min(place, MOST_KINDS - 1)]));
+    const levels = new Map([...named2].flatMap(([id, name2]) => numbers.has(name2) ? [[id, numbers.get(name2) ?? 0]] : []));
+    const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
+    return { mode, palette: "tint", levels: (
+      /** @type {Map<string, number>} */
+      levels
+    ), marks: (
+      /** @type {Map<string, string>} */
+      marks
+    ), words: kindWords(names2) };
+  }
+  var letter = (level) => String.fromCharCode(65 + level);
+  function kindWords(names2) {
+    return names2.slice(0, MOST_KINDS).map((name2, place) => {
+      const last = place === MOST_KINDS - 1 && names2.length > MOST_KINDS;
+      return [place, `${letter(place)} ${last ? "others" : shorten(name2, LONGEST4)}`];
+    });
+  }
+  function scopes(shades) {
+    const paths = new Map([...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))]));
+    const deepest = Math.max(0, ...[...paths.values()].map((path) => path.length));
+    const cut = (depth) => new Map([...paths].map(([id, path]) => [id, path.slice(0, depth).join("/")]));
+    let best = cut(1);
+    for (let depth = 2; depth <= deepest; depth += 1) {
+      const deeper = cut(depth);
+      if (new Set(deeper.values()).size > MOST_KINDS) break;
+      best = deeper;
+    }
+    return best;
+  }
+
+  // src/pictures/svg.js
+  var CHARACTER2 = 7.25;
+  var LINE2 = 15;
+  var PADDING = { x: 8, y: 5 };
+  var MARGIN = 12;
+  var TITLE = 28;
+  var NARROWEST = 380;
+  var BASELINE = 11.5;
+  var STACK = 5;
+  var BAR = 4;
+  var OPENING = 15;
+  var HEAD = { length: 6.5, angle: 0.42 };
+  var LEAVES = "\u2192";
+  var WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]/u;
+  function columns(line2) {
+    return [...line2].reduce((sum, letter2) => sum + (WIDE.test(letter2) ? 2 : 1), 0);
+  }
+  function boxSize({ lines: rows3, shape: shape2, mix = [], opens = [] }) {
+    const longest = Math.max(...rows3.map(columns), 0) * CHARACTER2 + 2 * PADDING.x;
+    const behind = shape2 === "stack" ? STACK : 0;
+    return { width: Math.max(longest, OPENING * opens.length) + behind, height: rows3.length * LINE2 + 2 * PADDING.y + (mix.length ? BAR + 2 : 0) + behind };
+  }
+  function writeSvg(drawing2, layout, look2, together = drawing2.nodes) {
+    const modes2 = colorScales(together, look2);
+    const width = Math.max(layout.width, NARROWEST) + 2 * MARGIN;
+    const below2 = { left: MARGIN, top: layout.height + TITLE + MARGIN, width };
+    const [footer, height] = pictureFooter(drawing2, modes2, look2, below2);
+    const [wide, high] = [decimal(width), decimal(height)];
+    const title2 = shorten(drawing2.title, Math.trunc((width - 2 * MARGIN) / (CHARACTER2 * 14 / 12)));
+    const frames = (drawing2.groups ?? []).map((group, at) => (
+      /** @type {[Group, Box]} */
+      [group, (layout.groups ?? [])[at]]
+    ));
+    return [
+      `<svg xmlns="http://www.w3.org/2000/svg" class="xg by-opcode" role="img" data-modes="${["opcode", ...modes2.map(({ mode }) => mode)].join(" ")}" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">`,
+      `<title>${escaped(drawing2.title)}</title>`,
+      `<desc>${escaped([`${drawing2.nodes.length} boxes, ${drawing2.edges.length} arrows`, ...drawing2.notes].join(". "))}</desc>`,
+      `<style>${look2.css}</style>`,
+      '<rect class="paper" width="100%" height="100%"/>',
+      `<text class="title" x="${MARGIN}" y="19">${escaped(title2)}</text>`,
+      `<g transform="translate(${decimal((width - layout.width) / 2)} ${TITLE})">`,
+      ...frames.map(([group, place]) => frame(group, place)),
+      ...drawing2.edges.map((edge, at) => arrow(edge, layout.curves[at])),
+      ...frames.map(([group, place]) => frameTitle(group, place)),
+      ...drawing2.nodes.map((node2, at) => box(node2, layout.boxes[at], modes2)),
+      "</g>",
+      ...footer,
+      "</svg>\n"
+    ].join("\n");
+  }
+  function frame({ id, kind, state: state2 = "same", target: opened2 }, { x, y, width, height }) {
+    const around = `<rect class="frame" x="${decimal(x)}" y="${decimal(y)}" rx="6" width="${decimal(width)}" height="${decimal(height)}"/>`;
+    return `<g class="g g-${kind} s-${state2}" data-node="${escaped(id)}"${target(opened2)}>${around}</g>`;
+  }
+  function frameTitle({ title: title2, state: state2, target: opened2, opens }, { x, y, width, height }) {
+    const words2 = shorten(title2, Math.max(3, Math.trunc((width - 12) / CHARACTER2)));
+    const line2 = `<text class="b" x="${decimal(x + 8)}" y="${decimal(y + 13)}">${escaped(words2)}</text>`;
+    return `<g class="gt"${target(opened2)}>${line2}${stateSign(state2, x, y)}</g>${openings(opens, x + width, y + height)}`;
+  }
+  function target(opened2) {
+    return opened2 ? ` data-target="${escaped(opened2)}"` : "";
+  }
+  function box(node2, place, modes2) {
+    const known5 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
+    const [width, height] = front(node2, place);
+    const levels = known5.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
+    const marks = known5.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`).join("");
+    const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
+    return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
+  }
+  function front({ shape: shape2 }, { width, height }) {
+    const behind = shape2 === "stack" ? STACK : 0;
+    return [width - behind, height - behind];
+  }
+  function shapes({ shape: shape2 = "rect", mix = [] }, width, height) {
+    const around = `width="${decimal(width)}" height="${decimal(height)}" rx="${shape2 === "rect" ? 2 : 7}"`;
+    const behind = shape2 === "stack" ? `<rect class="box" x="${STACK}" y="${STACK}" ${around}/>` : "";
+    const total = mix.reduce((sum, [, count]) => sum + count, 0);
+    let x = 8;
+    const bar = mix.map(([family, count]) => {
+      const part2 = (width - 16) * count / total;
+      const piece2 = `<rect class="mix f-${family}" x="${decimal(x)}" y="${decimal(height - BAR - 4)}" width="${decimal(part2)}" height="${BAR}"/>`;
+      x += part2;
+      return piece2;
+    });
+    return `${behind}<rect class="box" ${around}/>${bar.join("")}`;
+  }
+  function lines({ lines: [name2, ...rest2], mix = [] }, width, height) {
+    const x = decimal(width / 2);
+    const first = (height - (mix.length ? BAR + 2 : 0) - (rest2.length + 1) * LINE2) / 2 + BASELINE;
+    const spans = rest2.map((line2) => `<tspan x="${x}" dy="${LINE2}">${escaped(line2)}</tspan>`);
+    return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name2)}</tspan>${spans.join("")}</text>`;
+  }
+  function openings(opens, x, y) {
+    return (opens ?? []).map(([opened2, words2], place) => {
+      const at = `${decimal(x - OPENING * place)} ${decimal(y)}`;
+      return `<g class="open"${target(opened2)} transform="translate(${at})"><title>${escaped(words2)}</title><rect x="-8" y="-8" width="12" height="12" rx="2"/><path d="M-5-2h6M-2-5v6"/></g>`;
+    }).join("");
+  }
+  function badge(words2, right) {
+    if (!words2) return "";
+    const width = 5.6 * [...words2].length + 6;
+    const x = right - width + 5;
+    const quiet = words2 === LEAVES ? " quiet" : "";
+    return `<rect class="badge${quiet}" x="${decimal(x)}" y="-7" width="${decimal(width)}" height="12" rx="6"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words2)}</text>`;
+  }
+  function arrow({ source, target: to, label, style = "normal", state: state2 = "same" }, curve2) {
+    const [[startX, startY], ...rest2] = curve2;
+    const [tipX, tipY] = curve2[curve2.length - 1];
+    const classes = ["e", style && style !== "normal" && `e-${style}`, state2 !== "same" && `s-${state2}`].filter(Boolean).join(" ");
+    const bends = rest2.map(([x, y]) => `${decimal(x)} ${decimal(y)}`).join(" ");
+    const angle = direction(curve2);
+    const barb = (turn) => `${decimal(tipX - HEAD.length * Math.cos(angle + turn))} ${decimal(tipY - HEAD.length * Math.sin(angle + turn))}`;
+    const path = `<path class="${classes}" data-e="${source} ${to}" d="M${decimal(startX)} ${decimal(startY)}C${bends}M${barb(HEAD.angle)}L${decimal(tipX)} ${decimal(tipY)}L${barb(-HEAD.angle)}"/>`;
+    if (!label) return path;
+    const [along, across] = [Math.cos(angle), Math.sin(angle)];
+    return `${path}<text class="small" x="${decimal(tipX - 10 * along + 4 * across)}" y="${decimal(tipY - 10 * across - 4 * along)}">${escaped(label)}</text>`;
+  }
+  function direction(curve2) {
+    const [x, y] = curve2[curve2.length - 1];
+    const [fromX, fromY] = curve2.findLast(([x1, y1]) => Math.hypot(x - x1, y - y1) > 1) ?? [x, y - 1];
+    return Math.atan2(y - fromY, x - fromX);
+  }
+
+  // src/pictures/records.js
+  function node([lines2, family, target2, id, state2, tooltip, opens, shape2, badge2, mix, shade]) {
+    const [cost2, memory, sharding, scope, time] = shade || [];
+    return {
+      id: id || String(target2).replace(/^i=/, ""),
+      lines: lines2,
+      family,
+      target: target2 || null,
+      state: state2 || "same",
+      tooltip: tooltip || "",
+      opens: pairs(opens),
+      shape: shape2 || "rect",
+      badge: badge2 || "",
+      mix: pairs(mix),
+      shade: { cost: cost2, time, memory, sharding: sharding || "", scope: scope ? scope.split("\n") : [] }
+    };
+  }
+  function known3([place, operands, badge2, shape2], graph) {
+    const box2 = plainBox(graph, place, operands || []);
+    return { ...box2, ...calledPictures(graph, place), id: graph.name(place), target: `i=${graph.name(place)}`, badge: badge2 || "", shape: shape2 || "rect" };
+  }
+  function pairs(flat) {
+    return (flat || []).flatMap((one, place, all) => place % 2 ? [] : [[one, all[place + 1]]]);
+  }
+  function readDrawing({ title: title2, nodes, edges, notes = [], groups = [], plain = false }, graph) {
+    return {
+      title: title2,
+      notes,
+      plain,
+      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known3(row4, graph) : node(row4)),
+      edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({ source, target: target2, label: label || "", style: style || "normal", state: state2 || "same" })),
+      groups: groups.map(([id, words2, kind, target2, state2, opens]) => ({ id, title: words2, kind, target: target2 || null, state: state2 || "same", opens: pairs(opens) }))
+    };
+  }
+  function recordLayout({ size, boxes = [], curves = [], frames = [] }, { nodes, edges }) {
+    if (!size) return layeredLayout(nodes.map(boxSize), edges.map(({ source, target: target2 }) => [source, target2]));
+    const [width, height] = size;
+    return { width, height, boxes: boxes.map(placedBox), groups: frames.map(placedBox), curves: curves.map(curve) };
+  }
+  function ofPair(pair, shown) {
+    const boxes = /* @__PURE__ */ new Map();
+    const arrows = /* @__PURE__ */ new Map();
+    const key = ({ nodes }, { source, target: target2, style }) => [nodes[source].id, nodes[target2].id, style].join("\n");
+    for (const drawing2 of pair) {
+      for (const box2 of drawing2.nodes) {
+        const { width, height } = boxSize(box2);
+        const other = boxes.get(box2.id) ?? { place: boxes.size, width, height };
+        boxes.set(box2.id, { place: other.place, width: Math.max(width, other.width), height: Math.max(height, other.height) });
+      }
+      const place = (end) => (
+        /** @type {{place: number}} */
+        boxes.get(drawing2.nodes[end].id).place
+      );
+      for (const edge of drawing2.edges) {
+        const name2 = key(drawing2, edge);
+        if (!arrows.has(name2)) arrows.set(name2, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
+      }
+    }
+    const whole2 = layeredLayout([...boxes.values()], [...arrows.values()].map(({ ends }) => ends));
+    const taken2 = (all, name2) => (
+      /** @type {{place: number}} */
+      all.get(name2).place
+    );
+    return {
+      ...whole2,
+      boxes: shown.nodes.map(({ id }) => whole2.boxes[taken2(boxes, id)]),
+      curves: shown.edges.map((edge) => whole2.curves[taken2(arrows, key(shown, edge))])
+    };
+  }
+  var placedBox = ([x, y, width, height]) => ({ x, y, width, height });
+  function curve(steps) {
+    let [x, y] = [0, 0];
+    return pairs(steps).map(([right, down]) => [x += right, y += down]);
+  }
+  async function recordSvg(records, place, graph) {
+    const look2 = await load("pictures/look");
+    const drawings = records.map((one) => readDrawing(one, graph));
+    const together = drawings.flatMap(({ nodes }) => nodes);
+    const pair = drawings.slice(place - place % 2, place - place % 2 + 2);
+    const where = records[place].size || pair.length < 2 ? recordLayout(records[place], drawings[place]) : ofPair(pair, drawings[place]);
+    return writeSvg(drawings[place], where, look2, together);
+  }
+
+  // src/pictures/levels.js
+  async function loadLevels(key) {
+    const { targets, titles, in: bundles, up, ...rest2 } = await load(key);
+    const words2 = unfold(titles);
+    const pictures = unfold(targets).map((target2, place) => ({ target: target2, title: words2[place], in: bundles[place], up: up[place] }));
+    return { key, pictures, ...rest2 };
+  }
+  var begun = /* @__PURE__ */ new WeakMap();
+  async function openLevel(picture, target2) {
+    const key = picture.host.dataset.levels;
+    if (!key) return false;
+    const levels = await loadLevels(key);
+    const place = levels.pictures.findIndex((one) => one.target === target2);
+    if (place < 0) {
+      say(picture.host, levels.note);
+      return false;
+    }
+    await show2(picture, levels, place);
+    return true;
+  }
+  async function openLevelWith(picture, name2) {
+    const key = picture.host.dataset.levels;
+    if (!key) return null;
+    const levels = await loadLevels(key);
+    const [graph, runs] = await Promise.all([loadGraph(levels.graph), load(`${key}-where`)]);
+    const place = graph.find(name2);
+    const shown = place === null ? -1 : nth(runs, place);
+    return shown < 0 ? null : show2(picture, levels, shown);
+  }
+  function nth(runs, place) {
+    let end = 0;
+    for (let at = 0; at < runs.length; at += 2) {
+      end += runs[at + 1];
+      if (place < end) return runs[at];
+    }
+    return -1;
+  }
+  async function show2(picture, levels, place) {
+    const { host } = picture;
+    const first = begun.get(host) ?? picture;
+    begun.set(host, first);
+    const { pictures } = levels;
+    const svg = place ? await drawn3(levels, pictures[place]) : first.source;
+    const around = [];
+    for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
+    const back = around.map((one) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, one) }, pictures[one].title));
+    const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((one) => [one, " \u203A "]), element("span", { "aria-current": "true" }, pictures[place].title));
+    host.replaceChildren();
+    const made2 = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
+    if (back.length) host.prepend(crumbs);
+    made2.canvas.focus({ preventScroll: true });
+    return made2;
+  }
+  async function drawn3({ key, graph: known5 }, { in: bundle, target: target2 }) {
+    const [{ pictures }, graph] = await Promise.all([load(`${key}-${bundle}`), loadGraph(known5)]);
+    return recordSvg(pictures[target2], 0, graph);
+  }
+  function say(host, words2) {
+    if (!words2) return;
+    host.querySelector(".xr-levels-note")?.remove();
+    host.append(element("p.xr-levels-note", { role: "status" }, ...prose(words2)));
+  }
+
+  // src/pictures/details.js
+  var LISTED = 12;
+  async function openDetails(picture, box2, target2) {
+    if (!target2.startsWith("i=") && await openLevel(picture, target2)) return;
+    const name2 = target2.startsWith("i=") ? target2.slice(2) : box2.getAttribute("data-node") ?? target2.slice(2);
+    const panel = element("section.xr-details", { "aria-label": `Details of ${name2}`, tabindex: -1 });
+    const close = () => {
+      panel.remove();
+      box2.focus({ preventScroll: true });
+    };
+    panel.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), close()));
+    picture.host.querySelector(".xr-details")?.remove();
+    picture.host.append(panel);
+    panel.append(head(name2, close, exploring(picture.host, name2)), ways(picture, box2, name2), ...await facts(picture, box2, name2));
+    panel.focus({ preventScroll: true });
+    const place = panel.getBoundingClientRect();
+    if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
+  }
+  function head(name2, close, around) {
+    const said = element("span.xr-muted", { role: "status" });
+    const code = element("code", null, `%${name2.replace(/^%/, "")}`);
+    return element(
+      "header",
+      null,
+      element("h3", null, code),
+      element("div.xr-details-tools", null, copier("Copy name", () => name2, code, said), around && copier("Copy link", () => shareableAddress(around), code, said), element("button.xr-button", { type: "button", onclick: close }, "Close"), said)
+    );
+  }
+  function copier(words2, text2, shown, said) {
+    const copy = async () => {
+      try {
+        await navigator.clipboard.writeText(text2());
+        said.textContent = "copied";
+      } catch {
+        getSelection()?.selectAllChildren(shown);
+        said.textContent = "selected: copy it with Ctrl+C";
+      }
+    };
+    return element("button.xr-button", { type: "button", onclick: copy }, words2);
+  }
+  function ways(picture, box2, name2) {
+    const around = exploring(picture.host, name2);
+    const marks = [...box2.querySelectorAll("[data-target]")].map((mark2) => {
+      const target2 = mark2.getAttribute("data-target") ?? "";
+      const words2 = mark2.querySelector("title")?.textContent ?? target2.slice(2);
+      return element("button.xr-button", { type: "button", onclick: () => openLevel(picture, target2) }, `Open ${words2}`);
+    });
+    return element(
+      "p.xr-onward",
+      null,
+      around && element("a.xr-around", { href: around }, "What is around it"),
+      document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name2)}` }, "Where it came from, where it went"),
+      filmed(picture.host, box2, name2),
+      inText(picture.host, name2),
+      ...marks
+    );
+  }
+  function filmed(host, box2, name2) {
+    const [computation, rest2] = (box2.getAttribute("data-node") ?? "").split("/%");
+    if (!page(host) || rest2 === void 0) return null;
+    const asked4 = new URLSearchParams({ film: computation, frame: state.get("step") ?? "", watch: name2 });
+    return element("a", { href: `${page(host)}#${asked4}` }, "What is around it in every step");
+  }
+  function inText({ dataset: { side = "" }, parentElement }, name2) {
+    const text2 = (
+      /** @type {HTMLElement | null} */
+      parentElement?.closest(`[data-text-${side || "none"}]`)?.dataset[side === "before" ? "textBefore" : "textAfter"]
+    );
+    return text2 ? element("a", { href: `${text2}&name=${encodeURIComponent(name2)}` }, "In the text") : null;
+  }
+  function exploring(host, name2) {
+    const here = (
+      /** @type {HTMLElement | null} */
+      document.querySelector("[data-xr-graph]")
+    );
+    if (!here && !page(host)) return null;
+    const asked4 = new URLSearchParams({ node: name2 });
+    const [step, at] = [here && state.get("step"), snapshot(host, here)];
+    if (step) asked4.set("step", step);
+    if (at) asked4.set("at", at);
+    return `${here ? "" : page(host)}#${asked4}`;
+  }
+  function snapshot(host, here) {
+    const { side } = host.dataset;
+    const around = (
+      /** @type {HTMLElement | null} */
+      host.closest("[data-at-after]")
+    );
+    if (side && around) return side === "before" ? around.dataset.atBefore : around.dataset.atAfter;
+    const graph = (
+      /** @type {HTMLElement | null} */
+      host.closest("[data-graph]")?.dataset.graph
+    );
+    return graph && graph === here?.dataset.first ? "first" : graph?.split("@")[1];
+  }
+  function page(host) {
+    return (
+      /** @type {HTMLElement | null} */
+      host.closest("[data-explore]")?.dataset.explore
+    );
+  }
+  async function facts(picture, box2, name2) {
+    const key = (
+      /** @type {HTMLElement | null} */
+      picture.host.closest("[data-graph]")?.dataset.graph
+    );
+    if (!key) return told(box2);
+    try {
+      const graph = await loadSnapshotGraph(key);
+      const place = graph.find(box2.getAttribute("data-node") ?? "") ?? graph.find(name2);
+      return place === null ? told(box2) : await known4(graph, key, place);
+    } catch (error) {
+      return [...told(box2), element(
+        "p.xr-failed",
+        { role: "alert" },
+        /** @type {Error} */
+        error.message
+      )];
+    }
+  }
+  function told(box2) {
+    const lines2 = (box2.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
+    if (!lines2.length) return [element("p.xr-empty", null, box2.getAttribute("aria-label") ?? "")];
+    return [element("ul.xr-told", null, ...lines2.map((fact) => element("li", null, element("code", null, fact))))];
+  }
+  async function row2(graph, key, place) {
+    if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
+    const { lines: lines2, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
+    const at = place % graph.index.piece;
+    const value = ([values3, numbers]) => values3[numbers[at]];
+    return [lines2[at], value(shapes2), value(scopes2), value(sources), value(figures2), times ? value(times) : null, module ?? ""];
+  }
+  var pieces2 = /* @__PURE__ */ new Map();
+  function piece(key) {
+    const made2 = pieces2.get(key) ?? load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }));
+    pieces2.set(key, made2);
+    return made2;
+  }
+  async function known4(graph, key, place) {
+    const [parts, shape2, scope, source, figures2, times, module] = await row2(graph, key, place);
+    const attributes = parts.slice(1).filter((part2) => !part2.startsWith("metadata="));
+    const pairs2 = (
+      /** @type {[string, Node | string | null][]} */
+      [
+        ["opcode", `${graph.opcode(place)} ${graph.kind(place)}`.trim()],
+        ["shape and layout", shape2],
+        ["cost", cost(figures2)],
+        ["measured", measured(times)],
+        ["in Perfetto or XProf", traced(graph.name(place), module, times)],
+        ["scope", scope],
+        ["source", source],
+        ["stands in", standing(graph, place)],
+        ["operands", names(graph, [...new Set(graph.operands(place).map((one) => one.place))])],
+        ["used by", names(graph, [...graph.users(place)])],
+        ["runs after", names(graph, graph.controls(place))],
+        ["calls", called2(graph, place)],
+        ["attributes", attributes.length ? element("ul", null, ...attributes.map((part2) => element("li", null, element("code", null, part2)))) : null],
+        ["line", parts.length || graph.index.text ? line(graph, key, place, parts) : null]
+      ]
+    );
+    const rows3 = pairs2.filter(([, value]) => value).map(([title2, value]) => element("div", null, element("dt", null, title2), element("dd", null, value ?? "")));
+    return [element("dl", null, ...rows3)];
+  }
+  function cost(figures2) {
+    if (!figures2) return null;
+    const [flops, bytes, runs, grade] = figures2;
+    const shown = (value, words3) => value === null ? "not known" : words3(value);
+    const words2 = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} moved, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
+    return element("span", null, words2, gradeChip(grade));
+  }
+  function measured(times) {
+    if (!times) return null;
+    const [count, total, own2, mean2, part2] = times;
+    const inside = own2 < total ? ` (${format.seconds(own2)} without what ran inside of it)` : "";
+    const share2 = part2 === null ? "" : `; ${format.percent(part2)} of the time of all runs`;
+    return `ran ${count === 1 ? "once" : format.plural(count, "time")}, ${format.seconds(total)} in total${inside}, ${format.seconds(mean2)} on average${share2}`;
+  }
+  function traced(name2, module, times) {
+    if (!times) return null;
+    const stamp = times[5].toLocaleString("en", { maximumFractionDigits: 3 });
+    return element("span", null, "search for ", element("code", null, name2), " of module ", element("code", null, module), `; it began first at ${stamp} \xB5s`);
+  }
+  function standing(graph, place) {
+    const callers = graph.callers.get(graph.inside[place]) ?? [];
+    const code = element("code", null, graph.computation(place));
+    return element("span", null, code, callers.length > 0 && " called by ", callers.length > 0 && names(graph, callers));
+  }
+  function called2(graph, place) {
+    const all = graph.calls(place).map(([attribute, computation]) => {
+      const root2 = graph.root(computation);
+      return element("li", null, `${attribute} `, element("code", null, graph.index.computations[computation][0]), root2 !== null && " which ends in ", root2 !== null && link(graph, root2));
+    });
+    return all.length ? element("ul", null, ...all) : null;
+  }
+  function link(graph, place) {
+    return element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, element("code", null, `%${graph.name(place)}`));
+  }
+  function names(graph, places2) {
+    if (!places2.length) return null;
+    const shown = places2.slice(0, LISTED).flatMap((place, at) => [at ? ", " : "", link(graph, place)]);
+    const more = places2.length - LISTED;
+    return element("span", null, ...shown, more > 0 && ` and ${format.count(more)} more`);
+  }
+  function line(graph, key, place, parts) {
+    const { text: text2, label } = graph.index;
+    const address3 = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text2 ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text2 && element("a", { href: insideReport(address3) }, `In the text of ${label}`));
+  }
+
+  // src/pictures/interactive.js
+  var REST2 = 150;
+  var LATEST = 1e3;
+  var interactivePicture = (host, key, svg) => new Picture(host, key, svg, { open: openDetails, openWith: openLevelWith });
+  function waitUntilNear(host) {
+    return new Promise((resolve) => {
+      const observer = new IntersectionObserver(
+        (entries) => {
+          if (!entries.some((entry) => entry.isIntersecting)) return;
+          observer.disconnect();
+          resolve();
+        },
+        { rootMargin: "600px" }
+      );
+      observer.observe(host);
+    });
+  }
+  function rest() {
+    return new Promise((resolve) => {
+      if ("requestIdleCallback" in window) requestIdleCallback(resolve, { timeout: LATEST });
+      else setTimeout(resolve, REST2);
+    });
+  }
+  async function drawPicture(host, key) {
+    await waitUntilNear(host);
+    const { pictures } = await load(key);
+    await rest();
+    if (!host.isConnected) return;
+    const { name: name2, drawing: drawing2 = 0 } = host.dataset;
+    const svg = await recordSvg(name2 ? pictures[name2] : pictures, Number(drawing2));
+    interactivePicture(host, name2 ? `${key}-${name2}` : key, svg);
+  }
+
+  // src/graphs/frames.js
+  var MOST_NEAR = 60;
+  var MOST = 200;
+  var RADIUS = 2;
+  function scene(reel, name2, stage, watched) {
+    const part2 = computationAt(reel, stage, { name: name2, film: -1 });
+    const { lives, rows: rows3 } = part2;
+    const places2 = new Map(lives.map((life, place) => [life, place]));
+    const graph = assembleGraph([{ ...part2, does: name2 }], { label: "", text: null, complete: true });
+    const kept2 = watched === null ? void 0 : places2.get(watched);
+    return { view: new View(graph, kept2 === void 0 ? [] : [kept2]), lives, forms: rows3 };
+  }
+  function near({ view, lives }, watched) {
+    const all = [...lives.keys()];
+    if (watched === null) return all.filter((place) => view.hasBox(place));
+    const start = lives.indexOf(watched);
+    return start < 0 ? [] : [...neighborhood(view, start, { up: true, down: true, radius: RADIUS, most: MOST_NEAR }).places.keys()];
+  }
+  function frame2({ view, lives, forms }, shown) {
+    const there = new Set(shown);
+    const actors = new Map(shown.map((place) => [lives[place], { ...drawnBox(view, place), life: lives[place], id: `life ${lives[place]}` }]));
+    const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
+    const named2 = arrows.map(({ source, target: target2, label, style }) => [`${lives[source]} ${lives[target2]}`, { source: lives[source], target: lives[target2], label, style }]);
+    return { actors, arrows: new Map(
+      /** @type {any} */
+      named2
+    ), form: new Map(shown.map((place) => [lives[place], forms[place]])) };
+  }
+  var Frames = class {
+    /**
+     * @param {Reel} reel
+     * @param {Title} title
+     * @param {string} watch a name, or empty for what changes most often
+     */
+    constructor(reel, [name2, frames, , most], watch) {
+      this.reel = reel;
+      this.name = name2;
+      this.ages = /* @__PURE__ */ new Map();
+      for (const [at, [life]] of reel.forms.entries()) this.ages.set(life, [...this.ages.get(life) ?? [], at]);
+      this.stages = frames;
+      this.watched = watch || most > MOST ? this.life(watch) : null;
+      const scenes = frames.map((stage) => scene(reel, name2, stage, this.watched));
+      const shown = scenes.map((one) => near(one, this.watched));
+      const chosen = this.chosen(scenes, shown);
+      this.frames = scenes.map((one, at) => frame2(one, shown[at].filter((place) => chosen.has(one.lives[place]))));
+      this.cut();
+      this.place(chosen);
+    }
+    /** Leaves out the steps in which nothing of what is shown is there or differs. */
+    cut() {
+      const words2 = this.frames.map(({ form, arrows }) => form.size ? JSON.stringify([[...form].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null);
+      const kept2 = words2.map((one, at) => one !== null && one !== words2[at - 1]);
+      this.frames = this.frames.filter((_, at) => kept2[at]);
+      this.stages = this.stages.filter((_, at) => kept2[at]);
+    }
+    /**
+     * @param {string} wanted
+     * @returns {number} the life that bore a name last, -1 where none did; for no name the one with the most forms
+     */
+    life(wanted2) {
+      const bare2 = wanted2.replace(/^%/, "");
+      const named2 = this.reel.names.lastIndexOf(bare2);
+      if (bare2) return named2 < 0 ? -1 : this.reel.forms[named2][0];
+      const counts = /* @__PURE__ */ new Map();
+      const dull = new Set(this.reel.looks.flatMap(([opcode], at) => /^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : []));
+      const last = Math.max(...this.stages);
+      const lasting = new Set(this.reel.forms.filter(([, , end], at) => end > last && !dull.has(this.reel.look[at])).map(([life]) => life));
+      for (const [life] of this.reel.forms) if (lasting.has(life)) counts.set(life, (counts.get(life) ?? 0) + 1);
+      return [...counts].reduce((best, one) => one[1] > best[1] ? one : best, [-1, 0])[0];
+    }
+    /**
+     * Keeps the lives that are shown in most frames, where there are too many.
+     * @param {Scene[]} scenes
+     * @param {number[][]} shown
+     * @returns {Set<number>}
+     */
+    chosen(scenes, shown) {
+      const counts = (
+        /** @type {Map<number, number>} */
+        /* @__PURE__ */ new Map()
+      );
+      for (const [at, { lives }] of scenes.entries()) for (const place of shown[at]) counts.set(lives[place], (counts.get(lives[place]) ?? 0) + 1);
+      if (this.watched !== null) counts.set(this.watched, Infinity);
+      const kept2 = [...counts].sort(([, one], [, other]) => other - one).slice(0, MOST);
+      this.left = counts.size - kept2.length;
+      return new Set(kept2.map(([life]) => life));
+    }
+    /**
+     * @param {number} life
+     * @param {number} stage
+     * @returns {number | null} its form in a snapshot, null where it does not live
+     */
+    formAt(life, stage) {
+      const form = (this.ages.get(life) ?? []).find((at) => this.reel.forms[at][1] <= stage && stage < this.reel.forms[at][2]);
+      return form ?? null;
+    }
+    /** @param {Set<number>} chosen lives; all of them are laid out at once */
+    place(chosen) {
+      const lives = [...chosen].sort((one, other) => one - other);
+      const positions = new Map(lives.map((life, position) => [life, position]));
+      const sizes2 = lives.map((life) => {
+        const all = this.frames.flatMap(({ actors }) => actors.get(life) ?? []).map(boxSize);
+        return { width: Math.max(0, ...all.map(({ width }) => width)), height: Math.max(0, ...all.map(({ height }) => height)) };
+      });
+      const arrows = [...new Set(this.frames.flatMap((shown) => [...shown.arrows.keys()]))];
+      const ends = arrows.map((key) => (
+        /** @type {[number, number]} */
+        key.split(" ").map((life) => positions.get(Number(life)) ?? 0)
+      ));
+      const layout = layeredLayout(sizes2, ends);
+      this.layout = layout;
+      this.boxes = new Map(lives.map((life, position) => [life, layout.boxes[position]]));
+      this.curves = new Map(arrows.map((key, number) => [key, layout.curves[number]]));
+    }
+    /**
+     * @param {number} at a frame
+     * @param {string} label
+     * @returns {{drawing: import("../pictures/svg.js").Drawing, layout: import("../pictures/layout.js").Layout, counts: Record<string, number>}}
+     */
+    drawn(at, label) {
+      const [now, before] = [this.frames[at], this.frames[at - 1]];
+      const [stage, earlier] = [this.stages[at], this.stages[at - 1] ?? this.stages[at]];
+      const counts = { added: 0, removed: 0, changed: 0 };
+      const nodes = [...now.actors.values()].map((actor) => {
+        const form = now.form.get(actor.life) ?? -1;
+        const former = this.formAt(actor.life, earlier);
+        const told3 = former === null ? "added" : former === form ? "same" : "changed";
+        if (told3 !== "same") counts[told3] += 1;
+        return { ...actor, state: told3, look: actor.life === this.watched ? "focus" : "" };
+      });
+      for (const life of before?.actors.keys() ?? []) if (this.formAt(life, stage) === null) counts.removed += 1;
+      const positions = new Map([...now.actors.keys()].map((life, position) => [life, position]));
+      const edges = [...now.arrows].map(([key, { source, target: target2, label: words2, style }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target2) ?? 0, label: words2, style }));
+      const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
+      const { width = 0, height = 0 } = this.layout ?? {};
+      const layout = { width, height, boxes: nodes.map(({ life }) => (
+        /** @type {any} */
+        this.boxes?.get(life)
+      )), curves: edges.map(({ key }) => (
+        /** @type {any} */
+        this.curves?.get(key)
+      )) };
+      return { drawing: { title: `${this.name}, ${label}`, nodes, edges, notes }, layout, counts };
+    }
+  };
+
+  // src/graphs/computation_timeline.js
+  var FADE = 700;
+  var Cinema = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key
+     * @param {Index} index
+     */
+    constructor(host, key, index) {
+      this.key = key;
+      this.index = index;
+      this.steps = host.dataset.steps ?? "";
+      this.at = 0;
+      this.unknown = "";
+      this.choice = /** @type {HTMLSelectElement} */
+      element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)));
+      this.watch = /** @type {HTMLInputElement} */
+      element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" });
+      this.slider = /** @type {HTMLInputElement} */
+      element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) });
+      this.status = element("p.xr-film-step", { role: "status" });
+      this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
+      const move = (way2, words2, letter2) => element("button.xr-button", { type: "button", onclick: () => this.show(this.at + way2) }, words2, " ", element("kbd", null, letter2));
+      const part2 = (words2, input) => element("div", null, element("label", { for: input.id }, words2), input);
+      const more = index.others ? element("p.xr-muted", null, `${format.plural(index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`) : null;
+      host.replaceChildren(
+        element("div.xr-explore-form", null, part2("Computation", this.choice), part2("Watch one instruction", this.watch)),
+        element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
+        this.status,
+        this.figure,
+        ...more ? [more] : []
+      );
+      bindKey(",", "Film: the step before", () => this.show(this.at - 1));
+      bindKey(".", "Film: the next step", () => this.show(this.at + 1));
+      window.addEventListener("hashchange", () => state.get("film") && this.open());
+      this.open();
+      if (state.get("film")) host.scrollIntoView({ block: "start" });
+    }
+    /** Opens the film that the address names. */
+    open() {
+      const wanted2 = state.get("film") ?? "";
+      const named2 = this.index.films.findIndex(([name2]) => name2 === wanted2);
+      this.unknown = named2 < 0 ? wanted2 : "";
+      this.choice.value = String(Math.max(0, named2));
+      this.watch.value = state.get("watch") ?? "";
+      return this.load(state.get("frame"));
+    }
+    choose() {
+      this.unknown = "";
+      state.set({ film: this.index.films[Number(this.choice.value)][0], watch: this.watch.value.trim(), frame: null });
+      return this.load(null);
+    }
+    /** @param {string | null} wanted the key of a snapshot */
+    async load(wanted2) {
+      const number = Number(this.choice.value);
+      const reel = readVersions(await load(`${this.key}-${number}`));
+      this.film = new Frames(reel, this.index.films[number], this.watch.value.trim());
+      this.picture = null;
+      this.slider.max = String(this.film.stages.length - 1);
+      if (!this.film.stages.length) return this.nothing();
+      const stage = this.unknown ? -1 : this.index.stages.findIndex(([key]) => key === wanted2);
+      const last = this.film.stages.findLastIndex((one) => stage < 0 || one <= stage);
+      return this.show(Math.max(0, last), stage < 0);
+    }
+    nothing() {
+      this.film = null;
+      this.figure.replaceChildren();
+      this.status.textContent = `No instruction of this computation was ever called %${this.watch.value.trim().replace(/^%/, "")}.`;
+    }
+    /**
+     * @param {number} wanted
+     * @param {boolean} [quiet] whether the address stays as it is
+     */
+    async show(wanted2, quiet = false) {
+      if (!this.film) return;
+      const look2 = await load("pictures/look");
+      this.at = Math.min(Math.max(0, wanted2), this.film.stages.length - 1);
+      const [key, label] = this.index.stages[this.film.stages[this.at]];
+      const { drawing: drawing2, layout, counts } = this.film.drawn(this.at, label);
+      this.slider.value = String(this.at);
+      this.slider.setAttribute("aria-valuetext", label);
+      if (!quiet) this.unknown = "";
+      if (!quiet) state.set({ film: this.film.name, frame: key });
+      this.play(writeSvg(drawing2, layout, look2));
+      const told3 = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
+      const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.film.name}.`), " "] : [];
+      this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.film.stages.length)}). ${told3}`);
+    }
+    /** @param {string} svg the next frame */
+    play(svg) {
+      if (!this.picture) {
+        this.figure.replaceChildren();
+        this.picture = interactivePicture(this.figure, "film", svg);
+        requestAnimationFrame(() => this.picture?.showFocus());
+        return;
+      }
+      const { picture } = this;
+      const former = picture.exchange(svg);
+      if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+      fade(former, picture.svg);
+    }
+  };
+  function fade(before, after) {
+    const here = new Map([...after.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
+    const there = new Map([...before.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
+    for (const [life, box2] of here) if (!there.has(life)) box2.classList.add("xr-born");
+    const drawn5 = new Set([...before.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
+    const kept2 = new Set([...after.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
+    for (const arrow2 of after.querySelectorAll("[data-e]")) if (!drawn5.has(arrow2.getAttribute("d"))) arrow2.classList.add("xr-born");
+    const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box2]) => box2), ...[...before.querySelectorAll("path[data-e]")].filter((one) => !kept2.has(one.getAttribute("d")))];
+    const stage = after.querySelector(":scope > g[transform]");
+    for (const one of gone) {
+      one.removeAttribute("data-e");
+      one.removeAttribute("data-target");
+      one.removeAttribute("role");
+      one.setAttribute("class", `${one.getAttribute("class")} xr-dying`);
+      one.setAttribute("aria-hidden", "true");
+      stage?.append(one);
+      setTimeout(() => one.remove(), FADE);
+    }
+  }
+  async function drawComputationTimelines(host, key) {
+    if (!state.get("film")) await waitUntilNear(host);
+    const index = await load(key);
+    if (index.films.length) new Cinema(host, key, index);
+    else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
+  }
+
+  // src/graphs/explorer.js
+  var MOST2 = 150;
+  var SUGGESTED = 12;
+  var RADII = [1, 2, 3, 4, 6, 8];
+  var SHOWS = (
+    /** @type {Record<string, string>} */
+    {
+      around: "what is around it",
+      producers: "what it is made from",
+      consumers: "what is made of it",
+      path: "the way to another"
+    }
+  );
+  function wanted(usual) {
+    const show5 = state.get("show") ?? "around";
+    const radius = Number(state.get("radius"));
+    return { node: state.get("node") ?? "", show: show5 in SHOWS ? show5 : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "", at: state.get("at") || usual };
+  }
+  function drawing(view, places2, arrows, focus, { title: title2, notes }) {
+    const positions = new Map(places2.map((place, position) => [place, position]));
+    const edges = arrows.map(({ source, target: target2, label, style }) => ({ source: positions.get(source) ?? 0, target: positions.get(target2) ?? 0, label, style }));
+    return { title: title2, notes, nodes: places2.map((place) => ({ ...drawnBox(view, place), look: focus.has(place) ? "focus" : "" })), edges };
+  }
+  function near2(graph, start, { show: show5, radius }) {
+    const view = new View(graph, [start]);
+    const how = { up: show5 !== "consumers", down: show5 !== "producers", radius, most: MOST2 };
+    const { places: places2, more, hubs } = neighborhood(view, start, how);
+    const shown = [...places2.keys()].sort((one, other) => one - other);
+    const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => places2.has(source));
+    const notes = [
+      more > 0 && `Left out: ${format.plural(more, "more instruction")} as near as these; the nearest ${MOST2} are drawn.`,
+      hubs > 0 && `Not followed: ${format.plural(hubs, "instruction")} with very many users or operands.`,
+      "Constants are named in the boxes of their users."
+    ];
+    const title2 = `%${graph.name(start)}: ${SHOWS[show5]}, ${format.plural(radius, "step")}`;
+    const said = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
+    return { drawing: drawing(view, shown, arrows, /* @__PURE__ */ new Set([start]), { title: title2, notes: (
+      /** @type {string[]} */
+      notes.filter(Boolean)
+    ) }), said };
+  }
+  function way(graph, from, to) {
+    const view = new View(graph, [from, to]);
+    const names2 = [`%${graph.name(from)}`, `%${graph.name(to)}`];
+    const there = shortestPath(view, from, to);
+    const found = there ?? shortestPath(view, to, from);
+    if (!found) return { drawing: null, said: `No value goes from ${names2[0]} to ${names2[1]}, nor back.` };
+    const [first, last] = there ? names2 : names2.reverse();
+    const arrows = found.length > MOST2 ? [...found.slice(0, MOST2 / 2), ...found.slice(-MOST2 / 2)] : found;
+    const places2 = [.../* @__PURE__ */ new Set([there ? from : to, ...arrows.flatMap(({ source, target: target2 }) => [source, target2])])];
+    const said = `A shortest way from ${first} to ${last}: ${format.plural(found.length, "step")}.`;
+    const notes = found.length > arrows.length ? [`Left out: ${format.plural(found.length - arrows.length, "step")} in the middle.`] : [];
+    return { drawing: drawing(view, places2, arrows, /* @__PURE__ */ new Set([from, to]), { title: said, notes }), said };
+  }
+  function labelled(words2, input, ...rest2) {
+    input.id = `xr-explore-${words2.toLowerCase()}`;
+    return element("div", null, element("label", { for: input.id }, words2), input, ...rest2);
+  }
+  var Explorer = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key of the graph's index
+     */
+    constructor(host, key) {
+      this.host = host;
+      this.key = key;
+      this.node = this.field("Instruction", "node");
+      this.to = this.field("To", "to");
+      this.show = this.choice("Show", Object.entries(SHOWS));
+      this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
+      this.first = host.dataset.first ?? "";
+      this.films = host.dataset.film ?? "";
+      this.at = this.choice("Snapshot", [["last", "as it was left"], ...this.first ? [["first", "as it came in"]] : []]);
+      this.at.part.hidden = !this.first && !this.films;
+      this.listed = null;
+      this.at.input.addEventListener("focus", () => this.list());
+      this.status = element("p.xr-muted", { role: "status" });
+      this.figure = element("figure.xr-picture", { hidden: true });
+      this.form = element("form.xr-explore-form", null, this.node.part, this.at.part, this.show.part, this.radius.part, this.to.part, element("button.xr-button", { type: "submit" }, "Draw"));
+      this.form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.ask();
+      });
+      host.replaceChildren(this.form, this.status, this.figure);
+      this.drawn = "";
+      document.addEventListener("click", (event) => this.clicked(event));
+      window.addEventListener("hashchange", () => this.answer(true));
+      this.answer(false);
+    }
+    /**
+     * @param {string} at
+     * @returns {Promise<Graph>} that of a snapshot
+     */
+    graph(at) {
+      const between = at !== "last" && at !== "first" && this.films;
+      const key = between ? `${this.films}@${at}` : at === "first" && this.first ? this.first : this.key;
+      this.host.dataset.graph = key;
+      return loadSnapshotGraph(key);
+    }
+    /** Lists the snapshots between the first and the last. */
+    list() {
+      if (!this.films) return Promise.resolve();
+      this.listed ??= load(this.films).then(({ stages }) => {
+        const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
+        this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
+      });
+      return this.listed;
+    }
+    /** @returns {string} the snapshot that is meant where the address names none: that of the step which is shown */
+    usual() {
+      return this.host.dataset.film && document.querySelector("[data-xr-steps]") && state.get("step") || "last";
+    }
+    /**
+     * @param {string} words
+     * @param {string} name
+     */
+    field(words2, name2) {
+      const list2 = element("datalist", { id: `xr-explore-names-${name2}` });
+      const input = (
+        /** @type {HTMLInputElement} */
+        element("input", { type: "search", list: list2.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" })
+      );
+      input.addEventListener("input", () => this.suggest(input, list2));
+      input.addEventListener("change", () => this.ask());
+      return { input, part: labelled(words2, input, list2) };
+    }
+    /**
+     * @param {string} words
+     * @param {string[][]} options
+     */
+    choice(words2, options) {
+      const input = (
+        /** @type {HTMLSelectElement} */
+        element("select", null, ...options.map(([value, said]) => element("option", { value }, said)))
+      );
+      input.addEventListener("change", () => this.ask());
+      return { input, part: labelled(words2, input) };
+    }
+    /**
+     * @param {HTMLInputElement} input
+     * @param {HTMLElement} list
+     */
+    async suggest(input, list2) {
+      const graph = await this.graph(this.at.input.value);
+      const found = graph.search(input.value, SUGGESTED);
+      list2.replaceChildren(...found.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
+    }
+    /** Puts what the form says into the address, and answers it. */
+    ask() {
+      state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null, at: this.at.input.value === this.usual() ? null : this.at.input.value });
+      this.answer(false);
+    }
+    /** @param {MouseEvent} event a click on a link to an instruction keeps the rest of the address */
+    clicked(event) {
+      const link2 = event.target instanceof Element ? event.target.closest("a.xr-around") : null;
+      if (!link2 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const asked4 = new URLSearchParams((link2.getAttribute("href") ?? "").slice(1));
+      const inside = this.host.contains(link2) ? state.get("at") : null;
+      state.set({ node: asked4.get("node"), show: null, to: null, at: asked4.get("at") ?? inside });
+      this.answer(true);
+    }
+    /** @param {boolean} follow whether to bring the picture into sight */
+    async answer(follow) {
+      const asked4 = wanted(this.usual());
+      if (asked4.at !== "last" && asked4.at !== "first") await this.list();
+      this.node.input.value = asked4.node;
+      this.to.input.value = asked4.to;
+      this.show.input.value = asked4.show;
+      this.radius.input.value = String(asked4.radius);
+      this.at.input.value = asked4.at;
+      this.to.part.hidden = asked4.show !== "path";
+      this.radius.part.hidden = asked4.show === "path";
+      if (!asked4.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201CWhat is around it\u201D.");
+      if (JSON.stringify(asked4) === this.drawn) return;
+      this.drawn = JSON.stringify(asked4);
+      try {
+        await this.draw(await this.graph(asked4.at), asked4);
+        if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
+        this.begun = true;
+      } catch (error) {
+        this.empty(`This cannot be drawn. ${/** @type {Error} */
+        error.message}`);
+      }
+    }
+    /** @param {string} words */
+    empty(words2) {
+      this.drawn = "";
+      this.status.textContent = words2;
+      this.figure.hidden = true;
+      this.figure.replaceChildren();
+    }
+    /**
+     * @param {Graph} graph
+     * @param {Wanted} asked
+     */
+    async draw(graph, asked4) {
+      const [from, to] = [asked4.node, asked4.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
+      if (from === null) return this.unknown(graph, asked4.node);
+      if (asked4.show === "path" && to === null) return asked4.to ? this.unknown(graph, asked4.to) : this.empty("Name the instruction to which the way leads.");
+      const answer = asked4.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked4);
+      if (!answer.drawing) return this.empty(answer.said);
+      const look2 = await load("pictures/look");
+      const { nodes, edges } = answer.drawing;
+      const layout = layeredLayout(nodes.map(boxSize), edges.map(({ source, target: target2 }) => [source, target2]));
+      this.figure.hidden = false;
+      this.figure.replaceChildren();
+      this.figure.dataset.alt = answer.drawing.title;
+      const picture = interactivePicture(this.figure, `graph-of-${graph.name(from)}`, writeSvg(answer.drawing, layout, look2));
+      this.status.textContent = `${answer.said} From ${graph.index.label}.`;
+      requestAnimationFrame(() => picture.showFocus());
+    }
+    /**
+     * @param {Graph} graph
+     * @param {string} name
+     */
+    unknown(graph, name2) {
+      const similar = graph.search(name2, SUGGESTED).map((place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`));
+      const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
+      const other = this.films ? " It may be there in another snapshot." : "";
+      this.empty(`${graph.index.label} has no instruction %${name2.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`);
+      this.status.append(...similar.flatMap((link2, place) => [place ? ", " : "", link2]));
+    }
+  };
+  function drawExplorer(host, key) {
+    new Explorer(host, key);
+  }
+
+  // src/history/columns.js
+  var rowsOf = (columns2) => columns2[0].map((_, row4) => columns2.map((column) => column[row4]));
+  function readIndex({ titles, between: [first, others], names: [names2, lengths, steps], ...rest2 }) {
+    const numbers = splitRows([lengths, sums(steps)]);
+    return {
+      ...rest2,
+      titles: unfold(titles),
+      between: [first, ...unfold(others)],
+      names: Object.fromEntries(unfold(names2).map((name2, place) => [name2, numbers[place]]))
+    };
+  }
+  function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds3, names2, sources, targets, grades, reasons] }) {
+    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
+    const lists = ([lengths, some]) => splitRows([lengths, unfold(some)]);
+    const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
+    return {
+      subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
+      standings: rowsOf(standings.map(unfold)),
+      events: rowsOf([stages, unfold(kinds3), unfold(names2), lists(sources), lists(targets), unfold(grades), unfold(reasons)])
+    };
+  }
+
+  // src/history/history.js
+  var FOUND = 30;
+  var SHOWN2 = 8;
+  var GRADES2 = (
+    /** @type {Record<string, string>} */
+    { e: "exact", m: "matched", g: "guessed" }
+  );
+  var NAMING = (
+    /** @type {Record<string, string>} */
+    { born: "Made in", copied: "Copied in", replaced: "Put in place in", renamed: "Named so since" }
+  );
+  var byName = new Intl.Collator("en", { numeric: true });
+  var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
+  var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
+  function askLink(name2, title2) {
+    const bare2 = name2.replace(/^%/, "");
+    return element("a.xr-ask", { href: `#i=${encodeURIComponent(bare2)}`, title: title2 ?? null }, element("code", null, `%${bare2}`));
+  }
+  var nameOrMore = (name2) => name2.startsWith("and ") ? name2 : askLink(name2);
+  var listed = (names2) => names2.flatMap((name2, place) => [place ? ", " : "", nameOrMore(name2)]);
+  var Histories = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key of the index
+     */
+    constructor(host, key) {
+      this.key = key;
+      this.known = void 0;
+      this.chunks = /* @__PURE__ */ new Map();
+      this.steps = host.dataset.steps ?? "";
+      this.code = host.dataset.code ?? "";
+      this.input = /** @type {HTMLInputElement} */
+      element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" });
+      this.results = element("ul.xr-ask-results", { "aria-label": "What was found" });
+      this.status = element("p.xr-muted", { role: "status" });
+      this.panel = /** @type {HTMLDialogElement} */
+      element("dialog.xr-history", { "aria-label": "History" });
+      host.replaceChildren(element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input), this.status, this.results);
+      document.body.append(this.panel);
+      this.input.addEventListener("focus", () => this.index().catch(() => {
+      }));
+      this.input.addEventListener("input", () => this.search());
+      document.addEventListener("click", (event) => this.clicked(event));
+      document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
+      window.addEventListener("hashchange", () => this.openWanted());
+      this.openWanted();
+    }
+    /** @returns {Promise<Index>} */
+    index() {
+      this.known ??= load(this.key).then(readIndex);
+      return this.known;
+    }
+    /**
+     * @param {number} number
+     * @returns {Promise<Chunk>}
+     */
+    chunk(number) {
+      const known5 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(readChunk);
+      this.chunks.set(number, known5);
+      return known5;
+    }
+    /** @param {MouseEvent} event */
+    clicked(event) {
+      const target2 = event.target instanceof Element ? event.target.closest("a.xr-ask") : null;
+      if (!target2 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const wanted2 = new URLSearchParams((target2.getAttribute("href") ?? "").slice(1));
+      state.set({ i: wanted2.get("i"), op: wanted2.get("op") });
+      this.openWanted();
+    }
+    openWanted() {
+      const name2 = state.get("i");
+      const op = state.get("op");
+      if (name2 || op) this.open(name2, op);
+    }
+    close() {
+      this.panel.close();
+      state.set({ i: null, op: null });
+    }
+    async search() {
+      const wanted2 = this.input.value.trim().replace(/^%/, "").toLowerCase();
+      if (!wanted2) {
+        this.results.replaceChildren();
+        this.status.textContent = "";
+        return;
+      }
+      const index = await this.index();
+      const found = [...matches(Object.keys(index.names), wanted2).map((name2) => askLink(name2)), ...matches(opsOf(index), wanted2).map(opLink)];
+      this.status.textContent = found.length ? format.plural(found.length, "name") : "No instruction and no framework op has this in its name.";
+      if (found.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
+      this.results.replaceChildren(...found.slice(0, FOUND).map((link2) => element("li", null, link2)));
+    }
+    /**
+     * @param {string | null} name
+     * @param {string | null} op
+     */
+    async open(name2, op) {
+      const title2 = name2 ? `%${name2.replace(/^%/, "")}` : op ?? "";
+      const body = element("div", { "aria-busy": "true" });
+      const close = element("button.xr-button", { type: "button", onclick: () => this.close() }, "Close");
+      const code = name2 && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name2.replace(/^%/, ""))}` }, "Its code") : null;
+      this.panel.replaceChildren(element("header", null, element("h2", null, element("code", null, title2)), code, close), body);
+      if (!this.panel.open) this.panel.show();
+      this.panel.scrollTop = 0;
+      try {
+        const index = await this.index();
+        body.append(...await this.answer(index, this.numbers(index, name2, op)));
+      } catch (error) {
+        body.append(element("p.xr-failed", { role: "alert" }, `The history cannot be shown. ${/** @type {Error} */
+        error.message}`));
+      }
+      body.removeAttribute("aria-busy");
+    }
+    /**
+     * @param {Index} index
+     * @param {string | null} name
+     * @param {string | null} op
+     * @returns {number[]}
+     */
+    numbers(index, name2, op) {
+      if (name2) {
+        const bare2 = name2.replace(/^%/, "");
+        return Object.hasOwn(index.names, bare2) ? index.names[bare2] : [];
+      }
+      const number = index.titles.indexOf(op ?? "", index.forward);
+      return number < 0 ? [] : [number];
+    }
+    /**
+     * @param {Index} index
+     * @param {number[]} numbers
+     */
+    async answer(index, numbers) {
+      if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
+      const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
+      const said = numbers.length > 1 ? [element("p.xr-muted", null, `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`)] : [];
+      return [...said, ...all.map((found, place) => this.part(index, found, place === 0))];
+    }
+    /** @param {Index} index */
+    unknown(index) {
+      const most = index.complete ? "" : " This module is so large that not all of its instructions are here.";
+      return `No instruction of this name has a history here; it may be the name of a computation.${most} The command xlareport history DUMP NAME looks into every snapshot.`;
+    }
+    /**
+     * @param {Index} index
+     * @param {number} number
+     * @returns {Promise<Found>}
+     */
+    async subject(index, number) {
+      const chunk = await this.chunk(Math.floor(number / index.chunk));
+      const place = number % index.chunk;
+      return { title: titleOf(index, number), subject: chunk.subjects[place], events: eventsOf(chunk, place), standings: chunk.standings, number };
+    }
+    /**
+     * @param {Index} index
+     * @param {Found} found
+     * @param {boolean} open
+     */
+    part(index, { title: title2, subject, events, standings, number }, open) {
+      const between = number >= index.between[0];
+      const backward = number < index.forward || between;
+      const rows3 = (some) => places(some, standings);
+      const kind = between ? "came and went on the way" : backward ? "an instruction of the last snapshot" : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+      return element(
+        "details.xr-subject",
+        { open },
+        element("summary", null, element("code", null, backward ? lastName(title2) : title2), " ", element("span.xr-muted", null, kind)),
+        backward ? this.since(index, lastName(title2), events) : null,
+        backward && !between ? rows3(subject.now) : null,
+        ...subject.origins[0] ? [element("h3", null, backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"), rows3(subject.origins)] : this.begun(index, events),
+        element("h3", null, "What happened to it"),
+        this.events(index, events, subject.instructions),
+        (between || !backward) && element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
+        (between || !backward) && rows3(subject.now)
+      );
+    }
+    /**
+     * Says where a trail ends that leads back to nothing in the first snapshot.
+     * @param {Index} index
+     * @param {Event[]} events
+     */
+    begun(index, events) {
+      const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN2);
+      const told3 = births.map(([stage, , instruction2, , , grade]) => {
+        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
+        return element("p.xr-begun", null, before, askLink(lastName(instruction2), instruction2), after, ...this.place(index, stage), " ", gradeChip(GRADES2[grade]));
+      });
+      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...told3];
+    }
+    /**
+     * Says first which step gave an instruction its name: that is what most people come to ask.
+     * @param {Index} index
+     * @param {string} name
+     * @param {Event[]} events
+     */
+    since(index, name2, events) {
+      const first = events.find(([, what, instruction2]) => lastName(instruction2) === name2 && what in NAMING);
+      if (!first) return null;
+      const named2 = isStep(index, first[0]) ? NAMING[first[1]] : "First seen in";
+      return element("p", null, `${named2} `, ...this.place(index, first[0]));
+    }
+    /**
+     * Names a snapshot within a sentence.
+     * @param {Index} index
+     * @param {number} stage
+     */
+    place(index, stage) {
+      const [key] = index.stages[stage];
+      return isStep(index, stage) ? [this.stepLink(index, stage)] : ["the text ", this.stepLink(index, stage, key)];
+    }
+    /**
+     * @param {Index} index
+     * @param {number} stage
+     * @param {string} [words]
+     */
+    stepLink(index, stage, words2) {
+      const [key, label] = index.stages[stage];
+      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words2 ?? label);
+    }
+    /**
+     * @param {Index} index
+     * @param {Event[]} events
+     * @param {number} instructions
+     */
+    events(index, events, instructions) {
+      if (!events.length) return element("p.xr-empty", null, "Nothing: it is the same from the first snapshot to the last.");
+      const shown = events.slice(0, 5 * SHOWN2).map((event) => this.event(index, event));
+      const more = events.length - shown.length;
+      const note2 = [more > 0 && `${format.count(more)} more events.`, instructions > 6 && "Events of the first 6 instructions."].filter(Boolean).join(" ");
+      return element("div", null, element("ol.xr-events", null, ...shown), note2 && element("p.xr-muted", null, note2));
+    }
+    /**
+     * @param {Index} index
+     * @param {Event} event
+     */
+    event(index, [stage, what, instruction2, from, to, grade, reason]) {
+      const name2 = lastName(instruction2);
+      return element(
+        "li",
+        null,
+        this.stepLink(index, stage),
+        element("p", null, askLink(name2, instruction2), " ", element("b", null, what), ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [], ...to.length ? [" to ", ...listed(to)] : [], " ", gradeChip(GRADES2[grade])),
+        element("p.xr-muted", null, ...sentence(reason))
+      );
+    }
+  };
+  function titleOf({ titles, between: [first, ...others] }, number) {
+    return number < first ? titles[number] : others[number - first];
+  }
+  function eventsOf({ subjects, events }, place) {
+    const isNew = (number) => number < 0;
+    let next = -subjects.slice(0, place).flatMap((one) => one.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
+    return subjects[place].events.flatMap((number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]);
+  }
+  function places([count, ...numbers], standings) {
+    if (!count) return element("p.xr-empty", null, "None that could be found.");
+    const rows3 = numbers.map((number) => standingRow(standings[number]));
+    const rest2 = rows3.splice(SHOWN2);
+    const left = count - numbers.length;
+    return element(
+      "div",
+      null,
+      element("ul.xr-places", null, ...rows3),
+      rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length + left)} more`), element("ul.xr-places", null, ...rest2), left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`))
+    );
+  }
+  function standingRow([place, opcode, shape2, op, source]) {
+    return element("li", null, askLink(lastName(place), place), " ", element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")), op && element("p", null, opLink(op), source && ` ${source}`));
+  }
+  function opLink(op) {
+    return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
+  }
+  function opsOf(index) {
+    return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
+  }
+  function matches(names2, wanted2) {
+    const found = (
+      /** @type {[number, string][]} */
+      []
+    );
+    for (const name2 of names2) {
+      const place = name2.toLowerCase().indexOf(wanted2);
+      if (place >= 0) found.push([name2.length === wanted2.length ? -1 : place, name2]);
+    }
+    return found.sort(([one, a], [other, b]) => one - other || byName.compare(a, b)).map(([, name2]) => name2);
+  }
+  function drawHistory(host, key) {
+    new Histories(host, key);
+  }
+
+  // src/parts.js
+  async function show3(tabs, article) {
+    const name2 = askedPart();
+    if (location.search) window.addEventListener("pagehide", keep);
+    while (tabs.nextSibling) tabs.nextSibling.remove();
+    article.setAttribute("aria-busy", "true");
+    list([]);
+    document.documentElement.classList.remove("xr-part-asked");
+    try {
+      put(article, await loadPart(tabs, name2));
+    } catch (error) {
+      fail(
+        article,
+        tabs,
+        /** @type {Error} */
+        error.message
+      );
+    }
+    article.removeAttribute("aria-busy");
+  }
+  async function loadPart(tabs, name2) {
+    const links = [...tabs.querySelectorAll("a")];
+    const own2 = links.find((link2) => link2.dataset.part === name2);
+    for (const link2 of links) link2.removeAttribute("aria-current");
+    if (!own2) throw new Error(`This page has no part of the name ${name2}.`);
+    own2.setAttribute("aria-current", "page");
+    return load(`${tabs.dataset.xrParts}${name2}`);
+  }
+  function put(article, { title: title2, html, wide }) {
+    article.insertAdjacentHTML("beforeend", html);
+    entitle(title2, article.querySelector("h1")?.id ?? "");
+    for (
+      const side of
+      /** @type {NodeListOf<HTMLElement>} */
+      document.querySelectorAll(".md-sidebar")
+    ) side.hidden = wide;
+    list(contents(article));
+    window.document$?.next(document);
+    void jump(drawComponents(article));
+  }
+  async function jump(drawn5) {
+    const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
+    const go = () => kept === void 0 ? place?.scrollIntoView() : scrollTo(0, kept);
+    let left = false;
+    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(type, () => left = true, { once: true });
+    go();
+    await drawn5;
+    if (!left) go();
+  }
+  var kept = (
+    /** @type {number | undefined} */
+    history.state?.scroll
+  );
+  function keep() {
+    history.replaceState({ ...history.state, scroll: scrollY }, "");
+  }
+  function entitle(title2, anchor) {
+    const end = document.title.lastIndexOf(" - ");
+    document.title = title2 + (end < 0 ? "" : document.title.slice(end));
+    const topic = document.querySelector("[data-md-component=header-topic] .md-ellipsis");
+    if (topic) topic.textContent = title2;
+    document.querySelector(".md-skip")?.setAttribute("href", `#${anchor}`);
+  }
+  function list(items) {
+    document.querySelector(".md-nav--secondary ul")?.replaceChildren(...items);
+  }
+  function contents(article) {
+    const items = (
+      /** @type {HTMLElement[]} */
+      []
+    );
+    for (const heading2 of article.querySelectorAll("h2[id], h3[id]")) {
+      const words2 = heading2.firstChild?.textContent ?? "";
+      const item = element("li.md-nav__item", null, element("a.md-nav__link", { href: `#${heading2.id}` }, element("span.md-ellipsis", null, words2)));
+      const above = items.at(-1);
+      if (heading2.localName === "h2" || !above) items.push(item);
+      else below(above).append(item);
+    }
+    return items;
+  }
+  function below(item) {
+    const inner = item.querySelector("ul") ?? element("ul.md-nav__list");
+    if (!inner.parentNode) item.append(element("nav.md-nav", { "aria-label": item.textContent }, inner));
+    return inner;
+  }
+  function fail(article, tabs, reason) {
+    const title2 = "This is not in the report";
+    const overview = tabs.querySelector("a")?.getAttribute("href");
+    entitle(title2, "missing");
+    article.append(
+      element("h1", { id: "missing" }, title2),
+      element("p.xr-failed", { role: "alert" }, `${reason} `, element("a", { href: overview }, "The overview of the module"))
+    );
+  }
+  function showAskedPart() {
+    const tabs = (
+      /** @type {HTMLElement | null} */
+      document.querySelector("[data-xr-parts]")
+    );
+    if (tabs?.parentElement && askedPart()) void show3(tabs, tabs.parentElement);
+  }
+
+  // src/tables/table.js
+  var WINDOWED = 200;
+  var SPARE = 12;
+  var PRINTED = 2e3;
+  var WIDEST2 = 64;
+  var SHORT = 24;
+  var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent"]);
+  var text = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
+  var natural = (name2) => name2.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
+  function written2(column, cell) {
+    if (typeof cell !== "number") return text(cell);
+    if (column.kind === "bytes") return format.bytes(cell);
+    if (column.kind === "flops") return format.flops(cell);
+    if (column.kind === "percent") return format.percent(cell);
+    return column.kind === "float" ? format.float(cell) : format.count(cell);
+  }
+  var breakable = (name2) => name2.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
+  function takenApart([name2, parts], meanings, windowed) {
+    const pieces4 = (
+      /** @type {Node[]} */
+      []
+    );
+    for (let place = 0, start = 0; place < parts.length; place += 2) {
+      const part2 = name2.slice(start, start += parts[place]);
+      const meaning = meanings[parts[place + 1]];
+      const shown = windowed ? [part2] : breakable(part2);
+      pieces4.push(meaning ? explained(meaning, shown) : element("span", null, ...shown));
+      if (!windowed) pieces4.push(element("wbr"));
+    }
+    const whole2 = element("code.xr-apart", null, ...pieces4);
+    whole2.querySelector("a")?.removeAttribute("tabindex");
+    return whole2;
+  }
+  function explained(meaning, shown) {
+    const [sentence2, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
+    const href = word ? entryAddress(word) : `${root}names.html#file-names`;
+    const further = word.startsWith("pass:") ? word : null;
+    return element("a.xr-part", { "data-meaning": sentence2, "data-further": further, href, tabindex: -1 }, ...shown);
+  }
+  function moveInName(event) {
+    const target2 = (
+      /** @type {HTMLElement} */
+      event.target
+    );
+    const parts = [...target2.closest(".xr-apart")?.querySelectorAll("a") ?? []];
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const next = step && parts[parts.indexOf(
+      /** @type {HTMLAnchorElement} */
+      target2
+    ) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  }
+  function asked3({ kind, of }, name2, windowed) {
+    const shown = windowed ? [name2] : breakable(name2);
+    return nameLink(of ?? "", name2, ...kind === "code" ? [element("code", null, ...shown)] : shown);
+  }
+  function content(column, cell, meanings, windowed = false) {
+    if (cell === null) return element("span.xr-unknown", { title: "not known" }, format.unknown);
+    if (column.kind === "name" && Array.isArray(cell)) return takenApart(
+      /** @type {Name} */
+      cell,
+      meanings,
+      windowed
+    );
+    const shown = written2(column, cell);
+    if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
+      const word = column.of ? `${column.of}:${shown}` : null;
+      return element("a", { href: insideReport(cell[1]), "data-word": word }, shown);
+    }
+    if (column.of) return asked3(column, shown, windowed);
+    if (column.kind === "chip") {
+      const look2 = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
+      return element(`span.xr-chip${look2}`, null, shown);
+    }
+    if (column.kind === "code") return element("code", null, ...windowed ? [shown] : breakable(shown));
+    return document.createTextNode(shown);
+  }
+  var Table = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key
+     * @param {TableData} data
+     */
+    constructor(host, key, data) {
+      this.key = key;
+      this.data = data;
+      this.windowed = data.rows.length > WINDOWED;
+      this.sort = data.sort ?? null;
+      this.shown = [];
+      this.haystack = null;
+      this.selected = -1;
+      this.first = -1;
+      this.rowHeight = 0;
+      this.filter = this.makeFilter();
+      this.counter = element("span.xr-count", { role: "status" });
+      this.body = element("tbody");
+      this.heads = data.columns.map((column, index) => this.makeHead(column, index));
+      this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
+      this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": this.label(host) });
+      this.details = element("dl.xr-row-details", { hidden: true });
+      this.build(host);
+    }
+    /** @param {HTMLElement} host */
+    label(host) {
+      let before = (
+        /** @type {Element | null} */
+        host
+      );
+      while (before && !/^H[1-6]$/.test(before.tagName)) before = before.previousElementSibling;
+      return `Table: ${before?.firstChild?.textContent ?? document.title}`;
+    }
+    /** @param {HTMLElement} host */
+    build(host) {
+      if (this.windowed) this.setWidths();
+      this.table.append(element("thead", null, element("tr", { "aria-rowindex": 1 }, ...this.heads)), this.body);
+      this.scroller.append(this.table);
+      const bar = element("div.xr-table-bar", null, this.filter, this.counter);
+      host.replaceChildren(bar, this.scroller, this.details);
+      host.classList.toggle("xr-windowed", this.windowed);
+      bar.hidden = this.data.rows.length < 2;
+      this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.drawRows()), { passive: true });
+      this.body.addEventListener("click", (event) => this.select(event));
+      this.body.addEventListener("keydown", moveInName);
+      window.addEventListener("beforeprint", () => this.drawRows(true));
+      window.addEventListener("afterprint", () => this.update());
+      window.addEventListener("resize", () => this.drawRows());
+      window.addEventListener("hashchange", () => this.readState(host));
+      this.update();
+      this.readState(host);
+    }
+    makeFilter() {
+      const placeholder = this.data.filter_placeholder ?? "Filter: words that a row must contain";
+      return (
+        /** @type {HTMLInputElement} */
+        element("input.xr-filter", {
+          type: "search",
+          placeholder,
+          "aria-label": placeholder,
+          spellcheck: "false",
+          oninput: () => this.changed()
+        })
+      );
+    }
+    /**
+     * @param {Column} column
+     * @param {number} index
+     */
+    makeHead(column, index) {
+      const button = element("button", { type: "button", onclick: () => this.sortBy(index) }, column.title);
+      if (column.help) button.dataset.meaning = column.help;
+      const look2 = NUMBERS.has(column.kind) ? "th.xr-number" : "th";
+      return element(look2, { scope: "col" }, button);
+    }
+    /** Gives every column the room of its longest text; rows out of sight would change it later. */
+    setWidths() {
+      const widths = this.data.columns.map((column, index) => {
+        let longest = column.title.length + 2;
+        for (const row4 of this.data.rows) longest = Math.max(longest, written2(column, row4[index]).length);
+        return Math.min(longest, WIDEST2) + 3;
+      });
+      const total = widths.reduce((sum, width) => sum + width, 0);
+      const columns2 = widths.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
+      this.table.append(element("colgroup", null, ...columns2));
+      this.table.style.minWidth = `${total}ch`;
+    }
+    /** @param {HTMLElement} host */
+    readState(host) {
+      if (state.get("t") !== this.key) return;
+      const sort = /^(\d+)([ad])$/.exec(state.get("s") ?? "");
+      if (sort && Number(sort[1]) < this.data.columns.length) {
+        this.sort = [Number(sort[1]), sort[2] === "a" ? "asc" : "desc"];
+      }
+      this.filter.value = state.get("q") ?? "";
+      this.update();
+      host.scrollIntoView({ block: "start" });
+    }
+    changed() {
+      const sort = this.sort ? `${this.sort[0]}${this.sort[1][0]}` : null;
+      state.set({ t: this.key, q: this.filter.value, s: sort });
+      this.update();
+    }
+    /** @param {number} index */
+    sortBy(index) {
+      const numeric = NUMBERS.has(this.data.columns[index].kind);
+      const order = (
+        /** @type {("asc" | "desc")[]} */
+        numeric ? ["desc", "asc"] : ["asc", "desc"]
+      );
+      const now = this.sort?.[0] === index ? order.indexOf(this.sort[1]) : -1;
+      this.sort = now === 1 ? null : [index, order[now + 1]];
+      this.changed();
+    }
+    update() {
+      this.shown = this.matching();
+      this.order();
+      for (const [index, head2] of this.heads.entries()) {
+        const direction2 = this.sort?.[0] === index ? this.sort[1] : "";
+        head2.setAttribute("aria-sort", direction2 ? `${direction2}ending` : "none");
+      }
+      const total = format.plural(this.data.rows.length, "row");
+      const all = this.shown.length === this.data.rows.length;
+      this.counter.textContent = all ? total : `${format.count(this.shown.length)} of ${total}`;
+      this.scroller.scrollTop = 0;
+      this.first = -1;
+      this.drawRows();
+    }
+    /** @returns {number[]} the rows that contain every word of the filter */
+    matching() {
+      const words2 = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const all = Array.from(this.data.rows.keys());
+      if (!words2.length) return all;
+      this.haystack ??= this.data.rows.map((row4) => row4.map(text).join("\n").toLowerCase());
+      const haystack = this.haystack;
+      return all.filter((row4) => words2.every((word) => haystack[row4].includes(word)));
+    }
+    /** Sorts what is shown; what is not known comes last either way. */
+    order() {
+      if (!this.sort) return;
+      const [index, direction2] = this.sort;
+      const sign = direction2 === "asc" ? 1 : -1;
+      const keys = this.data.rows.map((row4) => {
+        const cell = row4[index];
+        return typeof cell === "number" || cell === null ? cell : natural(text(cell));
+      });
+      this.shown.sort((one, other) => {
+        const [left, right] = [keys[one], keys[other]];
+        if (left === right) return one - other;
+        if (left === null || right === null) return left === null ? 1 : -1;
+        return left < right ? -sign : sign;
+      });
+    }
+    /** @param {boolean} [printing] draw all that fits on paper */
+    drawRows(printing = false) {
+      const total = this.shown.length;
+      if (!total) return this.drawEmpty();
+      const [first, last] = printing ? [0, Math.min(total, PRINTED)] : this.range(total);
+      if (first === this.first && !printing) return;
+      this.first = first;
+      const rows3 = this.shown.slice(first, last).map((row4, offset) => this.makeRow(row4, first + offset));
+      this.body.replaceChildren(this.gap(first), ...rows3, this.gap(printing ? 0 : total - last));
+      if (!this.rowHeight && this.windowed && rows3.length) {
+        this.rowHeight = rows3[0].getBoundingClientRect().height;
+        this.first = -1;
+        this.drawRows();
+      }
+    }
+    /**
+     * @param {number} total
+     * @returns {[number, number]} the rows in sight and a few around them
+     */
+    range(total) {
+      if (!this.windowed) return [0, total];
+      const height = this.rowHeight || 30;
+      const seen = Math.ceil((this.scroller.clientHeight || 600) / height);
+      const top = Math.floor(this.scroller.scrollTop / height / SPARE) * SPARE;
+      return [Math.max(0, top - SPARE), Math.min(total, top + seen + 2 * SPARE)];
+    }
+    /** @param {number} rows how many rows are not drawn here */
+    gap(rows3) {
+      const gap = element("tr.xr-gap", { "aria-hidden": "true" }, element("td", { colspan: this.heads.length }));
+      gap.style.height = `${rows3 * this.rowHeight}px`;
+      gap.hidden = rows3 <= 0;
+      return gap;
+    }
+    drawEmpty() {
+      const none = !this.data.rows.length;
+      const words2 = none ? this.data.empty ?? "Nothing to show." : `No row contains \u201C${this.filter.value}\u201D.`;
+      const clear = element("button.xr-button", { type: "button", onclick: () => this.clear() }, "Show all rows");
+      const cell = element("td.xr-empty", { colspan: this.heads.length }, words2, " ", !none && clear);
+      this.body.replaceChildren(element("tr", null, cell));
+      this.first = -1;
+    }
+    clear() {
+      this.filter.value = "";
+      this.changed();
+      this.filter.focus();
+    }
+    /**
+     * @param {number} row
+     * @param {number} place
+     */
+    makeRow(row4, place) {
+      const cells = this.data.columns.map((column, index) => {
+        const cell = this.data.rows[row4][index];
+        return element(this.look(column, cell), { title: this.title(column, cell) }, content(column, cell, this.data.meanings ?? [], this.windowed));
+      });
+      const selected = row4 === this.selected ? "tr.xr-selected" : "tr";
+      return element(selected, { "aria-rowindex": place + 2, "data-row": row4 }, ...cells);
+    }
+    /**
+     * @param {Column} column
+     * @param {Cell} cell
+     */
+    look(column, cell) {
+      if (NUMBERS.has(column.kind)) return "td.xr-number";
+      if (text(cell).length <= SHORT) return "td.xr-short";
+      return column.kind === "code" || column.kind === "name" ? "td.xr-mono" : "td";
+    }
+    /**
+     * @param {Column} column
+     * @param {Cell} cell
+     */
+    title(column, cell) {
+      const scaled2 = column.kind === "bytes" || column.kind === "flops";
+      if (scaled2 && typeof cell === "number") return `${format.count(cell)} ${column.kind}`;
+      return this.windowed && cell !== null && text(cell).length > 24 ? text(cell) : null;
+    }
+    /**
+     * Shows a row in full below the table: on one line its cells may be cut.
+     * @param {Event} event
+     */
+    select(event) {
+      const target2 = (
+        /** @type {HTMLElement} */
+        event.target
+      );
+      const line2 = (
+        /** @type {HTMLElement | null} */
+        target2.closest("tr[data-row]")
+      );
+      if (!this.windowed || !line2 || target2.closest("a")) return;
+      const row4 = Number(line2.dataset.row);
+      this.selected = row4 === this.selected ? -1 : row4;
+      this.details.hidden = this.selected < 0;
+      const pairs2 = this.data.columns.map(
+        (column, index) => element("div", null, element("dt", null, column.title), element("dd", null, content(column, this.data.rows[row4][index], this.data.meanings ?? [])))
+      );
+      this.details.replaceChildren(...pairs2);
+      for (const one of this.body.children) one.classList.toggle("xr-selected", one === line2 && this.selected >= 0);
+    }
+  };
+  async function drawTable(host, key) {
+    host.setAttribute("aria-busy", "true");
+    const data = await load(key);
+    if (typeof data.columns === "string") data.columns = (await load("columns"))[data.columns];
+    new Table(host, key, data);
+    host.removeAttribute("aria-busy");
+  }
+
+  // src/profile/timeline.js
+  var SVG = "http://www.w3.org/2000/svg";
+  var [AXIS, HEAD2, LANE, BAR2] = [22, 18, 18, 15];
+  var CHARACTER3 = 6.6;
+  var STEP2 = 1.5;
+  var MOST3 = 1e5;
+  var STILL2 = 4;
+  var NAMED2 = 5;
+  var MODES = (
+    /** @type {Record<string, string>} */
+    { opcode: "kind of opcode", scope: "scope" }
+  );
+  function drawn4(name2, attributes, ...children) {
+    const made2 = document.createElementNS(SVG, name2);
+    for (const [key, value] of Object.entries(attributes)) made2.setAttribute(key, String(value));
+    made2.append(...children);
+    return made2;
+  }
+  var told2 = (time) => format.seconds(time / 1e6);
+  function pace(least) {
+    const power = 10 ** Math.floor(Math.log10(least));
+    return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+  }
+  var Timeline = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {string} key
+     * @param {Data} data
+     * @param {string} css of pictures
+     */
+    constructor(host, key, data, css) {
+      this.host = host;
+      this.key = key;
+      this.data = data;
+      this.step = data.steps[0];
+      this.from = 0;
+      this.wide = this.step.length;
+      this.mode = "opcode";
+      this.style = drawn4("style", {}, css);
+      this.canvas = element("div.xr-canvas", { tabindex: 0, role: "group", "aria-label": "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same." });
+      this.legend = element("p.xr-timeline-legend");
+      this.slowest = element("p.xr-timeline-legend");
+      this.ranks = /* @__PURE__ */ new Map();
+      this.note = element("p.xr-muted");
+      this.table = element("details.xr-more", null, element("summary", null, "The same as a table"));
+      this.shown = false;
+      this.table.addEventListener("toggle", () => this.list());
+      host.replaceChildren(this.toolbar(), this.canvas, this.legend, this.slowest, this.note, this.table);
+      this.listen();
+      this.choose(0);
+    }
+    toolbar() {
+      const runs = this.data.steps.map(({ title: title2 }, at) => element("option", { value: at }, title2));
+      const run = (
+        /** @type {HTMLSelectElement} */
+        element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs)
+      );
+      const modes2 = Object.entries(MODES).map(([mode2, words2]) => element("option", { value: mode2 }, words2));
+      const mode = (
+        /** @type {HTMLSelectElement} */
+        element("select", { onchange: () => this.colour(mode.value) }, ...modes2)
+      );
+      const button = (words2, title2, act) => element("button.xr-button", { type: "button", title: title2, "aria-label": title2, onclick: act }, words2);
+      return element(
+        "div.xr-toolbar",
+        null,
+        element("label.xr-modes", null, "Run ", run),
+        this.data.scopes.length > 0 && element("label.xr-modes", null, "Colours by ", mode),
+        button("\u2212", "Smaller", () => this.zoom(1 / STEP2)),
+        button("+", "Larger", () => this.zoom(STEP2)),
+        button("Fit", "Show all of it", () => this.fit())
+      );
+    }
+    /** @param {number} at */
+    choose(at) {
+      this.step = this.data.steps[at];
+      const { merged, left_out: left } = this.step;
+      const words2 = [merged && `${format.plural(merged, "short event")} share bars with their neighbours.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
+      this.note.textContent = words2.filter(Boolean).join(" ");
+      this.name();
+      this.shown = false;
+      this.list();
+      this.fit();
+    }
+    /** Numbers the slowest instructions of the run, and names them below it. */
+    name() {
+      const alone = this.step.bars.filter(([, , , , count]) => count === 1);
+      const first = alone.sort(([, , one], [, , other]) => other - one).slice(0, NAMED2);
+      this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
+      const named2 = first.map(([, , length, place], at) => {
+        const href = this.address(place);
+        const name2 = element("code", null, `%${this.data.instructions[place][0]}`);
+        return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name2) : name2, ` ${told2(length)}`);
+      });
+      this.slowest.replaceChildren(element("span", null, "Longest:"), ...named2);
+    }
+    /** @param {string} mode */
+    colour(mode) {
+      this.mode = mode;
+      this.draw();
+    }
+    fit() {
+      this.from = 0;
+      this.wide = this.step.length || 1;
+      this.draw();
+    }
+    /**
+     * @param {number} factor
+     * @param {number} [at] the part of the width that stays where it is
+     */
+    zoom(factor, at = 0.5) {
+      const whole2 = this.step.length || 1;
+      const wide = Math.min(whole2, Math.max(whole2 / MOST3, this.wide / factor));
+      this.from += (this.wide - wide) * at;
+      this.wide = wide;
+      this.move(0);
+    }
+    /** @param {number} part of the width */
+    move(part2) {
+      this.from = Math.max(0, Math.min((this.step.length || 1) - this.wide, this.from + part2 * this.wide));
+      this.draw();
+    }
+    listen() {
+      const keys = (
+        /** @type {Record<string, () => void>} */
+        {
+          ArrowLeft: () => this.move(-0.1),
+          ArrowRight: () => this.move(0.1),
+          "+": () => this.zoom(STEP2),
+          "=": () => this.zoom(STEP2),
+          "-": () => this.zoom(1 / STEP2),
+          0: () => this.fit()
+        }
+      );
+      this.canvas.addEventListener("keydown", (event) => {
+        const act = keys[event.key];
+        if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        event.stopPropagation();
+        act();
+      });
+      this.canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        const { left, width } = this.canvas.getBoundingClientRect();
+        this.zoom(Math.exp(-event.deltaY / 300), (event.clientX - left) / width);
+      }, { passive: false });
+      this.canvas.addEventListener("pointerdown", (event) => this.grab(event));
+      let before = 0;
+      new ResizeObserver(() => {
+        if (this.canvas.clientWidth === before) return;
+        before = this.canvas.clientWidth;
+        this.draw();
+      }).observe(this.canvas);
+    }
+    /** @param {PointerEvent} event moves the picture, and leads nowhere where it did */
+    grab(event) {
+      if (event.button !== 0 || event.pointerType === "touch") return;
+      let [at, far] = [event.clientX, 0];
+      const ended = new AbortController();
+      const { signal } = ended;
+      addEventListener("pointermove", (next) => {
+        const by = at - next.clientX;
+        far += Math.abs(by);
+        at = next.clientX;
+        if (far >= STILL2) this.move(by / this.canvas.clientWidth);
+      }, { signal });
+      addEventListener("pointerup", () => setTimeout(() => ended.abort()), { signal });
+      addEventListener("click", (click) => far >= STILL2 && click.preventDefault(), { signal, capture: true });
+    }
+    /** Draws the part of the run that is seen. */
+    draw() {
+      const width = Math.max(280, this.canvas.clientWidth);
+      const tops = (
+        /** @type {number[]} */
+        []
+      );
+      const heads = (
+        /** @type {SVGElement[]} */
+        []
+      );
+      let y = AXIS;
+      for (const [at, [thread]] of this.step.lanes.entries()) {
+        if (!at || this.step.lanes[at - 1][0] !== thread) heads.push(
+          /** @type {SVGElement} */
+          drawn4("text", { class: "note", x: 4, y: (y += HEAD2) - 5 }, `thread ${thread}`)
+        );
+        tops.push(y);
+        y += LANE;
+      }
+      const height = y + 4;
+      const bars = this.step.bars.filter(([, start, length]) => start + length >= this.from && start <= this.from + this.wide);
+      const svg = drawn4("svg", { class: `xg by-${this.mode}`, viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
+      const title2 = drawn4("title", {}, `Timeline, ${this.step.title}`);
+      svg.append(title2, this.style, drawn4("rect", { class: "paper", width: "100%", height: "100%" }), ...this.axis(width, height), ...heads, ...bars.map((bar) => this.bar(bar, tops[bar[0]], width)));
+      this.canvas.replaceChildren(svg);
+      this.describe();
+    }
+    /**
+     * @param {number} width
+     * @param {number} height
+     */
+    axis(width, height) {
+      const apart = pace(this.wide * 90 / width);
+      const marks = [];
+      for (let time = Math.ceil(this.from / apart) * apart; time <= this.from + this.wide; time += apart) {
+        const x = (time - this.from) / this.wide * width;
+        marks.push(drawn4("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
+        if (x < width - 40) marks.push(drawn4("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? told2(time) : "0"));
+      }
+      return marks;
+    }
+    /**
+     * @param {Bar} bar
+     * @param {number} y
+     * @param {number} width
+     */
+    bar(bar, y, width) {
+      const [, start, length, place, count] = bar;
+      const [left, right] = [start, start + length].map((time) => (time - this.from) / this.wide * width);
+      const [x, wide] = [Math.max(-2, left), Math.max(1, Math.min(width + 2, right) - Math.max(-2, left))];
+      const [name2, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
+      const words2 = count > 1 ? format.plural(count, "short event") : [`%${name2}`, opcode].filter(Boolean).join(", ");
+      const said = `${words2}: ${told2(length)}, from ${told2(start)} on`;
+      const box2 = drawn4("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR2, rx: Math.min(2, wide / 4) });
+      const fits = Math.floor((wide - 6) / CHARACTER3) - (this.ranks.has(bar) ? 2 : 0);
+      const whole2 = count > 1 ? `${count} short` : name2;
+      const rank2 = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
+      const cut = whole2.length > fits ? `${whole2.slice(0, fits - 1)}\u2026` : whole2;
+      const shown = fits >= 4 ? `${rank2 && `${rank2} `}${cut}` : rank2;
+      const label = shown ? [drawn4("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
+      const group = drawn4("g", { class: `n n-${family}`, "data-scope": scope }, drawn4("title", {}, said), box2, ...label);
+      const href = count > 1 ? null : this.address(place);
+      return href ? drawn4("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": said }, group) : group;
+    }
+    /** @param {number} place of an instruction: the address of what is around it, seen from the root */
+    address(place) {
+      const [name2, opcode] = this.data.instructions[place];
+      return opcode ? `${this.data.page}#node=${encodeURIComponent(name2)}` : null;
+    }
+    /** Says what the colours mean. */
+    describe() {
+      const { families, scopes: scopes2 } = this.data;
+      const entries = this.mode === "scope" ? scopes2.map((words2, at) => [`t-${at}`, words2]) : families.map(([name2, words2]) => [`f-${name2}`, words2]);
+      this.legend.replaceChildren(
+        ...entries.map(([look2, words2]) => {
+          const swatch2 = drawn4("svg", { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" }, drawn4("rect", { class: look2, width: 16, height: 10, rx: 1 }));
+          return element("span", null, swatch2, ` ${words2}`);
+        })
+      );
+    }
+    /** Writes the table of the run, once it is asked for. */
+    list() {
+      const open = (
+        /** @type {HTMLDetailsElement} */
+        this.table.open
+      );
+      if (this.shown || !open) return void (open || this.table.querySelector(".xr-table")?.remove());
+      this.shown = true;
+      const room = element("div.xr-table");
+      this.table.querySelector(".xr-table")?.remove();
+      this.table.append(room);
+      const rows3 = this.step.bars.map(([lane, start, length, place, count]) => {
+        const [name2, opcode] = this.data.instructions[place] ?? ["", ""];
+        const href = count > 1 ? null : this.address(place);
+        const shown = count > 1 ? format.plural(count, "short event") : name2;
+        return [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
+      });
+      const columns2 = [
+        { title: "Begins \xB5s", kind: "float", help: "since the run began" },
+        { title: "Took \xB5s", kind: "float" },
+        { title: "Instruction", kind: "link" },
+        { title: "Opcode", kind: "code", of: "opcode" },
+        { title: "Thread", kind: "int" },
+        { title: "Depth", kind: "int", help: "in how many others it ran" }
+      ];
+      new Table(
+        room,
+        this.key,
+        /** @type {any} */
+        { columns: columns2, rows: rows3, sort: [1, "desc"], empty: "Nothing ran." }
+      );
+    }
+  };
+  async function drawTimeline(host, key) {
+    await waitUntilNear(host);
+    const [data, { css }] = await Promise.all([load(key), load("pictures/look")]);
+    if (data.steps.length) new Timeline(host, key, data, css);
+    else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
+  }
+
+  // src/search/index.js
+  var RANKS = 4;
+  var NAMED3 = /* @__PURE__ */ new Set(["instruction", "computation"]);
+  function rank(value, query) {
+    let at = value.indexOf(query);
+    if (at < 0) return -1;
+    if (at === 0) return value.length === query.length ? 0 : 1;
+    for (; at > 0; at = value.indexOf(query, at + 1)) {
+      if (!/[a-z0-9]/.test(value[at - 1])) return 2;
+    }
+    return 3;
+  }
+  function ranker(query) {
+    const parts = query.split(/\s+/);
+    if (parts.length === 1) return (value) => rank(value, query);
+    return (value) => {
+      const whole2 = rank(value, query);
+      return whole2 < 0 && parts.every((part2) => value.includes(part2)) ? RANKS - 1 : whole2;
+    };
+  }
+  function unpacked({ values: values3, stems, counts, numbers }) {
+    if (values3) return values3;
+    const names2 = [];
+    for (const [place, stem] of stems.entries()) {
+      let number = -2;
+      for (let left = counts[place]; left > 0; left -= 1) {
+        number += numbers[names2.length];
+        names2.push(number < 0 ? stem : `${stem}.${number}`);
+      }
+    }
+    return names2;
+  }
+  var ModuleIndex = class {
+    /**
+     * @param {Module} module
+     * @param {any} value the payload
+     * @param {boolean} several whether the report has other modules
+     */
+    constructor(module, value, several) {
+      this.module = module;
+      this.where = several ? `, in ${module.name}` : "";
+      this.value = value;
+      this.last = value.stages.length - 1;
+      this.kinds = /* @__PURE__ */ new Map();
+      for (const [kind, packed] of Object.entries(value.kinds)) {
+        const values3 = unpacked(packed);
+        this.kinds.set(kind, { values: values3, lower: values3.map((one) => one.toLowerCase()) });
+      }
+      this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
+    }
+    /** @param {string} kind @param {number} place */
+    span(kind, place) {
+      return (
+        /** @type {[number, number]} */
+        this.value.spans[this.value.kinds[kind].spans[place]]
+      );
+    }
+    /** @param {string} kind @param {number} place @returns {Hit} */
+    hit(kind, place) {
+      const text2 = (
+        /** @type {{values: string[]}} */
+        this.kinds.get(kind).values[place]
+      );
+      const [first, last] = this.span(kind, place);
+      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes[place]]}, ` : "";
+      return { text: NAMED3.has(kind) ? `%${text2}` : text2, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text2, last) };
+    }
+    /** @param {number} first @param {number} last the numbers of snapshots */
+    lifetime(first, last) {
+      const label = (place) => this.value.stages[place][1].split(": ")[0];
+      if (first === 0 && last === this.last) return "from the first snapshot to the last";
+      if (last === this.last) return `since ${label(first)}`;
+      if (first === last) return `only in ${label(first)}`;
+      return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
+    }
+    /** @param {string} kind @param {string} text @param {number} last */
+    address(kind, text2, last) {
+      const [stage, , hasText] = this.value.stages[last];
+      const page3 = `m/${this.module.slug}`;
+      const name2 = encodeURIComponent(text2);
+      const kept2 = last === this.last;
+      if (kind === "instruction" && kept2) return `${page3}.html#${this.module.changed ? "i" : "node"}=${name2}`;
+      if (kind === "op_name" && this.module.changed) return `${page3}.html#op=${name2}`;
+      if (kept2 && (kind === "opcode" || kind === "source")) {
+        const shown = kind === "source" ? encodeURIComponent(text2.replace(/^.*[\\/]/, "")) : name2;
+        return `${page3}.html#t=${page3}/instructions&q=${shown}`;
+      }
+      if (!hasText) return `${page3}.html?steps#step=${encodeURIComponent(stage)}`;
+      const text_at = `${page3}.html?texts#text=${encodeURIComponent(stage)}`;
+      if (NAMED3.has(kind)) return `${text_at}&name=${name2}`;
+      return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name2}(` : name2}`;
+    }
+    /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
+    *find(kind, ranked) {
+      const lower = this.kinds.get(kind)?.lower ?? [];
+      for (let place = 0; place < lower.length; place += 1) {
+        const found = ranked(lower[place]);
+        if (found >= 0) yield { rank: found, hit: () => this.hit(kind, place) };
+      }
+    }
+    /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
+    *stages(ranked) {
+      for (const [place, label] of this.labels.entries()) {
+        const found = ranked(label);
+        if (found >= 0) yield { rank: Math.max(1, found), hit: () => this.stage(place, "a snapshot") };
+      }
+    }
+    /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
+    stage(place, note2) {
+      const [key, label] = this.value.stages[place];
+      return { text: label, note: `${note2}${this.where}`, href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}` };
+    }
+    /** @param {string} opcode @returns {Hit[]} the steps that touched it */
+    touchedOpcode(opcode) {
+      return this.value.steps.flatMap(([place, told3]) => {
+        const [added, removed, changed] = Object.hasOwn(told3, opcode) ? told3[opcode] : [0, 0, 0];
+        const said = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
+        return added || removed || changed ? [this.stage(place, said.filter(Boolean).join(", "))] : [];
+      });
+    }
+    /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
+    touchedName(name2) {
+      const place = this.kinds.get("instruction")?.lower.indexOf(name2) ?? -1;
+      if (place < 0) return [];
+      return this.value.steps.flatMap(([step, , ...lists]) => {
+        const said = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
+        return said.length ? [this.stage(step, `%${name2} ${said.join(", ")}`)] : [];
+      });
+    }
+  };
+  function holds(distances, wanted2) {
+    let at = 0;
+    for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
+    return false;
+  }
+  var loadModuleIndex = async (module, several) => new ModuleIndex(module, await load(`m/${module.slug}/search`), several);
+
+  // src/search/search.js
+  var SHOWN3 = 5;
+  var MORE = 50;
+  var AT_FIRST = 40;
+  var FILES = 2e4;
+  var GROUPS = (
+    /** @type {[string, string][]} */
+    [
+      ["module", "Modules"],
+      ["opcode", "Opcodes"],
+      ["touched", "Steps that touched it"],
+      ["instruction", "Instructions"],
+      ["computation", "Computations"],
+      ["stages", "Passes, pipelines and steps"],
+      ["op_name", "Framework ops"],
+      ["scope", "Scopes"],
+      ["source", "Source lines"],
+      ["shape", "Shapes"],
+      ["finding", "What stands out"],
+      ["file", "Files"],
+      ["word", "Explained"]
+    ]
+  );
+  var Search = class {
+    constructor() {
+      this.input = /** @type {HTMLInputElement} */
+      element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" });
+      this.status = element("p.xr-muted", { role: "status" });
+      this.results = element("div.xr-search-results", { id: "xr-search-results" });
+      const close = element("button.xr-button", { type: "button", onclick: () => this.dialog.close() }, "Close");
+      this.dialog = /** @type {HTMLDialogElement} */
+      element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
+      this.indexes = [];
+      this.waiting = [];
+      this.small = { module: [], front: null, words: null, files: null };
+      this.limit = /* @__PURE__ */ new Map();
+      this.failed = 0;
+      this.begun = false;
+      this.input.addEventListener("input", () => this.changed());
+      this.dialog.addEventListener("keydown", (event) => this.press(event));
+      this.dialog.addEventListener("click", (event) => this.clicked(event));
+      document.body.append(this.dialog);
+    }
+    open() {
+      if (!this.dialog.open) this.dialog.showModal();
+      this.input.focus();
+      this.input.select();
+      if (!this.begun) this.begin();
+    }
+    async begin() {
+      this.begun = true;
+      this.status.textContent = "Loading\u2026";
+      [this.small.front, this.small.words] = await Promise.all(["search", "words"].map((key) => load(key).catch(() => null)));
+      const front2 = this.small.front ?? { modules: [], files: 0 };
+      this.modules = front2.modules.map(([slug, name2, key, role, read2, changed], order) => ({ slug, name: name2, key, role, order, read: read2 === 1, changed: changed === 1 }));
+      const here = (one) => location.pathname.includes(`/m/${encodeURIComponent(one.slug)}`);
+      const read = this.modules.filter((one) => one.read);
+      this.waiting = [...read.filter(here), ...read.filter((one) => !here(one))];
+      this.show();
+      await this.loadModules(AT_FIRST);
+      if (front2.files && front2.files <= FILES) await this.loadFiles();
+      this.dialog.dataset.loaded = "yes";
+    }
+    async loadFiles() {
+      const table = await load("files").catch(() => null);
+      this.small.files = table?.rows.map(([name2, kind]) => [Array.isArray(name2) ? name2[0] : name2, kind]);
+      this.show();
+    }
+    /** @param {number} most */
+    async loadModules(most) {
+      for (const module of this.waiting.splice(0, most)) {
+        try {
+          this.indexes.push(await loadModuleIndex(module, this.modules.length > 1));
+          this.indexes.sort((one, other) => one.module.order - other.module.order);
+        } catch {
+          this.failed += 1;
+        }
+        this.show();
+      }
+    }
+    changed() {
+      this.limit.clear();
+      this.show();
+    }
+    /** Draws what is found. */
+    show() {
+      const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
+      const groups = query ? this.groups(query) : [];
+      const hits = groups.reduce((sum, one) => sum + one.found.length, 0);
+      const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+      this.results.replaceChildren(...groups.map((one) => this.drawn(one)), ...this.others());
+      this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type what you look for${this.searched()}`;
+      const again = at && [...this.results.querySelectorAll("a")].find((one) => one.getAttribute("href") === at);
+      if (again) again.focus();
+    }
+    searched() {
+      const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
+      const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
+      return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules?.length ?? 0)}${failed}${cut}.`;
+    }
+    others() {
+      if (!this.waiting.length || !this.begun) return [];
+      const words2 = `Search ${format.plural(Math.min(MORE, this.waiting.length), "more module")}`;
+      return [element("button.xr-button", { type: "button", onclick: () => this.loadModules(MORE) }, words2)];
+    }
+    /** @param {string} query @returns {Group[]} those in which something is found, the best first */
+    groups(query) {
+      const ranked = ranker(query);
+      const found = GROUPS.map(([kind, title2]) => this.group(kind, title2, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
+      const touched = found.find((one) => one.kind === "touched");
+      if (touched) touched.best = 0;
+      return found.filter((one) => one.found.length).sort((one, other) => one.best - other.best);
+    }
+    /** @param {string} kind @param {string} title @param {Iterable<Found>} found @returns {Group} */
+    group(kind, title2, found) {
+      const ranks2 = (
+        /** @type {Found[][]} */
+        Array.from({ length: RANKS }, () => [])
+      );
+      for (const one of found) ranks2[one.rank].push(one);
+      const best = ranks2.findIndex((one) => one.length);
+      const all = ranks2.flat();
+      return { kind, title: title2, found: all, count: all.length, best };
+    }
+    /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
+    *find(kind, ranked) {
+      for (const index of this.indexes) yield* kind === "stages" ? index.stages(ranked) : index.find(kind, ranked);
+      for (const [value, hit] of this.few(kind)) {
+        const rank2 = ranked(value.toLowerCase());
+        if (rank2 >= 0) yield { rank: rank2, hit };
+      }
+    }
+    /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
+    few(kind) {
+      const { front: front2, words: words2, files } = this.small;
+      if (kind === "word") return explained2(words2);
+      if (kind === "file") return (files ?? []).map(([name2, note2]) => [name2, () => ({ text: name2, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name2)}` })]);
+      if (!front2) return [];
+      if (kind === "module") return this.modules.map((one) => [one.name, () => ({ text: one.name, note: one.role, href: page2(one) })]);
+      if (kind === "finding") return front2.findings.map(([number, title2]) => [title2, () => ({ text: title2, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
+      if (kind === "scope") return Object.entries(front2.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+      return kind === "opcode" ? this.unloaded(front2.opcodes) : [];
+    }
+    /** @param {string} text @param {number[]} numbers of the modules that have it @returns {Hit} */
+    holder(text2, numbers) {
+      const first = this.modules[numbers[0]];
+      const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
+      return { text: text2, note: `${first.name}${more}`, href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text2)}` };
+    }
+    /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
+    unloaded(opcodes) {
+      const known5 = new Set(this.indexes.map((one) => one.module.slug));
+      return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
+        const left = numbers.filter((number) => !known5.has(this.modules[number].slug));
+        return left.length ? [
+          /** @type {[string, () => Hit]} */
+          [opcode, () => this.holder(opcode, left)]
+        ] : [];
+      });
+    }
+    /** @param {string} query @returns {Generator<Found>} steps that touched an opcode or an instruction */
+    *touched(query) {
+      for (const index of this.indexes) {
+        const opcodes = index.kinds.get("opcode")?.values ?? [];
+        const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((one) => one.startsWith(query)) : null;
+        const hits = [...opcode ? index.touchedOpcode(opcode).map((one) => ({ ...one, note: `${opcode}: ${one.note}` })) : [], ...index.touchedName(query)];
+        for (const hit of hits) yield { rank: 0, hit: () => hit };
+      }
+    }
+    /** @param {Group} group */
+    drawn({ kind, title: title2, found, count }) {
+      const limit = this.limit.get(kind) ?? SHOWN3;
+      const rows3 = found.slice(0, limit).map((one) => row3(one.hit()));
+      const rest2 = count - rows3.length;
+      const more = rest2 > 0 && element("button.xr-button", { type: "button", onclick: () => this.more(kind, limit) }, `${format.count(rest2)} more`);
+      return element("section", null, element("h2", null, `${title2} `, element("span.xr-muted", null, format.count(count))), element("ul", null, ...rows3), more);
+    }
+    /** @param {string} kind @param {number} limit */
+    more(kind, limit) {
+      this.limit.set(kind, limit + MORE);
+      this.show();
+      this.input.focus();
+    }
+    /** @param {MouseEvent} event */
+    clicked(event) {
+      const target2 = (
+        /** @type {Element} */
+        event.target
+      );
+      const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+      if (target2 === this.dialog || target2.closest("a") && !elsewhere) this.dialog.close();
+    }
+    /** @param {KeyboardEvent} event */
+    press(event) {
+      const links = [...this.results.querySelectorAll("a")];
+      const at = links.indexOf(
+        /** @type {HTMLAnchorElement} */
+        document.activeElement
+      );
+      if (event.key === "Enter" && event.target === this.input) {
+        event.preventDefault();
+        links[0]?.click();
+      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        const next = at + (event.key === "ArrowDown" ? 1 : -1);
+        (next < 0 ? this.input : links[Math.min(next, links.length - 1)])?.focus();
+      } else if (at >= 0 && event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        this.input.focus();
+      }
+      event.stopPropagation();
+    }
+  };
+  var page2 = (module) => `m/${module.slug}.html`;
+  function* explained2(tables2) {
+    for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
+      for (const [name2, meaning] of Object.entries(words2)) {
+        yield [name2, () => ({ text: name2, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name2}`).slice(root.length) })];
+      }
+    }
+  }
+  function row3({ text: text2, note: note2, href }) {
+    return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text2), " ", element("span.xr-muted", null, note2)));
+  }
+  function installSearch() {
+    const search = new Search();
+    const opener = element("button.xr-search-open", { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() }, "Find ", element("kbd", null, "/"));
+    document.querySelector(".md-header__inner")?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
+    bindKey("/", "Search everything in this report", () => search.open());
+    window.addEventListener("keydown", (event) => {
+      const target2 = (
+        /** @type {HTMLElement} */
+        event.target
+      );
+      const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName ?? "");
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
+    }, true);
+  }
+
+  // src/steps/steps.js
+  function sections2({ steps, tree }) {
+    const found = (
+      /** @type {Section[]} */
+      []
+    );
+    const seen = /* @__PURE__ */ new Set();
+    for (const [place, step] of steps.entries()) {
+      const around = tree.filter(({ first, last: last2 }) => first <= place && place <= last2);
+      around.sort((one, other) => other.last - other.first - (one.last - one.first));
+      const range = around.at(-1) ?? null;
+      const last = found.at(-1);
+      if (last && last.range === range) last.steps.push(step);
+      else found.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
+      seen.add(range);
+    }
+    return found;
+  }
+  function heading({ range, depth, again, steps }) {
+    if (!range) return null;
+    const round = range.round && range.round > 1 ? `, round ${range.round}` : "";
+    const inside = steps.every(({ after, before }) => after === null !== (before === null));
+    return element(
+      "h2.xr-pipeline",
+      { style: `--xr-depth: ${Math.min(depth, 4)}` },
+      range.pipeline,
+      (round || again || inside) && element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : "")
+    );
+  }
+  function name(step) {
+    const start = `${step.id} `;
+    const label = step.label.startsWith(start) ? step.label.slice(start.length) : step.label;
+    const pipeline = `${step.pipeline}: `;
+    return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
+  }
+  function brief(step) {
+    return step.after === "pipeline-start" ? "before it began" : step.after ?? name(step);
+  }
+  var isFirst = (step, index) => step === index.steps[0] && step.changed === null;
+  function figures(step) {
+    if (step.changed === null) return element("span.xr-muted", null, "not known");
+    const parts = (
+      /** @type {[string, string, number | null][]} */
+      [
+        ["xr-added", "+", step.added],
+        ["xr-removed", "\u2212", step.removed],
+        ["xr-changed", "~", step.modified]
+      ]
+    );
+    const shown = parts.filter(([, , number]) => number);
+    return element("span.xr-delta", null, ...shown.map(([look2, sign, number]) => element(`span.${look2}`, null, `${sign}${format.count(number ?? 0)}`)));
+  }
+  var Gallery = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {Index} index
+     * @param {Record<string, string>} passes what each of them does
+     */
+    constructor(host, index, passes) {
+      this.index = index;
+      this.passes = passes;
+      this.items = /* @__PURE__ */ new Map();
+      this.missing = null;
+      this.list = element("nav.xr-steps-list", { "aria-label": "Steps" }, ...this.listParts());
+      this.panel = element("section.xr-step", { "aria-label": "The step" });
+      this.status = element("p.xr-hidden", { role: "status" });
+      host.classList.add("xr-steps");
+      host.replaceChildren(this.list, this.panel, this.status);
+      window.addEventListener("hashchange", () => this.show(this.wanted()));
+      bindKey("j", "Next step that changed something", () => this.go(1));
+      bindKey("k", "Previous step that changed something", () => this.go(-1));
+      this.current = -1;
+      this.show(this.wanted());
+    }
+    /**
+     * Returns the step in the address, or the first that changed something; says so where the
+     * address names a step that there is not.
+     * @returns {number}
+     */
+    wanted() {
+      const asked4 = state.get("step");
+      const named2 = this.index.steps.findIndex((step) => step.id === asked4);
+      this.missing = asked4 && named2 < 0 ? asked4 : null;
+      if (named2 >= 0) return named2;
+      return Math.max(0, this.index.steps.findIndex((step) => step.changed));
+    }
+    *listParts() {
+      const known5 = this.index.steps.filter((step) => step.changed !== null);
+      const changed = known5.filter((step) => step.changed).length;
+      const words2 = `${format.plural(known5.length, "step")}, ${format.count(changed)} changed something.`;
+      yield element("p.xr-list-head", null, this.index.counted ?? words2);
+      if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
+      let quiet = (
+        /** @type {Section[]} */
+        []
+      );
+      for (const section2 of sections2(this.index)) {
+        if (section2.steps.some((step) => step.changed !== false)) {
+          if (quiet.length) yield this.fold(quiet);
+          quiet = [];
+          yield* this.sectionParts(section2);
+        } else quiet.push(section2);
+      }
+      if (quiet.length) yield this.fold(quiet);
+    }
+    /** @param {Section} section */
+    *sectionParts(section2) {
+      const head2 = heading(section2);
+      if (head2) yield head2;
+      let quiet = (
+        /** @type {Step[]} */
+        []
+      );
+      for (const step of section2.steps) {
+        if (step.changed === false) {
+          quiet.push(step);
+          continue;
+        }
+        if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
+        quiet = [];
+        yield this.item(step);
+      }
+      if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
+    }
+    /**
+     * Folds steps that changed nothing into one line that opens.
+     * @param {Section[]} quiet
+     */
+    fold(quiet) {
+      const number = quiet.reduce((sum, section2) => sum + section2.steps.length, 0);
+      const parts = quiet.flatMap((section2) => [heading(section2), ...section2.steps.map((step) => this.item(step))]);
+      const words2 = `${format.plural(number, "step")} changed nothing`;
+      return element("details.xr-fold", null, element("summary", null, words2), ...parts);
+    }
+    /** @param {Step} step */
+    item(step) {
+      const look2 = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
+      const made2 = element(look2, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
+      made2.addEventListener("click", (event) => {
+        event.preventDefault();
+        this.show(this.index.steps.indexOf(step));
+        if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
+      });
+      this.items.set(step.id, made2);
+      return made2;
+    }
+    /** @param {1 | -1} direction */
+    neighbour(direction2) {
+      const { steps } = this.index;
+      let place = this.current + direction2;
+      const skipped = (step) => step.changed === false || isFirst(step, this.index);
+      while (place >= 0 && place < steps.length && skipped(steps[place])) place += direction2;
+      return place >= 0 && place < steps.length ? place : null;
+    }
+    /** @param {1 | -1} direction */
+    go(direction2) {
+      const place = this.neighbour(direction2);
+      if (place !== null) this.show(place);
+    }
+    /** @param {number} place */
+    show(place) {
+      if (place === this.current && !this.missing || !this.index.steps.length) return;
+      this.current = place;
+      const step = this.index.steps[place];
+      state.set({ step: step.id });
+      this.mark(step);
+      const body = element("div.xr-step-body");
+      this.panel.replaceChildren(this.head(step), body);
+      this.status.textContent = `${step.label}: ${plainSentence(step.headline)}`;
+      if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
+      this.missing = null;
+      this.tell(step, body);
+    }
+    /** @param {Step} step */
+    mark(step) {
+      for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
+      const item = this.items.get(step.id);
+      if (!item) return;
+      item.setAttribute("aria-current", "true");
+      const fold = item.closest("details");
+      if (fold) fold.open = true;
+      const [around, place] = [this.list.getBoundingClientRect(), item.getBoundingClientRect()];
+      if (place.top < around.top || place.bottom > around.bottom) {
+        this.list.scrollTop += place.top - around.top - around.height / 3;
+      }
+    }
+    /** @param {Step} step */
+    head(step) {
+      const move = (direction2, words2, key) => element("button.xr-button", { type: "button", disabled: this.neighbour(direction2) === null, title: `${words2} step that changed something (${key})`, onclick: () => this.go(direction2) }, words2, " ", element("kbd", null, key));
+      const number = this.index.steps.slice(0, this.current + 1).filter((one) => one.changed).length;
+      const total = this.index.steps.filter((one) => one.changed).length;
+      const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
+      return element(
+        "header.xr-step-head",
+        null,
+        this.missing && element("p.xr-warning", { role: "alert" }, `There is no step ${this.missing} in this module; the first that changed something is shown instead.`),
+        element("div.xr-step-moves", null, move(-1, "Previous", "k"), move(1, "Next", "j"), element("span.xr-muted", null, counted)),
+        !this.index.counted && element("p.xr-kicker", null, step.pipeline ? element("span", this.meaning(step.pipeline), step.pipeline) : "", step.pipeline ? " \u203A " : "", step.id),
+        element("h2", null, name(step)),
+        element("p.xr-headline", null, ...sentence(step.headline)),
+        this.about(step),
+        this.facts(step),
+        this.files(step)
+      );
+    }
+    /** @param {string | null} pass */
+    meaning(pass) {
+      return pass ? { "data-word": `pass:${pass}` } : null;
+    }
+    /**
+     * Says what the pass that ran last does.
+     * @param {Step} step
+     */
+    about(step) {
+      if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
+      const anchor = `glossary.html#pass-${step.after.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
+      return element("p.xr-about", null, element("a", { href: insideReport(anchor) }, step.after), ` \u2014 ${this.passes[step.after]}`);
+    }
+    /** @param {Step} step */
+    facts(step) {
+      const known5 = (number) => number === null ? format.unknown : format.count(number);
+      const signed = (sign, number) => number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
+      const facts2 = (
+        /** @type {[string, string, string][]} */
+        [
+          ["instructions", known5(step.instructions), ""],
+          ["computations", known5(step.computations), ""],
+          ["added", signed("+", step.added), "xr-added"],
+          ["removed", signed("\u2212", step.removed), "xr-removed"],
+          ["changed", signed("~", step.modified), "xr-changed"]
+        ]
+      );
+      return element("dl.xr-step-facts", null, ...facts2.map(([what, value, look2]) => element("div", null, element("dt", null, what), element(look2 ? `dd.${look2}` : "dd", null, value))));
+    }
+    /** @param {Step} step */
+    files(step) {
+      if (!step.files.length) return null;
+      const files = step.files.map((file) => element("li", null, element("code", null, file)));
+      return element("details.xr-files", null, element("summary", null, format.plural(step.files.length, "file")), element("ul", null, ...files));
+    }
+    /**
+     * @param {Step} step
+     * @param {HTMLElement} body
+     */
+    async tell(step, body) {
+      if (!step.changed) {
+        body.append(element("p.xr-empty", null, this.whyEmpty(step)));
+        return;
+      }
+      body.dataset.atBefore = this.index.steps[this.index.steps.indexOf(step) - 1]?.id ?? "";
+      body.dataset.atAfter = step.id;
+      body.dataset.textBefore = this.text(this.index.steps[this.index.steps.indexOf(step) - 1]);
+      body.dataset.textAfter = this.text(step);
+      try {
+        body.append(drawStory(await this.load(step)));
+        this.fetchNext();
+      } catch (error) {
+        body.append(element("p.xr-failed", { role: "alert" }, `This step cannot be shown. ${/** @type {Error} */
+        error.message}`));
+      }
+    }
+    /**
+     * @param {Step | undefined} step
+     * @returns {string} the address of the text behind it, empty where it has none
+     */
+    text(step) {
+      if (!step?.files.some((file) => file.endsWith(".txt"))) return "";
+      return `${this.index.slug}.html?texts#text=${encodeURIComponent(step.id)}`;
+    }
+    /** @param {Step} step */
+    whyEmpty(step) {
+      if (isFirst(step, this.index)) return "This is the module as the compiler was given it. Press j for the first step that changed something.";
+      if (step.changed === null) return "Whether anything changed is not known: one of the two snapshots could not be read.";
+      return "The module before and after this step is the same, so there is nothing to show. Press j for the next step that changed something.";
+    }
+    /** @param {Step} step */
+    load(step) {
+      return load(`m/${this.index.slug}/step-${step.id}`);
+    }
+    /** Loads the next step ahead, so that it is there when its key is pressed. */
+    fetchNext() {
+      const place = this.neighbour(1);
+      if (place === null || !this.index.steps[place].changed) return;
+      this.load(this.index.steps[place]).then((story) => readDiff(story.diff)).catch(() => {
+      });
+    }
+  };
+  async function drawSteps(host, key) {
+    host.setAttribute("aria-busy", "true");
+    const [index, { words: words2 }] = await Promise.all([load(key), load("words")]);
+    new Gallery(host, index, words2.pass);
+    host.removeAttribute("aria-busy");
+  }
+
+  // src/tables/instructions.js
+  var COLUMNS = [
+    { title: "Instruction", kind: "code", of: "instruction" },
+    { title: "Opcode", kind: "code", of: "opcode" },
+    { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
+    { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
+    { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
+    { title: "Share", kind: "percent", help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion" },
+    { title: "Scope", kind: "text", help: "the framework op that it comes from" },
+    { title: "Source", kind: "text", help: "the line of the program that it comes from" },
+    { title: "Computation", kind: "code", of: "instruction", help: "where it stands" }
+  ];
+  var SHARE = 5;
+  async function pieces3(key) {
+    const first = (
+      /** @type {Piece} */
+      await load(`${key}-0`)
+    );
+    const others = Array.from({ length: first.pieces - 1 }, (_, place) => load(`${key}-${place + 1}`));
+    return [first, ...await Promise.all(others)];
+  }
+  function rows2(index, found) {
+    const names2 = index.names.values();
+    const inside = index.computations.flatMap(([name2, count]) => Array(count).fill(name2));
+    const listed2 = [];
+    for (const piece2 of found) {
+      for (let place = 0; place < piece2.share.length; place += 1) {
+        const at = listed2.length;
+        const [opcode] = index.looks[index.look[at]];
+        const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.share[place]];
+        const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
+        listed2.push([names2.next().value, opcode, index.shapes[index.shape[at]][0], ...figures2, ...from, inside[at]]);
+      }
+    }
+    return listed2;
+  }
+  async function show4(host, key) {
+    const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
+    host.replaceChildren(room);
+    const [{ index }, found] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces3(key)]);
+    const note2 = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
+    room.removeAttribute("aria-busy");
+    const data = { columns: COLUMNS, rows: rows2(index, found), sort: [SHARE, "desc"], empty: "There is no instruction." };
+    new Table(
+      room,
+      key,
+      /** @type {any} */
+      data
+    );
+    host.append(element("p.xr-muted", null, note2));
+  }
+  async function drawInstructions(host, key) {
+    const open = () => show4(host, key);
+    const asked4 = () => state.get("t") === key;
+    if (asked4()) return open();
+    const button = host.querySelector("button");
+    const opened2 = new Promise((resolve) => {
+      button?.addEventListener("click", resolve, { once: true });
+      window.addEventListener("hashchange", () => asked4() && resolve(null));
+    });
+    await opened2;
+    await open();
+    host.querySelector("input")?.focus();
+  }
+
+  // src/texts/reader.js
+  var SPARE2 = 20;
+  var Reader = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {import("./store.js").TextStore} store
+     */
+    constructor(host, store) {
+      this.store = store;
+      this.lines = [];
+      this.hits = [];
+      this.hit = -1;
+      this.marked = -1;
+      this.first = -1;
+      this.text = null;
+      this.height = 18;
+      this.choice = /** @type {HTMLSelectElement} */
+      element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options());
+      this.find = /** @type {HTMLInputElement} */
+      element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (event) => this.press(event) });
+      this.counter = element("span.xr-count", { role: "status" });
+      this.body = element("ol.xr-whole-lines");
+      this.scroller = element("div.xr-whole", { tabindex: 0, role: "region", "aria-label": "The text" }, this.body);
+      const save = element("button.xr-button", { type: "button", onclick: () => this.save() }, "Save this text");
+      const bar = element("div.xr-table-bar", null, this.choice, this.find, this.counter, save);
+      host.replaceChildren(bar, this.scroller);
+      this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
+      this.body.addEventListener("click", (event) => this.follow(event));
+      window.addEventListener("hashchange", () => this.show());
+    }
+    options() {
+      const groups = [
+        ["Snapshots", this.store.texts.filter((one) => one.key !== one.path)],
+        ["Other texts", this.store.texts.filter((one) => one.key === one.path)]
+      ];
+      return groups.filter(([, texts]) => texts.length).map(
+        ([title2, texts]) => element("optgroup", { label: title2 }, ...texts.map((one) => element("option", { value: one.key }, one.label)))
+      );
+    }
+    /** @returns {Text} the text that the address names, else the last snapshot */
+    wanted() {
+      const named2 = this.store.texts.find((one) => one.key === state.get("text"));
+      const snapshots = this.store.texts.filter((one) => one.key !== one.path);
+      return named2 ?? snapshots.at(-1) ?? this.store.texts[0];
+    }
+    choose() {
+      state.set({ text: this.choice.value, line: null, name: null });
+      return this.show();
+    }
+    /** Shows what the address names. */
+    async show() {
+      const text2 = this.wanted();
+      this.choice.value = text2.key;
+      this.counter.textContent = "Loading\u2026";
+      this.lines = await this.store.lines(text2);
+      this.text = text2;
+      this.find.value = state.get("find") ?? "";
+      this.body.style.setProperty("--xr-widest", `${Math.min(2e3, Math.max(...this.lines.map((line3) => line3.length)))}ch`);
+      this.search();
+      const line2 = this.line();
+      if (line2 >= 0) this.go(line2);
+    }
+    /** @returns {number} the line that the address names, -1 where it names none */
+    line() {
+      const number = Number(state.get("line"));
+      if (number >= 1 && number <= this.lines.length) return number - 1;
+      const name2 = state.get("name");
+      return name2 ? this.definition(name2) : -1;
+    }
+    /** @param {string} name of an instruction or a computation */
+    definition(name2) {
+      const bare2 = name2.replace(/^%/, "");
+      const begins = [`%${bare2} = `, `ROOT %${bare2} = `, `%${bare2} (`, `ENTRY %${bare2} (`, `${bare2} = `, `ROOT ${bare2} = `, `${bare2} {`];
+      return this.lines.findIndex((line2) => begins.some((begin) => line2.trimStart().startsWith(begin)));
+    }
+    search() {
+      const words2 = this.find.value.toLowerCase();
+      state.set({ find: words2 || null });
+      this.hits = words2 ? this.lines.flatMap((line2, place) => line2.toLowerCase().includes(words2) ? [place] : []) : [];
+      this.hit = -1;
+      const lines2 = `${format.plural(this.lines.length, "line")}, ${format.bytes(this.text?.size ?? 0)}`;
+      this.counter.textContent = words2 ? `${format.plural(this.hits.length, "line")} found (Enter: next)` : lines2;
+      if (this.hits.length) this.next(1);
+      else this.draw(true);
+    }
+    /** @param {KeyboardEvent} event */
+    press(event) {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      this.next(event.shiftKey ? -1 : 1);
+    }
+    /** @param {number} step */
+    next(step) {
+      if (!this.hits.length) return;
+      this.hit = (this.hit + step + this.hits.length) % this.hits.length;
+      this.counter.textContent = `${format.count(this.hit + 1)} of ${format.plural(this.hits.length, "line")} (Enter: next)`;
+      this.go(this.hits[this.hit]);
+    }
+    /** @param {number} line */
+    go(line2) {
+      this.marked = line2;
+      this.draw(true);
+      this.scroller.scrollTop = Math.max(0, (line2 - 6) * this.height);
+      this.draw(true);
+    }
+    /** @param {boolean} [again] draw even if the same lines are in sight */
+    draw(again = false) {
+      const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.height) - SPARE2);
+      if (first === this.first && !again) return;
+      this.first = first;
+      const last = Math.min(this.lines.length, first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE2);
+      const shown = this.lines.slice(first, last).map((line2, place) => this.row(line2, first + place));
+      this.body.style.paddingTop = `${first * this.height}px`;
+      this.body.style.paddingBottom = `${(this.lines.length - last) * this.height}px`;
+      this.body.replaceChildren(...shown);
+      const height = shown[0]?.getBoundingClientRect().height;
+      if (height && Math.abs(height - this.height) > 0.01) {
+        this.height = height;
+        this.draw(true);
+      }
+    }
+    /**
+     * @param {string} line
+     * @param {number} place
+     */
+    row(line2, place) {
+      const number = element("a.xr-whole-number", { href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`, "aria-label": `Line ${place + 1}` }, place + 1);
+      return element(place === this.marked ? "li.xr-whole-marked" : "li", null, number, element("code", null, ...coloredLine(line2)));
+    }
+    /** @param {Event} event */
+    follow(event) {
+      const part2 = (
+        /** @type {HTMLElement} */
+        event.target
+      );
+      const name2 = part2.matches(".xr-code-variable") ? part2.textContent : "";
+      const line2 = name2 && !String(getSelection()) ? this.definition(name2) : -1;
+      if (line2 < 0) return;
+      state.set({ line: String(line2 + 1), name: null });
+      this.go(line2);
+    }
+    save() {
+      const address3 = URL.createObjectURL(new Blob([textBytes(this.lines)], { type: "text/plain" }));
+      element("a", { href: address3, download: this.text?.path.split("/").at(-1) }).click();
+      setTimeout(() => URL.revokeObjectURL(address3), 1e3);
+    }
+  };
+  async function drawTexts(host, key) {
+    const store = await openTexts(key);
+    await new Reader(host, store).show();
+  }
+
+  // src/main.js
+  showAskedPart();
+  installKeys();
+  component("data-xr-table", drawTable);
+  component("data-xr-picture", drawPicture);
+  component("data-xr-steps", drawSteps);
+  component("data-xr-history", drawHistory);
+  component("data-xr-code", drawCode);
+  component("data-xr-texts", drawTexts);
+  component("data-xr-graph", drawExplorer);
+  component("data-xr-film", drawComputationTimelines);
+  component("data-xr-instructions", drawInstructions);
+  component("data-xr-timeline", drawTimeline);
+  if (document.querySelector("meta[name=xr-search]")) installSearch();
+  return __toCommonJS(main_exports);
+})();
