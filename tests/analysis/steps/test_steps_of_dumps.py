@@ -9,13 +9,13 @@ from xlareport import api
 from xlareport.analysis.passes.step_boundaries import has_same_form
 from xlareport.analysis.steps.step import StepChange
 from xlareport.pages.steps.payload import step_payload
-from xlareport.program import Snapshot
+from xlareport.program import ParsedSnapshot
 
 DATA = Path(__file__).parents[2] / "data"
 PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))
 
 
-def steps(dump: Path) -> Iterator[tuple[Snapshot, Snapshot, StepChange]]:
+def steps(dump: Path) -> Iterator[tuple[ParsedSnapshot, ParsedSnapshot, StepChange]]:
     """Yield each step of a dump with the snapshots on both sides."""
     with api.read(dump) as report:
         for module in report.modules:
@@ -33,7 +33,7 @@ def check_balance(change: StepChange) -> None:
     assert sum(count - before for _, before, count in change.opcode_delta) == growth
 
 
-def check_content(before: Snapshot, after: Snapshot, change: StepChange) -> None:
+def check_content(before: ParsedSnapshot, after: ParsedSnapshot, change: StepChange) -> None:
     """Check that a step is told to change nothing where both snapshots hold the same, only then."""
     same = before.hlo.computations == after.hlo.computations
     headers = before.hlo.header == after.hlo.header or not has_same_form(before, after)

@@ -20,11 +20,11 @@ def identical(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
     return [_holds_same(before, after) for before, after in pairwise(snapshots)]
 
 
-def _holds_same(before: Snapshot, after: Snapshot) -> bool:
+def _holds_same(before: ParsedSnapshot, after: ParsedSnapshot) -> bool:
     headers = before.hlo.header == after.hlo.header or not has_same_form(before, after)
     return headers and before.hlo.computations == after.hlo.computations
 
 
-def has_same_form(before: Snapshot, after: Snapshot) -> bool:
+def has_same_form(before: ParsedSnapshot, after: ParsedSnapshot) -> bool:
     """Say whether two snapshots were read from files of one form; protos lack attributes."""
     return before.read_from.name.kind == after.read_from.name.kind
