@@ -119,8 +119,8 @@ var xlareport = (() => {
         if (value) all.set(name2, value);
         else all.delete(name2);
       }
-      const text2 = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
-      history.replaceState(history.state, "", text2 ? `#${text2}` : location.pathname + location.search);
+      const text = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
+      history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
     }
   };
   function askedPart() {
@@ -162,8 +162,8 @@ var xlareport = (() => {
       return number === 0 ? "\xB10" : number < 0 ? format.count(number) : `+${format.count(number)}`;
     },
     /** @param {number} share */
-    percent(share2) {
-      const percent = share2 * 100;
+    percent(share) {
+      const percent = share * 100;
       if (percent > 0 && percent < 0.1) return "<0.1%";
       if (percent > 99.9 && percent < 100) return ">99.9%";
       return `${percent.toFixed(percent >= 10 || percent === 0 ? 0 : 1)}%`;
@@ -222,10 +222,10 @@ var xlareport = (() => {
     return uses.map((use) => {
       const column = columns2[use];
       const { parts, count } = column;
-      let text2 = parts[0];
-      for (let slot = 1, at = column.next; slot < parts.length; slot += 1, at += count) text2 += numbers[at] + parts[slot];
+      let text = parts[0];
+      for (let slot = 1, at = column.next; slot < parts.length; slot += 1, at += count) text += numbers[at] + parts[slot];
       column.next += 1;
-      return text2;
+      return text;
     });
   }
   function sums(steps) {
@@ -249,10 +249,10 @@ var xlareport = (() => {
   var MAY_BE_SMALL = /^(m\/[^/]+\/)(?!(?:small|search|texts(?:-\d+)?)$)(.+)$/;
   var loaded = /* @__PURE__ */ new Map();
   function load(key) {
-    const known5 = loaded.get(key) ?? locate(key);
-    loaded.set(key, known5);
-    known5.catch(() => loaded.delete(key));
-    return known5;
+    const known4 = loaded.get(key) ?? locate(key);
+    loaded.set(key, known4);
+    known4.catch(() => loaded.delete(key));
+    return known4;
   }
   async function locate(key) {
     const [, folder, name2] = MAY_BE_SMALL.exec(key) ?? [];
@@ -303,9 +303,9 @@ var xlareport = (() => {
      * @param {Text} text
      * @returns {Promise<string[]>} its lines, without their ends
      */
-    async lines(text2) {
-      await this.need(text2.chunk);
-      const numbers = this.numbers(this.texts.indexOf(text2));
+    async lines(text) {
+      await this.need(text.chunk);
+      const numbers = this.numbers(this.texts.indexOf(text));
       return numbers.flatMap((number, place) => place ? ["", ...this.blocks[number]] : this.blocks[number]);
     }
     /**
@@ -327,9 +327,9 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      const known5 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }));
-      this.chunks.set(number, known5);
-      return known5;
+      const known4 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }));
+      this.chunks.set(number, known4);
+      return known4;
     }
     /**
      * Takes the blocks of all chunks up to one; a chunk may copy from those before it.
@@ -373,7 +373,7 @@ var xlareport = (() => {
      * @returns {number[]} its blocks; each text is told by the one before it
      */
     numbers(wanted2) {
-      let known5 = 0;
+      let known4 = 0;
       let former = (
         /** @type {number[]} */
         []
@@ -386,7 +386,7 @@ var xlareport = (() => {
         for (let at = 0; at < runs.length; ) {
           const [kind, first] = [runs[at], runs[at + 1]];
           at += 2;
-          if (kind === 0) for (const end = known5 + first; known5 < end; known5 += 1) numbers.push(known5);
+          if (kind === 0) for (const end = known4 + first; known4 < end; known4 += 1) numbers.push(known4);
           else if (kind === 1) numbers.push(...former.slice(first, first + runs[at++]));
           else numbers.push(first);
         }
@@ -397,14 +397,14 @@ var xlareport = (() => {
   };
   var stores = /* @__PURE__ */ new Map();
   function openTexts(key) {
-    const known5 = stores.get(key) ?? load(key).then((index) => new TextStore(key, index.texts, index.chunks));
-    stores.set(key, known5);
-    return known5;
+    const known4 = stores.get(key) ?? load(key).then((index) => new TextStore(key, index.texts, index.chunks));
+    stores.set(key, known4);
+    return known4;
   }
   function textBytes(lines2) {
-    const text2 = lines2.join("\n");
-    if (!/[\udc80-\udcff]/u.test(text2)) return new TextEncoder().encode(text2);
-    const parts = text2.split(/([\udc80-\udcff])/u);
+    const text = lines2.join("\n");
+    if (!/[\udc80-\udcff]/u.test(text)) return new TextEncoder().encode(text);
+    const parts = text.split(/([\udc80-\udcff])/u);
     const encoder = new TextEncoder();
     const encoded = parts.map((part2, place) => place % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2));
     return new Blob(encoded);
@@ -461,11 +461,11 @@ var xlareport = (() => {
   }
   function pieces(head2, middle2, kept2, tail) {
     const all = [{ text: head2, changed: false }];
-    for (const [position, text2] of middle2.entries()) {
+    for (const [position, text] of middle2.entries()) {
       const changed = !kept2.has(position);
       const last = all[all.length - 1];
-      if (last.changed === changed) last.text += text2;
-      else all.push({ text: text2, changed });
+      if (last.changed === changed) last.text += text;
+      else all.push({ text, changed });
     }
     all.push({ text: tail, changed: false });
     return all.filter((piece2) => piece2.text);
@@ -496,17 +496,17 @@ var xlareport = (() => {
     return line2.length;
   }
   function written(line2) {
-    const text2 = line2.map((piece2) => piece2.text).join("");
+    const text = line2.map((piece2) => piece2.text).join("");
     const nodes = (
       /** @type {Node[]} */
       []
     );
     let place = 0;
-    for (const [start, end] of quietParts(text2)) {
+    for (const [start, end] of quietParts(text)) {
       nodes.push(...marked(line2, place, start), element("span.xr-quiet", null, ...marked(line2, start, end)));
       place = end;
     }
-    return [...nodes, ...marked(line2, place, text2.length)];
+    return [...nodes, ...marked(line2, place, text.length)];
   }
   function marked(line2, start, end) {
     const nodes = (
@@ -514,10 +514,10 @@ var xlareport = (() => {
       []
     );
     let place = 0;
-    for (const { text: text2, changed } of line2) {
-      const part2 = text2.slice(Math.max(0, start - place), Math.max(0, end - place));
+    for (const { text, changed } of line2) {
+      const part2 = text.slice(Math.max(0, start - place), Math.max(0, end - place));
       if (part2) nodes.push(changed ? element("mark", null, part2) : document.createTextNode(part2));
-      place += text2.length;
+      place += text.length;
     }
     return nodes;
   }
@@ -541,9 +541,9 @@ var xlareport = (() => {
       element("span.xr-text", null, ...written(line2))
     );
   }
-  function rows([sign, text2, other]) {
-    if (sign !== "~" || other === void 0) return [row(sign, [{ text: text2, changed: false }])];
-    const [before, after] = compareLines(text2, other);
+  function rows([sign, text, other]) {
+    if (sign !== "~" || other === void 0) return [row(sign, [{ text, changed: false }])];
+    const [before, after] = compareLines(text, other);
     const old = row("~", before, "changed from");
     const fresh = row("~", after, "changed to");
     old.classList.add("xr-from");
@@ -843,8 +843,8 @@ var xlareport = (() => {
   var NAMES = FORMS.map(([name2]) => name2);
   var PATTERN = FORMS.map(([, form]) => `(${form})`).join("|");
   var INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]/gu;
-  function visible(text2) {
-    return text2.replace(INVISIBLE, (one) => {
+  function visible(text) {
+    return text.replace(INVISIBLE, (one) => {
       const number = one.charCodeAt(0);
       if (number < 32) return String.fromCharCode(9216 + number);
       return number < 256 ? `\\x${number.toString(16).padStart(2, "0")}` : `\\u${number.toString(16).padStart(4, "0")}`;
@@ -875,11 +875,11 @@ var xlareport = (() => {
   var ORDER2 = "(order)";
   var title = (unit) => unit.name || unit.computation;
   var address = (name2) => `#unit=${encodeURIComponent(name2)}`;
-  function coloured(text2) {
-    const looked = text2.slice(0, COLOURED).split("\n");
+  function coloured(text) {
+    const looked = text.slice(0, COLOURED).split("\n");
     const parts = looked.flatMap((line2, place) => [place ? "\n" : "", ...coloredLine(line2)]);
-    const rest2 = visible(text2.slice(COLOURED, SHOWN));
-    const cut = text2.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text2.length)} characters; the page of texts has the rest.`);
+    const rest2 = visible(text.slice(COLOURED, SHOWN));
+    const cut = text.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`);
     return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest2)), cut || ""];
   }
   var Code = class {
@@ -967,9 +967,9 @@ var xlareport = (() => {
     /** @param {Thunk} thunk */
     when([id, kind, description, before, after, , , , waits]) {
       if (kind === void 0) return null;
-      const named2 = (number) => number === null ? "none" : this.thunkLink(number);
-      const known5 = id !== null;
-      return element("p.xr-certain", null, known5 ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...known5 ? ["The nearest earlier thunk that touches the same memory: ", named2(before), "; the nearest later one: ", named2(after), "."] : [], ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []);
+      const named = (number) => number === null ? "none" : this.thunkLink(number);
+      const known4 = id !== null;
+      return element("p.xr-certain", null, known4 ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...known4 ? ["The nearest earlier thunk that touches the same memory: ", named(before), "; the nearest later one: ", named(after), "."] : [], ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []);
     }
     /** @param {string[]} names */
     waits(names2) {
@@ -1016,10 +1016,10 @@ var xlareport = (() => {
      * @param {CodeFile} file
      * @returns {Promise<string>}
      */
-    async text({ path, text: text2 }) {
-      if (Array.isArray(text2)) return (await load(`${this.index.key}-${text2[0]}`))[text2[1]];
+    async text({ path, text }) {
+      if (Array.isArray(text)) return (await load(`${this.index.key}-${text[0]}`))[text[1]];
       const store = await openTexts(this.index.texts);
-      const stored = store.texts.find((known5) => known5.path === path);
+      const stored = store.texts.find((known4) => known4.path === path);
       if (!stored) throw new Error(`${path} is not among the texts of the module.`);
       return (await store.lines(stored)).join("\n");
     }
@@ -1032,7 +1032,7 @@ var xlareport = (() => {
       const head2 = ["", "Producer", "Consumer", "Became", "Why not", "\xB5s fused", "\xB5s apart"];
       const number = (value) => value === null ? "" : format.float(value);
       const rows3 = decisions.steps.map(
-        ([what, producer, consumers, fusion, reason, fused, apart]) => element("tr", null, ...[what, producer, consumers.join(", "), fusion, reason].map((text2, place) => element("td", null, place && place < 4 ? element("code", null, text2) : text2)), element("td.xr-number", null, number(fused)), element("td.xr-number", null, number(apart)))
+        ([what, producer, consumers, fusion, reason, fused, apart]) => element("tr", null, ...[what, producer, consumers.join(", "), fusion, reason].map((text, place) => element("td", null, place && place < 4 ? element("code", null, text) : text)), element("td.xr-number", null, number(fused)), element("td.xr-number", null, number(apart)))
       );
       const more = decisions.total - decisions.steps.length;
       return element(
@@ -1040,14 +1040,14 @@ var xlareport = (() => {
         null,
         element("summary", null, element("span.xr-group-title", null, words2), element("span.xr-count", null, format.plural(decisions.total, "step")), gradeChip(decisions.grade)),
         element("p.xr-muted", null, "In the order of the pass, with its own estimates of the time. Its names are those of that moment."),
-        element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": words2 }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2.map((text2) => element("th", { scope: "col" }, text2)))), element("tbody", null, ...rows3))),
+        element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": words2 }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2.map((text) => element("th", { scope: "col" }, text)))), element("tbody", null, ...rows3))),
         more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`)
       );
     }
     *thunks() {
       yield element("h2", null, "What runs, in order");
       yield element("p", null, "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.");
-      const head2 = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text2) => element("th", { scope: "col" }, text2));
+      const head2 = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text) => element("th", { scope: "col" }, text));
       const rows3 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
       yield element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": "Thunks" }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), element("tbody", null, ...rows3)));
       const gone = this.decisions(this.index.gone, "What the fusion pass decided about instructions that are gone");
@@ -1055,10 +1055,10 @@ var xlareport = (() => {
     }
     /** @param {Thunk} thunk */
     thunkRow([id, kind, description, before, after, part2, depth, unit, waits]) {
-      const made2 = unit === null ? null : this.index.units[unit];
+      const made = unit === null ? null : this.index.units[unit];
       const within = `${"\u2003".repeat(Math.min(depth, 8))}${part2 ? `${part2}: ` : ""}`;
       const link2 = (number) => number === null ? "" : this.thunkLink(number);
-      return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, made2 && element("a", { href: address(title(made2)) }, element("code", null, title(made2)))), element("td", null, link2(before), ...this.waits(waits)), element("td", null, link2(after)));
+      return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, made && element("a", { href: address(title(made)) }, element("code", null, title(made)))), element("td", null, link2(before), ...this.waits(waits)), element("td", null, link2(after)));
     }
   };
   async function drawCode(host, key) {
@@ -1112,23 +1112,23 @@ var xlareport = (() => {
     return element("a.xr-word", { "data-word": `${kind}:${name2}`, href: address2(kind, name2) }, ...inside);
   }
   async function explainWord(word) {
-    const known5 = await tables();
+    const known4 = await tables();
     const [kind, name2] = divide(word);
-    if (kind === "instruction") return instruction(name2, known5);
-    if (kind === "shape") return shape(name2, known5);
+    if (kind === "instruction") return instruction(name2, known4);
+    if (kind === "shape") return shape(name2, known4);
     if (kind === "layout") return layoutParts(name2.slice(1, -1));
-    return kinds(name2, known5).filter(([one]) => one === kind).map(([, meaning]) => ["", meaning]);
+    return kinds(name2, known4).filter(([one]) => one === kind).map(([, meaning]) => ["", meaning]);
   }
-  function kinds(name2, known5) {
-    const found = Object.entries(known5.words).map(([kind, words2]) => [kind, own(words2, kind === "flag" ? bareFlag(name2) : name2)]);
+  function kinds(name2, known4) {
+    const found = Object.entries(known4.words).map(([kind, words2]) => [kind, own(words2, kind === "flag" ? bareFlag(name2) : name2)]);
     return (
       /** @type {Part[]} */
       found.filter(([, meaning]) => meaning)
     );
   }
   var own = (words2, name2) => Object.hasOwn(words2, name2) ? words2[name2] : "";
-  function instruction(name2, known5) {
-    const { fields, suffix } = known5.instruction;
+  function instruction(name2, known4) {
+    const { fields, suffix } = known4.instruction;
     const output = /\{([\d,]*)\}$/.exec(name2);
     const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name2.slice(0, output?.index ?? LONGEST2));
     if (!match) return [[name2, fields.born]];
@@ -1138,8 +1138,8 @@ var xlareport = (() => {
         /** @type {Part} */
         ["wide", suffix.wide]
       )),
-      ...firstParts(first, known5),
-      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known5.instruction)),
+      ...firstParts(first, known4),
+      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known4.instruction)),
       ...elements.split("#").slice(1).map((number) => (
         /** @type {Part} */
         [number, fields.element.replace("{text}", number)]
@@ -1150,12 +1150,12 @@ var xlareport = (() => {
       ] : []
     ];
   }
-  function firstParts(text2, known5) {
-    for (const form of known5.instruction.forms) {
-      const match = new RegExp(`^(?:${form})$`, "ds").exec(text2);
-      if (match) return innermost(match).map(([field, start, end]) => part(field, text2.slice(start, end), known5));
+  function firstParts(text, known4) {
+    for (const form of known4.instruction.forms) {
+      const match = new RegExp(`^(?:${form})$`, "ds").exec(text);
+      if (match) return innermost(match).map(([field, start, end]) => part(field, text.slice(start, end), known4));
     }
-    return [part("born", text2, known5)];
+    return [part("born", text, known4)];
   }
   function innermost(match) {
     const all = Object.entries(match.indices?.groups ?? {}).filter(([, span]) => span && span[0] < span[1]);
@@ -1166,17 +1166,17 @@ var xlareport = (() => {
     spans.sort((one, other) => one[1] - other[1] || other[2] - one[2]);
     return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
   }
-  function part(field, text2, known5) {
-    const { fields, manner } = known5.instruction;
-    if (field === "manner") return [text2, own(manner, text2) || fields.manner];
-    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known5.words.opcode, text2) : "";
-    return [text2, `${fields[field].replace("{text}", text2)}${opcode ? ` As an opcode: ${opcode}` : ""}`];
+  function part(field, text, known4) {
+    const { fields, manner } = known4.instruction;
+    if (field === "manner") return [text, own(manner, text) || fields.manner];
+    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known4.words.opcode, text) : "";
+    return [text, `${fields[field].replace("{text}", text)}${opcode ? ` As an opcode: ${opcode}` : ""}`];
   }
-  function laterParts(text2, { fields, suffix }) {
-    const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text2);
-    const [, word, number] = numbered ? [text2, numbered[2], numbered[1]] : (
+  function laterParts(text, { fields, suffix }) {
+    const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text);
+    const [, word, number] = numbered ? [text, numbered[2], numbered[1]] : (
       /** @type {string[]} */
-      /^(.*?)(\d*)$/s.exec(text2)
+      /^(.*?)(\d*)$/s.exec(text)
     );
     const parts = (
       /** @type {Part[]} */
@@ -1184,13 +1184,13 @@ var xlareport = (() => {
     );
     return (numbered ? parts.reverse() : parts).filter(([one]) => one);
   }
-  function shape(text2, known5) {
-    const match = /^(\w+)\[([^\]]*)\](?:\{(.*)\})?$/s.exec(text2);
+  function shape(text, known4) {
+    const match = /^(\w+)\[([^\]]*)\](?:\{(.*)\})?$/s.exec(text);
     if (!match) return [["( )", "A tuple: several arrays, or further tuples, as one value."]];
     const [, type, dimensions, layout] = match;
     return [
-      [type, own(known5.words.type, type) || "A type of element that is not known here."],
-      [`[${dimensions}]`, sizes(dimensions, known5.bits[type])],
+      [type, own(known4.words.type, type) || "A type of element that is not known here."],
+      [`[${dimensions}]`, sizes(dimensions, known4.bits[type])],
       ...layout ? layoutParts(layout) : []
     ];
   }
@@ -1214,20 +1214,20 @@ var xlareport = (() => {
       const nearest = order.split(",")[0];
       parts.push([`{${order}}`, `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`]);
     }
-    for (const [written3, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
-      if (letter2 === "T") parts.push([written3, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
-      if (letter2 === "S") parts.push([written3, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
-      if (letter2 === "E") parts.push([written3, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
+    for (const [written2, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
+      if (letter2 === "T") parts.push([written2, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
+      if (letter2 === "S") parts.push([written2, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+      if (letter2 === "E") parts.push([written2, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
     }
     return parts;
   }
-  function recognised(text2, known5) {
+  function recognised(text, known4) {
     for (const [pattern, kind] of TOLD_BY_SIGN) {
-      if (pattern.test(text2) && (kind !== "flag" || own(known5.words.flag, bareFlag(text2)))) return `${kind}:${text2}`;
+      if (pattern.test(text) && (kind !== "flag" || own(known4.words.flag, bareFlag(text)))) return `${kind}:${text}`;
     }
-    const found = kinds(text2, known5).find(([kind]) => kind !== "word");
-    if (!found && FUSED.test(text2)) return `instruction:${text2}`;
-    return found ? `${found[0]}:${text2}` : "";
+    const found = kinds(text, known4).find(([kind]) => kind !== "word");
+    if (!found && FUSED.test(text)) return `instruction:${text}`;
+    return found ? `${found[0]}:${text}` : "";
   }
   var IN_TEXT = /%[\w.#$-]+|[a-z]+\d*\w*\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?|[A-Za-z_][\w.-]*/g;
   async function wordAtPoint(line2, x, y) {
@@ -1236,23 +1236,23 @@ var xlareport = (() => {
   }
   async function wordAtCaret(line2, caret) {
     if (!line2.contains(caret.startContainer)) return null;
-    const known5 = await tables();
+    const known4 = await tables();
     const before = document.createRange();
     before.setStart(line2, 0);
     before.setEnd(caret.startContainer, caret.startOffset);
     const offset = before.toString().length;
-    const text2 = (line2.textContent ?? "").slice(0, offset + LONGEST2);
-    for (const match of text2.matchAll(IN_TEXT)) {
+    const text = (line2.textContent ?? "").slice(0, offset + LONGEST2);
+    for (const match of text.matchAll(IN_TEXT)) {
       if (match.index > offset) return null;
       if (match.index + match[0].length < offset) continue;
-      const word = kindInText(text2, match.index, match[0], known5);
+      const word = kindInText(text, match.index, match[0], known4);
       return word ? { word, place: caret.getBoundingClientRect() } : null;
     }
     return null;
   }
-  function kindInText(text2, start, name2, known5) {
-    const follows = text2.slice(start + name2.length);
-    if (follows.startsWith("(") && own(known5.words.opcode, name2)) return `opcode:${name2}`;
+  function kindInText(text, start, name2, known4) {
+    const follows = text.slice(start + name2.length);
+    if (follows.startsWith("(") && own(known4.words.opcode, name2)) return `opcode:${name2}`;
     if (follows.startsWith(" = ") || name2.startsWith("%")) return `instruction:${name2}`;
     const told3 = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name2));
     return told3 ? `${told3[1]}:${name2}` : "";
@@ -1271,19 +1271,19 @@ var xlareport = (() => {
       [...parent.querySelectorAll(UNMARKED)]
     );
     if (!names2.length) return;
-    const known5 = await tables();
+    const known4 = await tables();
     for (const one of names2) {
       const around = one.closest("a");
-      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${one.textContent}` : recognised(one.textContent ?? "", known5);
+      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${one.textContent}` : recognised(one.textContent ?? "", known4);
       if (!word || !one.parentNode) continue;
       if (around) around.dataset.word ??= word;
       else wrap(one, word);
     }
   }
   function wrap(shown, word) {
-    const made2 = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
-    shown.replaceWith(made2);
-    made2.append(shown);
+    const made = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+    shown.replaceWith(made);
+    made.append(shown);
   }
   function watchNames() {
     const observer = new MutationObserver((changes) => {
@@ -1568,8 +1568,8 @@ var xlareport = (() => {
       );
       for (let place = 0; place < this.size; place += 1) {
         const name2 = this.name(place).toLowerCase();
-        const text2 = `${name2} ${this.opcode(place)}`;
-        if (!words2.every((word) => text2.includes(word))) continue;
+        const text = `${name2} ${this.opcode(place)}`;
+        if (!words2.every((word) => text.includes(word))) continue;
         found.push([name2 === words2[0] ? -1 : name2.startsWith(words2[0]) ? name2.length : 1e3 + name2.length, place]);
       }
       found.sort(([one, a], [other, b]) => one - other || a - b);
@@ -1597,10 +1597,10 @@ var xlareport = (() => {
   }
   var known = /* @__PURE__ */ new Map();
   function loadGraph(key) {
-    const made2 = known.get(key) ?? load(key).then((index) => new Graph(readInstructions(index)));
-    known.set(key, made2);
-    made2.catch(() => known.delete(key));
-    return made2;
+    const made = known.get(key) ?? load(key).then((index) => new Graph(readInstructions(index)));
+    known.set(key, made);
+    made.catch(() => known.delete(key));
+    return made;
   }
 
   // src/graphs/versions.js
@@ -1608,8 +1608,8 @@ var xlareport = (() => {
     const { lives, first, end, ...rest2 } = columns2;
     const read = readInstructions(rest2);
     const numbers = sums(lives);
-    const used = (one, life) => String(one).replace(/^-?\d+/, (above) => String(life - Number(above)));
-    return { ...read, roots: new Set(read.roots), forms: numbers.map((life, at) => [life, first[at], end[at], read.operands[at].map((one) => used(one, life))]) };
+    const used = (one, instruction2) => String(one).replace(/^-?\d+/, (above) => String(instruction2 - Number(above)));
+    return { ...read, roots: new Set(read.roots), versions: numbers.map((instruction2, at) => [instruction2, first[at], end[at], read.operands[at].map((one) => used(one, instruction2))]) };
   }
 
   // src/graphs/snapshot_graph.js
@@ -1617,22 +1617,22 @@ var xlareport = (() => {
   var HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
   var NAMED = 3;
   var [AT_THE_END, AT_THE_START] = [-1, -2];
-  function computationAt(reel, stage, { name: name2, film, from = 0, to = reel.forms.length }) {
+  function computationAt(table, snapshot2, { name: name2, number, from = 0, to = table.versions.length }) {
     const rows3 = [];
-    for (let at = from; at < to; at += 1) if (reel.forms[at][1] <= stage && stage < reel.forms[at][2]) rows3.push(at);
-    rows3.sort((one, other) => reel.forms[one][0] - reel.forms[other][0]);
-    const lives = rows3.map((at) => reel.forms[at][0]);
-    const places2 = new Map(lives.map((life, place) => [life, place]));
+    for (let at = from; at < to; at += 1) if (table.versions[at][1] <= snapshot2 && snapshot2 < table.versions[at][2]) rows3.push(at);
+    rows3.sort((one, other) => table.versions[one][0] - table.versions[other][0]);
+    const instructions = rows3.map((at) => table.versions[at][0]);
+    const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
     const operands = rows3.map(
-      (at, place) => reel.forms[at][3].flatMap((used) => {
-        const [life, element2] = String(used).split("#");
-        const source = places2.get(Number(life));
+      (at, place) => table.versions[at][3].flatMap((used) => {
+        const [instruction2, element2] = String(used).split("#");
+        const source = places2.get(Number(instruction2));
         return source === void 0 ? [] : [element2 === void 0 ? place - source : `${place - source}#${element2}`];
       })
     );
-    const controls = rows3.map((at) => (reel.controls[at] ?? []).flatMap((life) => places2.get(life) ?? []));
-    const root2 = rows3.findIndex((at) => reel.roots.has(at));
-    return { name: name2, film, columns: reel, rows: rows3, lives, operands, controls, calls: rows3.map((at) => reel.calls[at] ?? []), root: root2 < 0 ? null : root2, does: "" };
+    const controls = rows3.map((at) => (table.controls[at] ?? []).flatMap((instruction2) => places2.get(instruction2) ?? []));
+    const root2 = rows3.findIndex((at) => table.roots.has(at));
+    return { name: name2, number, columns: table, rows: rows3, instructions, operands, controls, calls: rows3.map((at) => table.calls[at] ?? []), root: root2 < 0 ? null : root2, does: "" };
   }
   function doing({ columns: columns2, rows: rows3 }) {
     const counts = (
@@ -1650,19 +1650,22 @@ var xlareport = (() => {
     const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
     return `${total}: ${words2.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
   }
-  function share(graph, film, name2, films) {
-    const number = graph.numbers.get(name2);
-    if (number === void 0) return null;
-    const first = graph.first[number];
-    const rows3 = Array.from({ length: graph.index.computations[number][1] }, (_, place) => first + place);
+  function unchangedComputation(graph, number, name2, numbers) {
+    const place = graph.numbers.get(name2);
+    if (place === void 0) return null;
+    const first = graph.first[place];
+    const [, size, does] = graph.index.computations[place];
+    const rows3 = Array.from({ length: size }, (_, row4) => first + row4);
     const calls = rows3.map((row4) => graph.calls(row4).map(([attribute, called3]) => (
       /** @type {[string, number]} */
-      [attribute, films.get(graph.index.computations[called3][0]) ?? -1]
+      [attribute, numbers.get(graph.index.computations[called3][0]) ?? -1]
     )));
-    return { name: name2, film, columns: graph.index, rows: rows3, operands: rows3.map((row4) => graph.index.operands[row4]), controls: rows3.map((row4) => graph.controls(row4).map((one) => one - first)), calls, root: graph.index.roots[number], does: graph.index.computations[number][2] };
+    const operands = rows3.map((row4) => graph.index.operands[row4]);
+    const controls = rows3.map((row4) => graph.controls(row4).map((other) => other - first));
+    return { name: name2, number, columns: graph.index, rows: rows3, operands, controls, calls, root: graph.index.roots[place], does };
   }
-  function assembleGraph(parts, told3) {
-    const numbers = new Map(parts.map(({ film }, number) => [film, number]));
+  function assembleGraph(parts, description) {
+    const places2 = new Map(parts.map(({ number }, place) => [number, place]));
     const tables2 = { looks: (
       /** @type {any[]} */
       []
@@ -1676,7 +1679,7 @@ var xlareport = (() => {
     const starts = new Map([...new Set(parts.map(({ columns: columns2 }) => columns2))].map((columns2) => [columns2, appended(tables2, columns2)]));
     const index = (
       /** @type {Index} */
-      { ...told3, ...tables2, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} }
+      { ...description, ...tables2, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} }
     );
     for (const part2 of parts) {
       const { name: name2, columns: columns2, rows: rows3, operands, controls, calls, root: root2, does } = part2;
@@ -1693,9 +1696,9 @@ var xlareport = (() => {
         index.shade.push(shade + columns2.shade[row4]);
         index.operands.push(operands[place]);
         if (controls[place].length) index.controls[first + place] = controls[place].map((one) => first + one);
-        const called3 = calls[place].flatMap(([attribute, film]) => numbers.has(film) ? [
+        const called3 = calls[place].flatMap(([attribute, number]) => places2.has(number) ? [
           /** @type {[string, number]} */
-          [attribute, numbers.get(film) ?? 0]
+          [attribute, places2.get(number) ?? 0]
         ] : []);
         if (called3.length) index.calls[first + place] = called3;
       }
@@ -1704,63 +1707,61 @@ var xlareport = (() => {
   }
   function appended(tables2, { looks, shapes: shapes2, shades }) {
     const starts = [tables2.looks.length, tables2.shapes.length, tables2.shades.length];
-    for (const [all, own2] of [[tables2.looks, looks], [tables2.shapes, shapes2], [tables2.shades, shades]]) for (const one of own2) all.push(one);
+    for (const [all, own2] of [[tables2.looks, looks], [tables2.shapes, shapes2], [tables2.shades, shades]]) for (const value of own2) all.push(value);
     return starts;
   }
-  async function computations(key, stage, all) {
-    const alive = all.names.flatMap((_, film) => all.first[film] <= stage && stage < all.end[film] ? [film] : []);
-    const files = new Set(alive.map((film) => all.in[film]));
-    const reels = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => (
-      /** @type {[number, Reel]} */
+  async function computations(key, snapshot2, all) {
+    const numbers = numbersAt(all, snapshot2);
+    const files = new Set(numbers.map((number) => all.in[number]));
+    const tables2 = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => (
+      /** @type {[number, VersionTable]} */
       [file, readVersions(await load(`${key}-${file}`))]
     ))));
     const graph = key.replace(/film$/, "graph");
     const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
     const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
-    const ends = (
-      /** @type {[Map<string, number>, Map<string, number>]} */
-      [Math.max(...all.end) - 1, 0].map((at) => new Map(all.names.flatMap((_, film) => all.first[film] <= at && at < all.end[film] ? [[named(all, film, at), film]] : [])))
-    );
-    const starts = offsets(all);
-    return alive.map((film) => {
-      const name2 = named(all, film, stage);
-      const file = all.in[film];
-      if (file === AT_THE_END) return last && share(last, film, name2, ends[0]);
-      if (file === AT_THE_START) return first && share(first, film, name2, ends[1]);
-      const reel = reels.get(file);
-      return reel ? computationAt(reel, stage, { name: name2, film, from: starts[film], to: starts[film] + all.sizes[film] }) : null;
+    const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map((end) => new Map(numbersAt(all, end).map((number) => [nameAt(all, number, end), number])));
+    const starts = firstRows(all);
+    return numbers.map((number) => {
+      const name2 = nameAt(all, number, snapshot2);
+      const file = all.in[number];
+      if (file === AT_THE_END) return last && unchangedComputation(last, number, name2, namedLast);
+      if (file === AT_THE_START) return first && unchangedComputation(first, number, name2, namedFirst);
+      const table = tables2.get(file);
+      return table ? computationAt(table, snapshot2, { name: name2, number, from: starts[number], to: starts[number] + all.sizes[number] }) : null;
     });
   }
-  function named({ names: names2, renamed }, film, stage) {
-    return renamed[film]?.findLast(([first]) => first <= stage)?.[1] ?? names2[film];
+  var numbersAt = ({ first, end }, snapshot2) => [...first.keys()].filter((number) => first[number] <= snapshot2 && snapshot2 < end[number]);
+  function nameAt({ names: names2, renamed }, number, snapshot2) {
+    return renamed[number]?.findLast(([first]) => first <= snapshot2)?.[1] ?? names2[number];
   }
-  function offsets({ in: files, sizes: sizes2 }) {
+  function firstRows({ in: files, sizes: sizes2 }) {
     const filled = (
       /** @type {Map<number, number>} */
       /* @__PURE__ */ new Map()
     );
-    return files.map((file, film) => {
+    return files.map((file, number) => {
       const start = filled.get(file) ?? 0;
-      filled.set(file, start + sizes2[film]);
+      filled.set(file, start + sizes2[number]);
       return start;
     });
   }
-  async function made(key) {
-    const [films, name2] = key.split("@");
-    const [{ stages }, told3] = await Promise.all([load(films), load(`${films}-all`)]);
-    const stage = stages.findIndex(([one]) => one === name2);
-    if (stage < 0) throw new Error(`There is no snapshot ${name2}.`);
-    const found = await computations(films, stage, { ...told3, names: unfold(told3.names) });
-    const there = found.flatMap((one) => one ?? []);
-    return assembleGraph(there, { label: stages[stage][1], text: told3.texts.includes(name2) ? name2 : null, complete: there.length === found.length });
+  async function graphAt(key) {
+    const [timelines, name2] = key.split("@");
+    const [{ stages }, all] = await Promise.all([load(timelines), load(`${timelines}-all`)]);
+    const snapshot2 = stages.findIndex(([known4]) => known4 === name2);
+    if (snapshot2 < 0) throw new Error(`There is no snapshot ${name2}.`);
+    const parts = await computations(timelines, snapshot2, { ...all, names: unfold(all.names) });
+    const present = parts.filter((part2) => part2 !== null);
+    return assembleGraph(present, { label: stages[snapshot2][1], text: all.texts.includes(name2) ? name2 : null, complete: present.length === parts.length });
   }
-  var known2 = /* @__PURE__ */ new Map();
+  var graphs = /* @__PURE__ */ new Map();
   function loadSnapshotGraph(key) {
     if (!key.includes("@")) return loadGraph(key);
-    const found = known2.get(key) ?? made(key);
-    known2.set(key, found);
-    found.catch(() => known2.delete(key));
-    return found;
+    const graph = graphs.get(key) ?? graphAt(key);
+    graphs.set(key, graph);
+    graph.catch(() => graphs.delete(key));
+    return graph;
   }
 
   // src/pictures/modes.js
@@ -1780,19 +1781,19 @@ var xlareport = (() => {
     return (picture.svg.dataset.modes ?? "").split(" ").filter((one) => Object.hasOwn(WORDS, one));
   }
   function applyMode(picture) {
-    const known5 = modes(picture);
-    if (!known5.length) return;
+    const known4 = modes(picture);
+    if (!known4.length) return;
     const wanted2 = picture.host.dataset.mode ?? FIRST;
-    const now = known5.includes(wanted2) ? wanted2 : FIRST;
-    for (const one of known5) picture.svg.classList.toggle(`by-${one}`, one === now);
+    const now = known4.includes(wanted2) ? wanted2 : FIRST;
+    for (const one of known4) picture.svg.classList.toggle(`by-${one}`, one === now);
     picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
   }
   function modeChoice(picture) {
     applyMode(picture);
-    const known5 = modes(picture);
-    if (known5.length < 2) return null;
+    const known4 = modes(picture);
+    if (known4.length < 2) return null;
     const chosen = picture.host.dataset.mode ?? FIRST;
-    const options = known5.map((one) => element("option", { value: one, selected: one === chosen }, WORDS[one]));
+    const options = known4.map((one) => element("option", { value: one, selected: one === chosen }, WORDS[one]));
     const select = (
       /** @type {HTMLSelectElement} */
       element("select", { onchange: () => choose(picture, select.value) }, ...options)
@@ -1866,8 +1867,8 @@ var xlareport = (() => {
     enter() {
       const around = middle(this.picture.canvas);
       const far = (box2) => Math.hypot(middle(box2).x - around.x, middle(box2).y - around.y);
-      const known5 = this.boxes.find((box2) => box2.classList.contains("focus"));
-      const nearest = known5 ?? this.stops.reduce((best, box2) => far(box2) < far(best) ? box2 : best, this.stops[0]);
+      const known4 = this.boxes.find((box2) => box2.classList.contains("focus"));
+      const nearest = known4 ?? this.stops.reduce((best, box2) => far(box2) < far(best) ? box2 : best, this.stops[0]);
       this.choice = [];
       if (nearest) this.go(nearest);
     }
@@ -1952,8 +1953,8 @@ var xlareport = (() => {
      */
     find(wanted2, said) {
       const asked4 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
-      const text2 = (box2) => `${box2.getAttribute("data-node")} ${words(box2)} ${box2.querySelector("title")?.textContent ?? ""}`.toLowerCase();
-      this.found = asked4.length ? this.boxes.filter((box2) => asked4.every((word) => text2(box2).includes(word))) : [];
+      const text = (box2) => `${box2.getAttribute("data-node")} ${words(box2)} ${box2.querySelector("title")?.textContent ?? ""}`.toLowerCase();
+      this.found = asked4.length ? this.boxes.filter((box2) => asked4.every((word) => text(box2).includes(word))) : [];
       for (const box2 of this.boxes) box2.classList.toggle("xr-found", this.found.includes(box2));
       this.shown = -1;
       said.textContent = asked4.length && !this.found.length ? "none" : "";
@@ -2374,8 +2375,8 @@ var xlareport = (() => {
         const { place: source, element: element2 } = this.made(use);
         if (this.words(source) !== null || source === place) continue;
         const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
-        const known5 = found.get(source);
-        if (known5) known5.label = known5.label.length > 10 ? known5.label : `${known5.label},${label}`;
+        const known4 = found.get(source);
+        if (known4) known4.label = known4.label.length > 10 ? known4.label : `${known4.label},${label}`;
         else found.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
       }
       for (const source of this.graph.controls(place)) {
@@ -2388,13 +2389,13 @@ var xlareport = (() => {
      * @returns {[number, string][]} its operands without a box, by their numbers
      */
     foldedOperands(place) {
-      const named2 = this.graph.operands(place).map((use, number) => (
+      const named = this.graph.operands(place).map((use, number) => (
         /** @type {[number, string | null]} */
         [number, this.words(this.made(use).place)]
       ));
       return (
         /** @type {[number, string][]} */
-        named2.filter(([, words2]) => words2 !== null)
+        named.filter(([, words2]) => words2 !== null)
       );
     }
     /** @param {number} place */
@@ -2615,12 +2616,12 @@ var xlareport = (() => {
       Array.from({ length: Math.max(-1, ...rank2) + 1 }, () => [])
     );
     const slot = (node2, width, layer) => {
-      const made2 = (
+      const made = (
         /** @type {Slot} */
         { node: node2, width, x: 0, above: [], below: [] }
       );
-      rows3[layer].push(made2);
-      return made2;
+      rows3[layer].push(made);
+      return made;
     };
     const own2 = sizes2.map(({ width }, node2) => slot(node2, width, rank2[node2]));
     const chains = edges.map(([from, to]) => {
@@ -2661,14 +2662,14 @@ var xlareport = (() => {
     }
   }
   function placeRow(row4, wishes) {
-    const offsets2 = [0];
-    for (let at2 = 1; at2 < row4.length; at2 += 1) offsets2.push(offsets2[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
+    const offsets = [0];
+    for (let at2 = 1; at2 < row4.length; at2 += 1) offsets.push(offsets[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
     const blocks = (
       /** @type {{sum: number, count: number}[]} */
       []
     );
     for (const [at2, wish] of wishes.entries()) {
-      let block = { sum: wish - offsets2[at2], count: 1 };
+      let block = { sum: wish - offsets[at2], count: 1 };
       for (let last = blocks.at(-1); last && last.sum / last.count >= block.sum / block.count; last = blocks.at(-1)) {
         block = { sum: block.sum + last.sum, count: block.count + last.count };
         blocks.pop();
@@ -2677,7 +2678,7 @@ var xlareport = (() => {
     }
     let at = 0;
     for (const { sum, count } of blocks) {
-      for (let end = at + count; at < end; at += 1) row4[at].x = sum / count + offsets2[at];
+      for (let end = at + count; at < end; at += 1) row4[at].x = sum / count + offsets[at];
     }
   }
   function drawn2(sizes2, edges, directed, rank2, rows3, chains) {
@@ -2807,9 +2808,9 @@ var xlareport = (() => {
     const found = entries.map((entry) => {
       const wide = SWATCH + CHARACTER * entry[2].length;
       if (x > left && x + wide > right) [x, row4] = [left, row4 + 1];
-      const made2 = swatch(entry, x, top + 12 + LINE * row4);
+      const made = swatch(entry, x, top + 12 + LINE * row4);
       x += wide + GAP;
-      return made2;
+      return made;
     });
     const end = top + LINE * (entries.length ? row4 + 1 : 0);
     return [mode && found.length ? [`<g class="legend of-${mode}">`, ...found, "</g>"] : found, end];
@@ -2862,24 +2863,24 @@ var xlareport = (() => {
       all.filter(([, one]) => one !== null && one !== void 0)
     );
   }
-  function ordered(mode, figures2, written3, look2) {
+  function ordered(mode, figures2, written2, look2) {
     const { from, words: words2 } = look2.scales[mode];
     const level = (figure) => from.filter((limit) => limit <= figure).length - 1;
     const levels = new Map([...figures2].map(([id, figure]) => [id, level(figure)]));
-    const marks = new Map([...figures2].map(([id, figure]) => [id, written3(figure)]));
+    const marks = new Map([...figures2].map(([id, figure]) => [id, written2(figure)]));
     const used = [...new Set(levels.values())].sort((one, other) => one - other);
     return { mode, palette: "heat", levels, marks, words: used.map((one) => [one, words2[one]]) };
   }
-  function kinds2(mode, named2) {
+  function kinds2(mode, named) {
     const counts = (
       /** @type {Map<string, number>} */
       /* @__PURE__ */ new Map()
     );
-    for (const name2 of named2.values()) if (name2) counts.set(name2, (counts.get(name2) ?? 0) + 1);
+    for (const name2 of named.values()) if (name2) counts.set(name2, (counts.get(name2) ?? 0) + 1);
     let names2 = [...counts].sort(([, one], [, other]) => other - one).map(([name2]) => name2);
     if (mode === "scope" && names2.length < 2) names2 = [];
     const numbers = new Map(names2.map((name2, place) => [name2, Math.min(place, MOST_KINDS - 1)]));
-    const levels = new Map([...named2].flatMap(([id, name2]) => numbers.has(name2) ? [[id, numbers.get(name2) ?? 0]] : []));
+    const levels = new Map([...named].flatMap(([id, name2]) => numbers.has(name2) ? [[id, numbers.get(name2) ?? 0]] : []));
     const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
     return { mode, palette: "tint", levels: (
       /** @type {Map<string, number>} */
@@ -2972,10 +2973,10 @@ var xlareport = (() => {
     return opened2 ? ` data-target="${escaped(opened2)}"` : "";
   }
   function box(node2, place, modes2) {
-    const known5 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
+    const known4 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
     const [width, height] = front(node2, place);
-    const levels = known5.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
-    const marks = known5.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`).join("");
+    const levels = known4.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
+    const marks = known4.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`).join("");
     const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
     return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
   }
@@ -3050,7 +3051,7 @@ var xlareport = (() => {
       shade: { cost: cost2, time, memory, sharding: sharding || "", scope: scope ? scope.split("\n") : [] }
     };
   }
-  function known3([place, operands, badge2, shape2], graph) {
+  function known2([place, operands, badge2, shape2], graph) {
     const box2 = plainBox(graph, place, operands || []);
     return { ...box2, ...calledPictures(graph, place), id: graph.name(place), target: `i=${graph.name(place)}`, badge: badge2 || "", shape: shape2 || "rect" };
   }
@@ -3062,7 +3063,7 @@ var xlareport = (() => {
       title: title2,
       notes,
       plain,
-      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known3(row4, graph) : node(row4)),
+      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known2(row4, graph) : node(row4)),
       edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({ source, target: target2, label: label || "", style: style || "normal", state: state2 || "same" })),
       groups: groups.map(([id, words2, kind, target2, state2, opens]) => ({ id, title: words2, kind, target: target2 || null, state: state2 || "same", opens: pairs(opens) }))
     };
@@ -3164,13 +3165,13 @@ var xlareport = (() => {
     const back = around.map((one) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, one) }, pictures[one].title));
     const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((one) => [one, " \u203A "]), element("span", { "aria-current": "true" }, pictures[place].title));
     host.replaceChildren();
-    const made2 = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
+    const made = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
     if (back.length) host.prepend(crumbs);
-    made2.canvas.focus({ preventScroll: true });
-    return made2;
+    made.canvas.focus({ preventScroll: true });
+    return made;
   }
-  async function drawn3({ key, graph: known5 }, { in: bundle, target: target2 }) {
-    const [{ pictures }, graph] = await Promise.all([load(`${key}-${bundle}`), loadGraph(known5)]);
+  async function drawn3({ key, graph: known4 }, { in: bundle, target: target2 }) {
+    const [{ pictures }, graph] = await Promise.all([load(`${key}-${bundle}`), loadGraph(known4)]);
     return recordSvg(pictures[target2], 0, graph);
   }
   function say(host, words2) {
@@ -3207,10 +3208,10 @@ var xlareport = (() => {
       element("div.xr-details-tools", null, copier("Copy name", () => name2, code, said), around && copier("Copy link", () => shareableAddress(around), code, said), element("button.xr-button", { type: "button", onclick: close }, "Close"), said)
     );
   }
-  function copier(words2, text2, shown, said) {
+  function copier(words2, text, shown, said) {
     const copy = async () => {
       try {
-        await navigator.clipboard.writeText(text2());
+        await navigator.clipboard.writeText(text());
         said.textContent = "copied";
       } catch {
         getSelection()?.selectAllChildren(shown);
@@ -3243,11 +3244,11 @@ var xlareport = (() => {
     return element("a", { href: `${page(host)}#${asked4}` }, "What is around it in every step");
   }
   function inText({ dataset: { side = "" }, parentElement }, name2) {
-    const text2 = (
+    const text = (
       /** @type {HTMLElement | null} */
       parentElement?.closest(`[data-text-${side || "none"}]`)?.dataset[side === "before" ? "textBefore" : "textAfter"]
     );
-    return text2 ? element("a", { href: `${text2}&name=${encodeURIComponent(name2)}` }, "In the text") : null;
+    return text ? element("a", { href: `${text}&name=${encodeURIComponent(name2)}` }, "In the text") : null;
   }
   function exploring(host, name2) {
     const here = (
@@ -3289,7 +3290,7 @@ var xlareport = (() => {
     try {
       const graph = await loadSnapshotGraph(key);
       const place = graph.find(box2.getAttribute("data-node") ?? "") ?? graph.find(name2);
-      return place === null ? told(box2) : await known4(graph, key, place);
+      return place === null ? told(box2) : await known3(graph, key, place);
     } catch (error) {
       return [...told(box2), element(
         "p.xr-failed",
@@ -3313,11 +3314,11 @@ var xlareport = (() => {
   }
   var pieces2 = /* @__PURE__ */ new Map();
   function piece(key) {
-    const made2 = pieces2.get(key) ?? load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }));
-    pieces2.set(key, made2);
-    return made2;
+    const made = pieces2.get(key) ?? load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }));
+    pieces2.set(key, made);
+    return made;
   }
-  async function known4(graph, key, place) {
+  async function known3(graph, key, place) {
     const [parts, shape2, scope, source, figures2, times, module] = await row2(graph, key, place);
     const attributes = parts.slice(1).filter((part2) => !part2.startsWith("metadata="));
     const pairs2 = (
@@ -3353,8 +3354,8 @@ var xlareport = (() => {
     if (!times) return null;
     const [count, total, own2, mean2, part2] = times;
     const inside = own2 < total ? ` (${format.seconds(own2)} without what ran inside of it)` : "";
-    const share2 = part2 === null ? "" : `; ${format.percent(part2)} of the time of all runs`;
-    return `ran ${count === 1 ? "once" : format.plural(count, "time")}, ${format.seconds(total)} in total${inside}, ${format.seconds(mean2)} on average${share2}`;
+    const share = part2 === null ? "" : `; ${format.percent(part2)} of the time of all runs`;
+    return `ran ${count === 1 ? "once" : format.plural(count, "time")}, ${format.seconds(total)} in total${inside}, ${format.seconds(mean2)} on average${share}`;
   }
   function traced(name2, module, times) {
     if (!times) return null;
@@ -3383,9 +3384,9 @@ var xlareport = (() => {
     return element("span", null, ...shown, more > 0 && ` and ${format.count(more)} more`);
   }
   function line(graph, key, place, parts) {
-    const { text: text2, label } = graph.index;
-    const address3 = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text2 ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
-    return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text2 && element("a", { href: insideReport(address3) }, `In the text of ${label}`));
+    const { text, label } = graph.index;
+    const address3 = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text && element("a", { href: insideReport(address3) }, `In the text of ${label}`));
   }
 
   // src/pictures/interactive.js
@@ -3425,114 +3426,114 @@ var xlareport = (() => {
   var MOST_NEAR = 60;
   var MOST = 200;
   var RADIUS = 2;
-  function scene(reel, name2, stage, watched) {
-    const part2 = computationAt(reel, stage, { name: name2, film: -1 });
-    const { lives, rows: rows3 } = part2;
-    const places2 = new Map(lives.map((life, place) => [life, place]));
+  function snapshotView(table, name2, stage, watched) {
+    const part2 = computationAt(table, stage, { name: name2, number: -1 });
+    const { instructions, rows: rows3 } = part2;
+    const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
     const graph = assembleGraph([{ ...part2, does: name2 }], { label: "", text: null, complete: true });
     const kept2 = watched === null ? void 0 : places2.get(watched);
-    return { view: new View(graph, kept2 === void 0 ? [] : [kept2]), lives, forms: rows3 };
+    return { view: new View(graph, kept2 === void 0 ? [] : [kept2]), instructions, versions: rows3 };
   }
-  function near({ view, lives }, watched) {
-    const all = [...lives.keys()];
+  function near({ view, instructions }, watched) {
+    const all = [...instructions.keys()];
     if (watched === null) return all.filter((place) => view.hasBox(place));
-    const start = lives.indexOf(watched);
+    const start = instructions.indexOf(watched);
     return start < 0 ? [] : [...neighborhood(view, start, { up: true, down: true, radius: RADIUS, most: MOST_NEAR }).places.keys()];
   }
-  function frame2({ view, lives, forms }, shown) {
+  function frame2({ view, instructions, versions }, shown) {
     const there = new Set(shown);
-    const actors = new Map(shown.map((place) => [lives[place], { ...drawnBox(view, place), life: lives[place], id: `life ${lives[place]}` }]));
+    const nodes = new Map(shown.map((place) => [instructions[place], { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` }]));
     const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-    const named2 = arrows.map(({ source, target: target2, label, style }) => [`${lives[source]} ${lives[target2]}`, { source: lives[source], target: lives[target2], label, style }]);
-    return { actors, arrows: new Map(
+    const named = arrows.map(({ source, target: target2, label, style }) => [`${instructions[source]} ${instructions[target2]}`, { source: instructions[source], target: instructions[target2], label, style }]);
+    return { nodes, arrows: new Map(
       /** @type {any} */
-      named2
-    ), form: new Map(shown.map((place) => [lives[place], forms[place]])) };
+      named
+    ), version: new Map(shown.map((place) => [instructions[place], versions[place]])) };
   }
   var Frames = class {
     /**
-     * @param {Reel} reel
+     * @param {VersionTable} table
      * @param {Title} title
      * @param {string} watch a name, or empty for what changes most often
      */
-    constructor(reel, [name2, frames, , most], watch) {
-      this.reel = reel;
+    constructor(table, [name2, frames, , most], watch) {
+      this.table = table;
       this.name = name2;
-      this.ages = /* @__PURE__ */ new Map();
-      for (const [at, [life]] of reel.forms.entries()) this.ages.set(life, [...this.ages.get(life) ?? [], at]);
+      this.versions = /* @__PURE__ */ new Map();
+      for (const [at, [instruction2]] of table.versions.entries()) this.versions.set(instruction2, [...this.versions.get(instruction2) ?? [], at]);
       this.stages = frames;
-      this.watched = watch || most > MOST ? this.life(watch) : null;
-      const scenes = frames.map((stage) => scene(reel, name2, stage, this.watched));
-      const shown = scenes.map((one) => near(one, this.watched));
-      const chosen = this.chosen(scenes, shown);
-      this.frames = scenes.map((one, at) => frame2(one, shown[at].filter((place) => chosen.has(one.lives[place]))));
+      this.watched = watch || most > MOST ? this.named(watch) : null;
+      const views = frames.map((stage) => snapshotView(table, name2, stage, this.watched));
+      const shown = views.map((one) => near(one, this.watched));
+      const chosen = this.chosen(views, shown);
+      this.frames = views.map((one, at) => frame2(one, shown[at].filter((place) => chosen.has(one.instructions[place]))));
       this.cut();
       this.place(chosen);
     }
     /** Leaves out the steps in which nothing of what is shown is there or differs. */
     cut() {
-      const words2 = this.frames.map(({ form, arrows }) => form.size ? JSON.stringify([[...form].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null);
+      const words2 = this.frames.map(({ version, arrows }) => version.size ? JSON.stringify([[...version].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null);
       const kept2 = words2.map((one, at) => one !== null && one !== words2[at - 1]);
       this.frames = this.frames.filter((_, at) => kept2[at]);
       this.stages = this.stages.filter((_, at) => kept2[at]);
     }
     /**
      * @param {string} wanted
-     * @returns {number} the life that bore a name last, -1 where none did; for no name the one with the most forms
+     * @returns {number} the instruction that had a name last, -1 where none did; for no name the one with the most versions
      */
-    life(wanted2) {
+    named(wanted2) {
       const bare2 = wanted2.replace(/^%/, "");
-      const named2 = this.reel.names.lastIndexOf(bare2);
-      if (bare2) return named2 < 0 ? -1 : this.reel.forms[named2][0];
+      const named = this.table.names.lastIndexOf(bare2);
+      if (bare2) return named < 0 ? -1 : this.table.versions[named][0];
       const counts = /* @__PURE__ */ new Map();
-      const dull = new Set(this.reel.looks.flatMap(([opcode], at) => /^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : []));
+      const dull = new Set(this.table.looks.flatMap(([opcode], at) => /^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : []));
       const last = Math.max(...this.stages);
-      const lasting = new Set(this.reel.forms.filter(([, , end], at) => end > last && !dull.has(this.reel.look[at])).map(([life]) => life));
-      for (const [life] of this.reel.forms) if (lasting.has(life)) counts.set(life, (counts.get(life) ?? 0) + 1);
+      const lasting = new Set(this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction2]) => instruction2));
+      for (const [instruction2] of this.table.versions) if (lasting.has(instruction2)) counts.set(instruction2, (counts.get(instruction2) ?? 0) + 1);
       return [...counts].reduce((best, one) => one[1] > best[1] ? one : best, [-1, 0])[0];
     }
     /**
-     * Keeps the lives that are shown in most frames, where there are too many.
-     * @param {Scene[]} scenes
+     * Keeps the instructions that are shown in most frames, where there are too many.
+     * @param {SnapshotView[]} views
      * @param {number[][]} shown
      * @returns {Set<number>}
      */
-    chosen(scenes, shown) {
+    chosen(views, shown) {
       const counts = (
         /** @type {Map<number, number>} */
         /* @__PURE__ */ new Map()
       );
-      for (const [at, { lives }] of scenes.entries()) for (const place of shown[at]) counts.set(lives[place], (counts.get(lives[place]) ?? 0) + 1);
+      for (const [at, { instructions }] of views.entries()) for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
       if (this.watched !== null) counts.set(this.watched, Infinity);
       const kept2 = [...counts].sort(([, one], [, other]) => other - one).slice(0, MOST);
       this.left = counts.size - kept2.length;
-      return new Set(kept2.map(([life]) => life));
+      return new Set(kept2.map(([instruction2]) => instruction2));
     }
     /**
-     * @param {number} life
+     * @param {number} instruction
      * @param {number} stage
-     * @returns {number | null} its form in a snapshot, null where it does not live
+     * @returns {number | null} its version in a snapshot, null where that does not have it
      */
-    formAt(life, stage) {
-      const form = (this.ages.get(life) ?? []).find((at) => this.reel.forms[at][1] <= stage && stage < this.reel.forms[at][2]);
-      return form ?? null;
+    versionAt(instruction2, stage) {
+      const version = (this.versions.get(instruction2) ?? []).find((at) => this.table.versions[at][1] <= stage && stage < this.table.versions[at][2]);
+      return version ?? null;
     }
-    /** @param {Set<number>} chosen lives; all of them are laid out at once */
+    /** @param {Set<number>} chosen instructions; all of them are laid out at once */
     place(chosen) {
-      const lives = [...chosen].sort((one, other) => one - other);
-      const positions = new Map(lives.map((life, position) => [life, position]));
-      const sizes2 = lives.map((life) => {
-        const all = this.frames.flatMap(({ actors }) => actors.get(life) ?? []).map(boxSize);
+      const instructions = [...chosen].sort((one, other) => one - other);
+      const positions = new Map(instructions.map((instruction2, position) => [instruction2, position]));
+      const sizes2 = instructions.map((instruction2) => {
+        const all = this.frames.flatMap(({ nodes }) => nodes.get(instruction2) ?? []).map(boxSize);
         return { width: Math.max(0, ...all.map(({ width }) => width)), height: Math.max(0, ...all.map(({ height }) => height)) };
       });
       const arrows = [...new Set(this.frames.flatMap((shown) => [...shown.arrows.keys()]))];
       const ends = arrows.map((key) => (
         /** @type {[number, number]} */
-        key.split(" ").map((life) => positions.get(Number(life)) ?? 0)
+        key.split(" ").map((instruction2) => positions.get(Number(instruction2)) ?? 0)
       ));
       const layout = layeredLayout(sizes2, ends);
       this.layout = layout;
-      this.boxes = new Map(lives.map((life, position) => [life, layout.boxes[position]]));
+      this.boxes = new Map(instructions.map((instruction2, position) => [instruction2, layout.boxes[position]]));
       this.curves = new Map(arrows.map((key, number) => [key, layout.curves[number]]));
     }
     /**
@@ -3544,21 +3545,21 @@ var xlareport = (() => {
       const [now, before] = [this.frames[at], this.frames[at - 1]];
       const [stage, earlier] = [this.stages[at], this.stages[at - 1] ?? this.stages[at]];
       const counts = { added: 0, removed: 0, changed: 0 };
-      const nodes = [...now.actors.values()].map((actor) => {
-        const form = now.form.get(actor.life) ?? -1;
-        const former = this.formAt(actor.life, earlier);
-        const told3 = former === null ? "added" : former === form ? "same" : "changed";
-        if (told3 !== "same") counts[told3] += 1;
-        return { ...actor, state: told3, look: actor.life === this.watched ? "focus" : "" };
+      const nodes = [...now.nodes.values()].map((node2) => {
+        const version = now.version.get(node2.instruction) ?? -1;
+        const former = this.versionAt(node2.instruction, earlier);
+        const change = former === null ? "added" : former === version ? "same" : "changed";
+        if (change !== "same") counts[change] += 1;
+        return { ...node2, state: change, look: node2.instruction === this.watched ? "focus" : "" };
       });
-      for (const life of before?.actors.keys() ?? []) if (this.formAt(life, stage) === null) counts.removed += 1;
-      const positions = new Map([...now.actors.keys()].map((life, position) => [life, position]));
+      for (const instruction2 of before?.nodes.keys() ?? []) if (this.versionAt(instruction2, stage) === null) counts.removed += 1;
+      const positions = new Map([...now.nodes.keys()].map((instruction2, position) => [instruction2, position]));
       const edges = [...now.arrows].map(([key, { source, target: target2, label: words2, style }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target2) ?? 0, label: words2, style }));
       const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
       const { width = 0, height = 0 } = this.layout ?? {};
-      const layout = { width, height, boxes: nodes.map(({ life }) => (
+      const layout = { width, height, boxes: nodes.map(({ instruction: instruction2 }) => (
         /** @type {any} */
-        this.boxes?.get(life)
+        this.boxes?.get(instruction2)
       )), curves: edges.map(({ key }) => (
         /** @type {any} */
         this.curves?.get(key)
@@ -3569,7 +3570,7 @@ var xlareport = (() => {
 
   // src/graphs/computation_timeline.js
   var FADE = 700;
-  var Cinema = class {
+  var ComputationTimeline = class {
     /**
      * @param {HTMLElement} host
      * @param {string} key
@@ -3605,12 +3606,12 @@ var xlareport = (() => {
       this.open();
       if (state.get("film")) host.scrollIntoView({ block: "start" });
     }
-    /** Opens the film that the address names. */
+    /** Opens the computation that the address names. */
     open() {
       const wanted2 = state.get("film") ?? "";
-      const named2 = this.index.films.findIndex(([name2]) => name2 === wanted2);
-      this.unknown = named2 < 0 ? wanted2 : "";
-      this.choice.value = String(Math.max(0, named2));
+      const named = this.index.films.findIndex(([name2]) => name2 === wanted2);
+      this.unknown = named < 0 ? wanted2 : "";
+      this.choice.value = String(Math.max(0, named));
       this.watch.value = state.get("watch") ?? "";
       return this.load(state.get("frame"));
     }
@@ -3622,17 +3623,17 @@ var xlareport = (() => {
     /** @param {string | null} wanted the key of a snapshot */
     async load(wanted2) {
       const number = Number(this.choice.value);
-      const reel = readVersions(await load(`${this.key}-${number}`));
-      this.film = new Frames(reel, this.index.films[number], this.watch.value.trim());
+      const versions = readVersions(await load(`${this.key}-${number}`));
+      this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
       this.picture = null;
-      this.slider.max = String(this.film.stages.length - 1);
-      if (!this.film.stages.length) return this.nothing();
+      this.slider.max = String(this.frames.stages.length - 1);
+      if (!this.frames.stages.length) return this.nothing();
       const stage = this.unknown ? -1 : this.index.stages.findIndex(([key]) => key === wanted2);
-      const last = this.film.stages.findLastIndex((one) => stage < 0 || one <= stage);
+      const last = this.frames.stages.findLastIndex((one) => stage < 0 || one <= stage);
       return this.show(Math.max(0, last), stage < 0);
     }
     nothing() {
-      this.film = null;
+      this.frames = null;
       this.figure.replaceChildren();
       this.status.textContent = `No instruction of this computation was ever called %${this.watch.value.trim().replace(/^%/, "")}.`;
     }
@@ -3641,19 +3642,19 @@ var xlareport = (() => {
      * @param {boolean} [quiet] whether the address stays as it is
      */
     async show(wanted2, quiet = false) {
-      if (!this.film) return;
+      if (!this.frames) return;
       const look2 = await load("pictures/look");
-      this.at = Math.min(Math.max(0, wanted2), this.film.stages.length - 1);
-      const [key, label] = this.index.stages[this.film.stages[this.at]];
-      const { drawing: drawing2, layout, counts } = this.film.drawn(this.at, label);
+      this.at = Math.min(Math.max(0, wanted2), this.frames.stages.length - 1);
+      const [key, label] = this.index.stages[this.frames.stages[this.at]];
+      const { drawing: drawing2, layout, counts } = this.frames.drawn(this.at, label);
       this.slider.value = String(this.at);
       this.slider.setAttribute("aria-valuetext", label);
       if (!quiet) this.unknown = "";
-      if (!quiet) state.set({ film: this.film.name, frame: key });
+      if (!quiet) state.set({ film: this.frames.name, frame: key });
       this.play(writeSvg(drawing2, layout, look2));
-      const told3 = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
-      const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.film.name}.`), " "] : [];
-      this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.film.stages.length)}). ${told3}`);
+      const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
+      const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`), " "] : [];
+      this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.frames.stages.length)}). ${changes}`);
     }
     /** @param {string} svg the next frame */
     play(svg) {
@@ -3691,7 +3692,7 @@ var xlareport = (() => {
   async function drawComputationTimelines(host, key) {
     if (!state.get("film")) await waitUntilNear(host);
     const index = await load(key);
-    if (index.films.length) new Cinema(host, key, index);
+    if (index.films.length) new ComputationTimeline(host, key, index);
     else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
   }
 
@@ -3766,9 +3767,9 @@ var xlareport = (() => {
       this.show = this.choice("Show", Object.entries(SHOWS));
       this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
       this.first = host.dataset.first ?? "";
-      this.films = host.dataset.film ?? "";
+      this.timelines = host.dataset.film ?? "";
       this.at = this.choice("Snapshot", [["last", "as it was left"], ...this.first ? [["first", "as it came in"]] : []]);
-      this.at.part.hidden = !this.first && !this.films;
+      this.at.part.hidden = !this.first && !this.timelines;
       this.listed = null;
       this.at.input.addEventListener("focus", () => this.list());
       this.status = element("p.xr-muted", { role: "status" });
@@ -3789,15 +3790,15 @@ var xlareport = (() => {
      * @returns {Promise<Graph>} that of a snapshot
      */
     graph(at) {
-      const between = at !== "last" && at !== "first" && this.films;
-      const key = between ? `${this.films}@${at}` : at === "first" && this.first ? this.first : this.key;
+      const between = at !== "last" && at !== "first" && this.timelines;
+      const key = between ? `${this.timelines}@${at}` : at === "first" && this.first ? this.first : this.key;
       this.host.dataset.graph = key;
       return loadSnapshotGraph(key);
     }
     /** Lists the snapshots between the first and the last. */
     list() {
-      if (!this.films) return Promise.resolve();
-      this.listed ??= load(this.films).then(({ stages }) => {
+      if (!this.timelines) return Promise.resolve();
+      this.listed ??= load(this.timelines).then(({ stages }) => {
         const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
         this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
       });
@@ -3914,7 +3915,7 @@ var xlareport = (() => {
     unknown(graph, name2) {
       const similar = graph.search(name2, SUGGESTED).map((place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`));
       const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
-      const other = this.films ? " It may be there in another snapshot." : "";
+      const other = this.timelines ? " It may be there in another snapshot." : "";
       this.empty(`${graph.index.label} has no instruction %${name2.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`);
       this.status.append(...similar.flatMap((link2, place) => [place ? ", " : "", link2]));
     }
@@ -4002,9 +4003,9 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      const known5 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(readChunk);
-      this.chunks.set(number, known5);
-      return known5;
+      const known4 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(readChunk);
+      this.chunks.set(number, known4);
+      return known4;
     }
     /** @param {MouseEvent} event */
     clicked(event) {
@@ -4142,8 +4143,8 @@ var xlareport = (() => {
     since(index, name2, events) {
       const first = events.find(([, what, instruction2]) => lastName(instruction2) === name2 && what in NAMING);
       if (!first) return null;
-      const named2 = isStep(index, first[0]) ? NAMING[first[1]] : "First seen in";
-      return element("p", null, `${named2} `, ...this.place(index, first[0]));
+      const named = isStep(index, first[0]) ? NAMING[first[1]] : "First seen in";
+      return element("p", null, `${named} `, ...this.place(index, first[0]));
     }
     /**
      * Names a snapshot within a sentence.
@@ -4336,22 +4337,40 @@ var xlareport = (() => {
     if (tabs?.parentElement && askedPart()) void show3(tabs, tabs.parentElement);
   }
 
+  // src/tables/rows.js
+  var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent"]);
+  var cellText = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
+  var natural = (name2) => name2.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
+  function formatted(column, cell) {
+    if (typeof cell !== "number") return cellText(cell);
+    if (column.kind === "bytes") return format.bytes(cell);
+    if (column.kind === "flops") return format.flops(cell);
+    if (column.kind === "percent") return format.percent(cell);
+    return column.kind === "float" ? format.float(cell) : format.count(cell);
+  }
+  var searchTexts = (rows3) => rows3.map((row4) => row4.map(cellText).join("\n").toLowerCase());
+  function matchingRows(texts, filter) {
+    const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    return [...texts.keys()].filter((row4) => words2.every((word) => texts[row4].includes(word)));
+  }
+  function sortedRows(rows3, shown, column, direction2) {
+    const sign = direction2 === "asc" ? 1 : -1;
+    const keys = rows3.map((row4) => sortKey(row4[column]));
+    return [...shown].sort((first, second) => {
+      const [left, right] = [keys[first], keys[second]];
+      if (left === right) return first - second;
+      if (left === null || right === null) return left === null ? 1 : -1;
+      return left < right ? -sign : sign;
+    });
+  }
+  var sortKey = (cell) => typeof cell === "number" || cell === null ? cell : natural(cellText(cell));
+
   // src/tables/table.js
   var WINDOWED = 200;
   var SPARE = 12;
   var PRINTED = 2e3;
   var WIDEST2 = 64;
   var SHORT = 24;
-  var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent"]);
-  var text = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
-  var natural = (name2) => name2.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
-  function written2(column, cell) {
-    if (typeof cell !== "number") return text(cell);
-    if (column.kind === "bytes") return format.bytes(cell);
-    if (column.kind === "flops") return format.flops(cell);
-    if (column.kind === "percent") return format.percent(cell);
-    return column.kind === "float" ? format.float(cell) : format.count(cell);
-  }
   var breakable = (name2) => name2.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
   function takenApart([name2, parts], meanings, windowed) {
     const pieces4 = (
@@ -4402,7 +4421,7 @@ var xlareport = (() => {
       meanings,
       windowed
     );
-    const shown = written2(column, cell);
+    const shown = formatted(column, cell);
     if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
       const word = column.of ? `${column.of}:${shown}` : null;
       return element("a", { href: insideReport(cell[1]), "data-word": word }, shown);
@@ -4495,7 +4514,7 @@ var xlareport = (() => {
     setWidths() {
       const widths = this.data.columns.map((column, index) => {
         let longest = column.title.length + 2;
-        for (const row4 of this.data.rows) longest = Math.max(longest, written2(column, row4[index]).length);
+        for (const row4 of this.data.rows) longest = Math.max(longest, formatted(column, row4[index]).length);
         return Math.min(longest, WIDEST2) + 3;
       });
       const total = widths.reduce((sum, width) => sum + width, 0);
@@ -4532,7 +4551,7 @@ var xlareport = (() => {
     }
     update() {
       this.shown = this.matching();
-      this.order();
+      if (this.sort) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
       for (const [index, head2] of this.heads.entries()) {
         const direction2 = this.sort?.[0] === index ? this.sort[1] : "";
         head2.setAttribute("aria-sort", direction2 ? `${direction2}ending` : "none");
@@ -4546,28 +4565,9 @@ var xlareport = (() => {
     }
     /** @returns {number[]} the rows that contain every word of the filter */
     matching() {
-      const words2 = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const all = Array.from(this.data.rows.keys());
-      if (!words2.length) return all;
-      this.haystack ??= this.data.rows.map((row4) => row4.map(text).join("\n").toLowerCase());
-      const haystack = this.haystack;
-      return all.filter((row4) => words2.every((word) => haystack[row4].includes(word)));
-    }
-    /** Sorts what is shown; what is not known comes last either way. */
-    order() {
-      if (!this.sort) return;
-      const [index, direction2] = this.sort;
-      const sign = direction2 === "asc" ? 1 : -1;
-      const keys = this.data.rows.map((row4) => {
-        const cell = row4[index];
-        return typeof cell === "number" || cell === null ? cell : natural(text(cell));
-      });
-      this.shown.sort((one, other) => {
-        const [left, right] = [keys[one], keys[other]];
-        if (left === right) return one - other;
-        if (left === null || right === null) return left === null ? 1 : -1;
-        return left < right ? -sign : sign;
-      });
+      if (!this.filter.value.trim()) return [...this.data.rows.keys()];
+      this.haystack ??= searchTexts(this.data.rows);
+      return matchingRows(this.haystack, this.filter.value);
     }
     /** @param {boolean} [printing] draw all that fits on paper */
     drawRows(printing = false) {
@@ -4633,7 +4633,7 @@ var xlareport = (() => {
      */
     look(column, cell) {
       if (NUMBERS.has(column.kind)) return "td.xr-number";
-      if (text(cell).length <= SHORT) return "td.xr-short";
+      if (cellText(cell).length <= SHORT) return "td.xr-short";
       return column.kind === "code" || column.kind === "name" ? "td.xr-mono" : "td";
     }
     /**
@@ -4643,7 +4643,7 @@ var xlareport = (() => {
     title(column, cell) {
       const scaled2 = column.kind === "bytes" || column.kind === "flops";
       if (scaled2 && typeof cell === "number") return `${format.count(cell)} ${column.kind}`;
-      return this.windowed && cell !== null && text(cell).length > 24 ? text(cell) : null;
+      return this.windowed && cell !== null && cellText(cell).length > 24 ? cellText(cell) : null;
     }
     /**
      * Shows a row in full below the table: on one line its cells may be cut.
@@ -4690,10 +4690,10 @@ var xlareport = (() => {
     { opcode: "kind of opcode", scope: "scope" }
   );
   function drawn4(name2, attributes, ...children) {
-    const made2 = document.createElementNS(SVG, name2);
-    for (const [key, value] of Object.entries(attributes)) made2.setAttribute(key, String(value));
-    made2.append(...children);
-    return made2;
+    const made = document.createElementNS(SVG, name2);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+    made.append(...children);
+    return made;
   }
   var told2 = (time) => format.seconds(time / 1e6);
   function pace(least) {
@@ -4766,12 +4766,12 @@ var xlareport = (() => {
       const alone = this.step.bars.filter(([, , , , count]) => count === 1);
       const first = alone.sort(([, , one], [, , other]) => other - one).slice(0, NAMED2);
       this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
-      const named2 = first.map(([, , length, place], at) => {
+      const named = first.map(([, , length, place], at) => {
         const href = this.address(place);
         const name2 = element("code", null, `%${this.data.instructions[place][0]}`);
         return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name2) : name2, ` ${told2(length)}`);
       });
-      this.slowest.replaceChildren(element("span", null, "Longest:"), ...named2);
+      this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
     }
     /** @param {string} mode */
     colour(mode) {
@@ -5027,13 +5027,13 @@ var xlareport = (() => {
     }
     /** @param {string} kind @param {number} place @returns {Hit} */
     hit(kind, place) {
-      const text2 = (
+      const text = (
         /** @type {{values: string[]}} */
         this.kinds.get(kind).values[place]
       );
       const [first, last] = this.span(kind, place);
       const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes[place]]}, ` : "";
-      return { text: NAMED3.has(kind) ? `%${text2}` : text2, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text2, last) };
+      return { text: NAMED3.has(kind) ? `%${text}` : text, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text, last) };
     }
     /** @param {number} first @param {number} last the numbers of snapshots */
     lifetime(first, last) {
@@ -5044,15 +5044,15 @@ var xlareport = (() => {
       return first === 0 ? `last in ${label(last)}` : `${label(first)} to ${label(last)}`;
     }
     /** @param {string} kind @param {string} text @param {number} last */
-    address(kind, text2, last) {
+    address(kind, text, last) {
       const [stage, , hasText] = this.value.stages[last];
       const page3 = `m/${this.module.slug}`;
-      const name2 = encodeURIComponent(text2);
+      const name2 = encodeURIComponent(text);
       const kept2 = last === this.last;
       if (kind === "instruction" && kept2) return `${page3}.html#${this.module.changed ? "i" : "node"}=${name2}`;
       if (kind === "op_name" && this.module.changed) return `${page3}.html#op=${name2}`;
       if (kept2 && (kind === "opcode" || kind === "source")) {
-        const shown = kind === "source" ? encodeURIComponent(text2.replace(/^.*[\\/]/, "")) : name2;
+        const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name2;
         return `${page3}.html#t=${page3}/instructions&q=${shown}`;
       }
       if (!hasText) return `${page3}.html?steps#step=${encodeURIComponent(stage)}`;
@@ -5249,16 +5249,16 @@ var xlareport = (() => {
       return kind === "opcode" ? this.unloaded(front2.opcodes) : [];
     }
     /** @param {string} text @param {number[]} numbers of the modules that have it @returns {Hit} */
-    holder(text2, numbers) {
+    holder(text, numbers) {
       const first = this.modules[numbers[0]];
       const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
-      return { text: text2, note: `${first.name}${more}`, href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text2)}` };
+      return { text, note: `${first.name}${more}`, href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}` };
     }
     /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
     unloaded(opcodes) {
-      const known5 = new Set(this.indexes.map((one) => one.module.slug));
+      const known4 = new Set(this.indexes.map((one) => one.module.slug));
       return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
-        const left = numbers.filter((number) => !known5.has(this.modules[number].slug));
+        const left = numbers.filter((number) => !known4.has(this.modules[number].slug));
         return left.length ? [
           /** @type {[string, () => Hit]} */
           [opcode, () => this.holder(opcode, left)]
@@ -5325,8 +5325,8 @@ var xlareport = (() => {
       }
     }
   }
-  function row3({ text: text2, note: note2, href }) {
-    return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text2), " ", element("span.xr-muted", null, note2)));
+  function row3({ text, note: note2, href }) {
+    return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note2)));
   }
   function installSearch() {
     const search = new Search();
@@ -5427,15 +5427,15 @@ var xlareport = (() => {
      */
     wanted() {
       const asked4 = state.get("step");
-      const named2 = this.index.steps.findIndex((step) => step.id === asked4);
-      this.missing = asked4 && named2 < 0 ? asked4 : null;
-      if (named2 >= 0) return named2;
+      const named = this.index.steps.findIndex((step) => step.id === asked4);
+      this.missing = asked4 && named < 0 ? asked4 : null;
+      if (named >= 0) return named;
       return Math.max(0, this.index.steps.findIndex((step) => step.changed));
     }
     *listParts() {
-      const known5 = this.index.steps.filter((step) => step.changed !== null);
-      const changed = known5.filter((step) => step.changed).length;
-      const words2 = `${format.plural(known5.length, "step")}, ${format.count(changed)} changed something.`;
+      const known4 = this.index.steps.filter((step) => step.changed !== null);
+      const changed = known4.filter((step) => step.changed).length;
+      const words2 = `${format.plural(known4.length, "step")}, ${format.count(changed)} changed something.`;
       yield element("p.xr-list-head", null, this.index.counted ?? words2);
       if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
       let quiet = (
@@ -5483,14 +5483,14 @@ var xlareport = (() => {
     /** @param {Step} step */
     item(step) {
       const look2 = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-      const made2 = element(look2, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
-      made2.addEventListener("click", (event) => {
+      const made = element(look2, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
+      made.addEventListener("click", (event) => {
         event.preventDefault();
         this.show(this.index.steps.indexOf(step));
         if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
       });
-      this.items.set(step.id, made2);
-      return made2;
+      this.items.set(step.id, made);
+      return made;
     }
     /** @param {1 | -1} direction */
     neighbour(direction2) {
@@ -5566,13 +5566,13 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     facts(step) {
-      const known5 = (number) => number === null ? format.unknown : format.count(number);
+      const known4 = (number) => number === null ? format.unknown : format.count(number);
       const signed = (sign, number) => number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
       const facts2 = (
         /** @type {[string, string, string][]} */
         [
-          ["instructions", known5(step.instructions), ""],
-          ["computations", known5(step.computations), ""],
+          ["instructions", known4(step.instructions), ""],
+          ["computations", known4(step.computations), ""],
           ["added", signed("+", step.added), "xr-added"],
           ["removed", signed("\u2212", step.removed), "xr-removed"],
           ["changed", signed("~", step.modified), "xr-changed"]
@@ -5746,9 +5746,9 @@ var xlareport = (() => {
     }
     /** @returns {Text} the text that the address names, else the last snapshot */
     wanted() {
-      const named2 = this.store.texts.find((one) => one.key === state.get("text"));
+      const named = this.store.texts.find((one) => one.key === state.get("text"));
       const snapshots = this.store.texts.filter((one) => one.key !== one.path);
-      return named2 ?? snapshots.at(-1) ?? this.store.texts[0];
+      return named ?? snapshots.at(-1) ?? this.store.texts[0];
     }
     choose() {
       state.set({ text: this.choice.value, line: null, name: null });
@@ -5756,11 +5756,11 @@ var xlareport = (() => {
     }
     /** Shows what the address names. */
     async show() {
-      const text2 = this.wanted();
-      this.choice.value = text2.key;
+      const text = this.wanted();
+      this.choice.value = text.key;
       this.counter.textContent = "Loading\u2026";
-      this.lines = await this.store.lines(text2);
-      this.text = text2;
+      this.lines = await this.store.lines(text);
+      this.text = text;
       this.find.value = state.get("find") ?? "";
       this.body.style.setProperty("--xr-widest", `${Math.min(2e3, Math.max(...this.lines.map((line3) => line3.length)))}ch`);
       this.search();

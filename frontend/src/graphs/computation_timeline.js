@@ -1,5 +1,5 @@
 /**
- * The steps of one computation as a film: what stays stands still, what is new fades in, what is gone
+ * The steps of one computation, one after the other: what stays stands still, what is new fades in, what is gone
  * fades out. All steps share one layout. `#film=main.5&frame=0012&watch=dot.3` is the address.
  */
 
@@ -18,7 +18,7 @@ const FADE = 700;
 /** @typedef {{stages: [string, string][], films: import("./frames.js").Title[], others: number}} Index */
 
 /** The slider, the keys and the picture. */
-class Cinema {
+class ComputationTimeline {
   /**
    * @param {HTMLElement} host
    * @param {string} key
@@ -29,7 +29,7 @@ class Cinema {
     this.index = index;
     this.steps = host.dataset.steps ?? "";
     this.at = 0;
-    /** What the address named that is no film here. */
+    /** What the address named that is not drawn here. */
     this.unknown = "";
     this.choice = /** @type {HTMLSelectElement} */ (element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name, frames], number) => element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`))));
     this.watch = /** @type {HTMLInputElement} */ (element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" }));
@@ -53,7 +53,7 @@ class Cinema {
     if (state.get("film")) host.scrollIntoView({ block: "start" });
   }
 
-  /** Opens the film that the address names. */
+  /** Opens the computation that the address names. */
   open() {
     const wanted = state.get("film") ?? "";
     const named = this.index.films.findIndex(([name]) => name === wanted);
@@ -72,18 +72,18 @@ class Cinema {
   /** @param {string | null} wanted the key of a snapshot */
   async load(wanted) {
     const number = Number(this.choice.value);
-    const reel = readVersions(await load(`${this.key}-${number}`));
-    this.film = new Frames(reel, this.index.films[number], this.watch.value.trim());
+    const versions = readVersions(await load(`${this.key}-${number}`));
+    this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
     this.picture = null;
-    this.slider.max = String(this.film.stages.length - 1);
-    if (!this.film.stages.length) return this.nothing();
+    this.slider.max = String(this.frames.stages.length - 1);
+    if (!this.frames.stages.length) return this.nothing();
     const stage = this.unknown ? -1 : this.index.stages.findIndex(([key]) => key === wanted);
-    const last = this.film.stages.findLastIndex((one) => stage < 0 || one <= stage);
+    const last = this.frames.stages.findLastIndex((one) => stage < 0 || one <= stage);
     return this.show(Math.max(0, last), stage < 0);
   }
 
   nothing() {
-    this.film = null;
+    this.frames = null;
     this.figure.replaceChildren();
     this.status.textContent = `No instruction of this computation was ever called %${this.watch.value.trim().replace(/^%/, "")}.`;
   }
@@ -93,19 +93,19 @@ class Cinema {
    * @param {boolean} [quiet] whether the address stays as it is
    */
   async show(wanted, quiet = false) {
-    if (!this.film) return;
+    if (!this.frames) return;
     const look = await load("pictures/look");
-    this.at = Math.min(Math.max(0, wanted), this.film.stages.length - 1);
-    const [key, label] = this.index.stages[this.film.stages[this.at]];
-    const { drawing, layout, counts } = this.film.drawn(this.at, label);
+    this.at = Math.min(Math.max(0, wanted), this.frames.stages.length - 1);
+    const [key, label] = this.index.stages[this.frames.stages[this.at]];
+    const { drawing, layout, counts } = this.frames.drawn(this.at, label);
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", label);
     if (!quiet) this.unknown = "";
-    if (!quiet) state.set({ film: this.film.name, frame: key });
+    if (!quiet) state.set({ film: this.frames.name, frame: key });
     this.play(writeSvg(drawing, layout, look));
-    const told = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
-    const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.film.name}.`), " "] : [];
-    this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.film.stages.length)}). ${told}`);
+    const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
+    const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`), " "] : [];
+    this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.frames.stages.length)}). ${changes}`);
   }
 
   /** @param {string} svg the next frame */
@@ -156,6 +156,6 @@ function fade(before, after) {
 export async function drawComputationTimelines(host, key) {
   if (!state.get("film")) await waitUntilNear(host);
   const index = await load(key);
-  if (index.films.length) new Cinema(host, key, index);
+  if (index.films.length) new ComputationTimeline(host, key, index);
   else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
 }

@@ -119,9 +119,9 @@ class Explorer {
     this.show = this.choice("Show", Object.entries(SHOWS));
     this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
     this.first = host.dataset.first ?? "";
-    this.films = host.dataset.film ?? "";
+    this.timelines = host.dataset.film ?? "";
     this.at = this.choice("Snapshot", [["last", "as it was left"], ...(this.first ? [["first", "as it came in"]] : [])]);
-    this.at.part.hidden = !this.first && !this.films;
+    this.at.part.hidden = !this.first && !this.timelines;
     /** Every snapshot by its key, once somebody asks for one. @type {Promise<void> | null} */
     this.listed = null;
     this.at.input.addEventListener("focus", () => this.list());
@@ -144,16 +144,16 @@ class Explorer {
    * @returns {Promise<Graph>} that of a snapshot
    */
   graph(at) {
-    const between = at !== "last" && at !== "first" && this.films;
-    const key = between ? `${this.films}@${at}` : at === "first" && this.first ? this.first : this.key;
+    const between = at !== "last" && at !== "first" && this.timelines;
+    const key = between ? `${this.timelines}@${at}` : at === "first" && this.first ? this.first : this.key;
     this.host.dataset.graph = key;
     return loadSnapshotGraph(key);
   }
 
   /** Lists the snapshots between the first and the last. */
   list() {
-    if (!this.films) return Promise.resolve();
-    this.listed ??= load(this.films).then(({ stages }) => {
+    if (!this.timelines) return Promise.resolve();
+    this.listed ??= load(this.timelines).then(({ stages }) => {
       const between = stages.slice(1, -1).map((/** @type {[string, string]} */ [key, label]) => element("option", { value: key }, label));
       this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
     });
@@ -273,7 +273,7 @@ class Explorer {
   unknown(graph, name) {
     const similar = graph.search(name, SUGGESTED).map((place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`));
     const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
-    const other = this.films ? " It may be there in another snapshot." : "";
+    const other = this.timelines ? " It may be there in another snapshot." : "";
     this.empty(`${graph.index.label} has no instruction %${name.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`);
     this.status.append(...similar.flatMap((link, place) => [place ? ", " : "", link]));
   }

@@ -1,5 +1,5 @@
 /**
- * One computation in all its snapshots: the frames of a film, laid out together so that what stays
+ * One computation in all its snapshots: its frames, laid out together so that what stays
  * stands still.
  */
 
@@ -14,81 +14,81 @@ const MOST = 200;
 const RADIUS = 2;
 
 /** @typedef {import("./graph.js").Graph} Graph */
-/** @typedef {import("./versions.js").Reel} Reel */
+/** @typedef {import("./versions.js").VersionTable} VersionTable */
 /** @typedef {[string, number[], number, number]} Title name, frames, end, most instructions */
-/** @typedef {{view: View, lives: number[], forms: number[]}} Scene a snapshot of the computation; by place: the life, the form */
-/** @typedef {import("../pictures/svg.js").Node & {life: number}} Actor */
-/** @typedef {{actors: Map<number, Actor>, arrows: Map<string, {source: number, target: number, label: string, style: string}>, form: Map<number, number>}} Frame */
+/** @typedef {{view: View, instructions: number[], versions: number[]}} SnapshotView a snapshot of the computation; by place: the number of the instruction and of its version */
+/** @typedef {import("../pictures/svg.js").Node & {instruction: number}} ShownNode */
+/** @typedef {{nodes: Map<number, ShownNode>, arrows: Map<string, {source: number, target: number, label: string, style: string}>, version: Map<number, number>}} Frame */
 
 /**
  * Makes the graph of the computation in one snapshot.
- * @param {Reel} reel
+ * @param {VersionTable} table
  * @param {string} name
  * @param {number} stage
- * @param {number | null} watched a life that has a box in any case
- * @returns {Scene}
+ * @param {number | null} watched an instruction that has a box in any case
+ * @returns {SnapshotView}
  */
-function scene(reel, name, stage, watched) {
-  const part = computationAt(reel, stage, { name, film: -1 });
-  const { lives, rows } = part;
-  const places = new Map(lives.map((life, place) => [life, place]));
+function snapshotView(table, name, stage, watched) {
+  const part = computationAt(table, stage, { name, number: -1 });
+  const { instructions, rows } = part;
+  const places = new Map(instructions.map((instruction, place) => [instruction, place]));
   const graph = assembleGraph([{ ...part, does: name }], { label: "", text: null, complete: true });
   const kept = watched === null ? undefined : places.get(watched);
-  return { view: new View(graph, kept === undefined ? [] : [kept]), lives, forms: rows };
+  return { view: new View(graph, kept === undefined ? [] : [kept]), instructions, versions: rows };
 }
 
 /**
- * Chooses what is shown of a snapshot: all of a small computation, else what is near a life.
- * @param {Scene} scene
+ * Chooses what is shown of a snapshot: all of a small computation, else what is near an instruction.
+ * @param {SnapshotView} snapshot
  * @param {number | null} watched
  * @returns {number[]} places, the nearest first
  */
-function near({ view, lives }, watched) {
-  const all = [...lives.keys()];
+function near({ view, instructions }, watched) {
+  const all = [...instructions.keys()];
   if (watched === null) return all.filter((place) => view.hasBox(place));
-  const start = lives.indexOf(watched);
+  const start = instructions.indexOf(watched);
   return start < 0 ? [] : [...neighborhood(view, start, { up: true, down: true, radius: RADIUS, most: MOST_NEAR }).places.keys()];
 }
 
 /**
- * @param {Scene} scene
+ * @param {SnapshotView} snapshot
  * @param {number[]} shown places
  * @returns {Frame}
  */
-function frame({ view, lives, forms }, shown) {
+function frame({ view, instructions, versions }, shown) {
   const there = new Set(shown);
-  const actors = new Map(shown.map((place) => [lives[place], { ...drawnBox(view, place), life: lives[place], id: `life ${lives[place]}` }]));
+  const nodes = new Map(shown.map((place) => [instructions[place], { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` }]));
   const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-  const named = arrows.map(({ source, target, label, style }) => [`${lives[source]} ${lives[target]}`, { source: lives[source], target: lives[target], label, style }]);
-  return { actors, arrows: new Map(/** @type {any} */ (named)), form: new Map(shown.map((place) => [lives[place], forms[place]])) };
+  const named = arrows.map(({ source, target, label, style }) => [`${instructions[source]} ${instructions[target]}`, { source: instructions[source], target: instructions[target], label, style }]);
+  return { nodes, arrows: new Map(/** @type {any} */ (named)), version: new Map(shown.map((place) => [instructions[place], versions[place]])) };
 }
 
-/** All frames of a film with the one layout that they share. */
+/** All frames of a computation with the one layout that they share. */
 export class Frames {
   /**
-   * @param {Reel} reel
+   * @param {VersionTable} table
    * @param {Title} title
    * @param {string} watch a name, or empty for what changes most often
    */
-  constructor(reel, [name, frames, , most], watch) {
-    this.reel = reel;
+  constructor(table, [name, frames, , most], watch) {
+    this.table = table;
     this.name = name;
-    /** The forms of each life. @type {Map<number, number[]>} */
-    this.ages = new Map();
-    for (const [at, [life]] of reel.forms.entries()) this.ages.set(life, [...(this.ages.get(life) ?? []), at]);
+    /** The versions of each instruction. @type {Map<number, number[]>} */
+    this.versions = new Map();
+    for (const [at, [instruction]] of table.versions.entries()) this.versions.set(instruction, [...(this.versions.get(instruction) ?? []), at]);
     this.stages = frames;
-    this.watched = watch || most > MOST ? this.life(watch) : null;
-    const scenes = frames.map((stage) => scene(reel, name, stage, this.watched));
-    const shown = scenes.map((one) => near(one, this.watched));
-    const chosen = this.chosen(scenes, shown);
-    this.frames = scenes.map((one, at) => frame(one, shown[at].filter((place) => chosen.has(one.lives[place]))));
+    this.watched = watch || most > MOST ? this.named(watch) : null;
+    const views = frames.map((stage) => snapshotView(table, name, stage, this.watched));
+    const shown = views.map((one) => near(one, this.watched));
+    const chosen = this.chosen(views, shown);
+    this.frames = views.map((one, at) => frame(one, shown[at].filter((place) => chosen.has(one.instructions[place]))));
     this.cut();
     this.place(chosen);
   }
 
   /** Leaves out the steps in which nothing of what is shown is there or differs. */
   cut() {
-    const words = this.frames.map(({ form, arrows }) => (form.size ? JSON.stringify([[...form].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null));
+    const words = this.frames.map(({ version, arrows }) => (version.size ? JSON.stringify([[...version].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null));
     const kept = words.map((one, at) => one !== null && one !== words[at - 1]);
     this.frames = this.frames.filter((_, at) => kept[at]);
     this.stages = this.stages.filter((_, at) => kept[at]);
@@ -96,58 +96,58 @@ export class Frames {
 
   /**
    * @param {string} wanted
-   * @returns {number} the life that bore a name last, -1 where none did; for no name the one with the most forms
+   * @returns {number} the instruction that had a name last, -1 where none did; for no name the one with the most versions
    */
-  life(wanted) {
+  named(wanted) {
     const bare = wanted.replace(/^%/, "");
-    const named = this.reel.names.lastIndexOf(bare);
-    if (bare) return named < 0 ? -1 : this.reel.forms[named][0];
+    const named = this.table.names.lastIndexOf(bare);
+    if (bare) return named < 0 ? -1 : this.table.versions[named][0];
     const counts = new Map();
-    const dull = new Set(this.reel.looks.flatMap(([opcode], at) => (/^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : [])));
+    const dull = new Set(this.table.looks.flatMap(([opcode], at) => (/^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : [])));
     const last = Math.max(...this.stages);
-    const lasting = new Set(this.reel.forms.filter(([, , end], at) => end > last && !dull.has(this.reel.look[at])).map(([life]) => life));
-    for (const [life] of this.reel.forms) if (lasting.has(life)) counts.set(life, (counts.get(life) ?? 0) + 1);
+    const lasting = new Set(this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction]) => instruction));
+    for (const [instruction] of this.table.versions) if (lasting.has(instruction)) counts.set(instruction, (counts.get(instruction) ?? 0) + 1);
     return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [-1, 0])[0];
   }
 
   /**
-   * Keeps the lives that are shown in most frames, where there are too many.
-   * @param {Scene[]} scenes
+   * Keeps the instructions that are shown in most frames, where there are too many.
+   * @param {SnapshotView[]} views
    * @param {number[][]} shown
    * @returns {Set<number>}
    */
-  chosen(scenes, shown) {
+  chosen(views, shown) {
     const counts = /** @type {Map<number, number>} */ (new Map());
-    for (const [at, { lives }] of scenes.entries()) for (const place of shown[at]) counts.set(lives[place], (counts.get(lives[place]) ?? 0) + 1);
+    for (const [at, { instructions }] of views.entries()) for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
     if (this.watched !== null) counts.set(this.watched, Infinity);
     const kept = [...counts].sort(([, one], [, other]) => other - one).slice(0, MOST);
     this.left = counts.size - kept.length;
-    return new Set(kept.map(([life]) => life));
+    return new Set(kept.map(([instruction]) => instruction));
   }
 
   /**
-   * @param {number} life
+   * @param {number} instruction
    * @param {number} stage
-   * @returns {number | null} its form in a snapshot, null where it does not live
+   * @returns {number | null} its version in a snapshot, null where that does not have it
    */
-  formAt(life, stage) {
-    const form = (this.ages.get(life) ?? []).find((at) => this.reel.forms[at][1] <= stage && stage < this.reel.forms[at][2]);
-    return form ?? null;
+  versionAt(instruction, stage) {
+    const version = (this.versions.get(instruction) ?? []).find((at) => this.table.versions[at][1] <= stage && stage < this.table.versions[at][2]);
+    return version ?? null;
   }
 
-  /** @param {Set<number>} chosen lives; all of them are laid out at once */
+  /** @param {Set<number>} chosen instructions; all of them are laid out at once */
   place(chosen) {
-    const lives = [...chosen].sort((one, other) => one - other);
-    const positions = new Map(lives.map((life, position) => [life, position]));
-    const sizes = lives.map((life) => {
-      const all = this.frames.flatMap(({ actors }) => actors.get(life) ?? []).map(boxSize);
+    const instructions = [...chosen].sort((one, other) => one - other);
+    const positions = new Map(instructions.map((instruction, position) => [instruction, position]));
+    const sizes = instructions.map((instruction) => {
+      const all = this.frames.flatMap(({ nodes }) => nodes.get(instruction) ?? []).map(boxSize);
       return { width: Math.max(0, ...all.map(({ width }) => width)), height: Math.max(0, ...all.map(({ height }) => height)) };
     });
     const arrows = [...new Set(this.frames.flatMap((shown) => [...shown.arrows.keys()]))];
-    const ends = arrows.map((key) => /** @type {[number, number]} */ (key.split(" ").map((life) => positions.get(Number(life)) ?? 0)));
+    const ends = arrows.map((key) => /** @type {[number, number]} */ (key.split(" ").map((instruction) => positions.get(Number(instruction)) ?? 0)));
     const layout = layeredLayout(sizes, ends);
     this.layout = layout;
-    this.boxes = new Map(lives.map((life, position) => [life, layout.boxes[position]]));
+    this.boxes = new Map(instructions.map((instruction, position) => [instruction, layout.boxes[position]]));
     this.curves = new Map(arrows.map((key, number) => [key, layout.curves[number]]));
   }
 
@@ -160,19 +160,19 @@ export class Frames {
     const [now, before] = [this.frames[at], this.frames[at - 1]];
     const [stage, earlier] = [this.stages[at], this.stages[at - 1] ?? this.stages[at]];
     const counts = { added: 0, removed: 0, changed: 0 };
-    const nodes = [...now.actors.values()].map((actor) => {
-      const form = now.form.get(actor.life) ?? -1;
-      const former = this.formAt(actor.life, earlier);
-      const told = former === null ? "added" : former === form ? "same" : "changed";
-      if (told !== "same") counts[told] += 1;
-      return { ...actor, state: told, look: actor.life === this.watched ? "focus" : "" };
+    const nodes = [...now.nodes.values()].map((node) => {
+      const version = now.version.get(node.instruction) ?? -1;
+      const former = this.versionAt(node.instruction, earlier);
+      const change = former === null ? "added" : former === version ? "same" : "changed";
+      if (change !== "same") counts[change] += 1;
+      return { ...node, state: change, look: node.instruction === this.watched ? "focus" : "" };
     });
-    for (const life of before?.actors.keys() ?? []) if (this.formAt(life, stage) === null) counts.removed += 1;
-    const positions = new Map([...now.actors.keys()].map((life, position) => [life, position]));
+    for (const instruction of before?.nodes.keys() ?? []) if (this.versionAt(instruction, stage) === null) counts.removed += 1;
+    const positions = new Map([...now.nodes.keys()].map((instruction, position) => [instruction, position]));
     const edges = [...now.arrows].map(([key, { source, target, label: words, style }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target) ?? 0, label: words, style }));
     const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
     const { width = 0, height = 0 } = this.layout ?? {};
-    const layout = { width, height, boxes: nodes.map(({ life }) => /** @type {any} */ (this.boxes?.get(life))), curves: edges.map(({ key }) => /** @type {any} */ (this.curves?.get(key))) };
+    const layout = { width, height, boxes: nodes.map(({ instruction }) => /** @type {any} */ (this.boxes?.get(instruction))), curves: edges.map(({ key }) => /** @type {any} */ (this.curves?.get(key))) };
     return { drawing: { title: `${this.name}, ${label}`, nodes, edges, notes }, layout, counts };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The graph of any snapshot: of those between the first and the last it is put together from what the
- * films tell of each computation (pages/history/computations.py). `FILM@SNAPSHOT` is its key.
+ * The graph of any snapshot: of those between the first and the last it is put together from the
+ * versions of each computation (pages/history/computations.py). `FILM@SNAPSHOT` is its key.
  */
 
 import { unfold } from "../core/packing.js";
@@ -12,38 +12,38 @@ const BOOKKEEPING = new Set(["parameter", "constant", "get-tuple-element", "tupl
 /** Colours of the opcodes of which a reader wants to know first. */
 const HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
 const NAMED = 3;
-/** Where computations are told that have no forms in a file. */
+/** Where computations are that have no versions in a file. */
 const [AT_THE_END, AT_THE_START] = [-1, -2];
 
 /** @typedef {import("./graph.js").Index} Index */
-/** @typedef {import("./versions.js").Reel} Reel */
+/** @typedef {import("./versions.js").VersionTable} VersionTable */
 /** @typedef {Pick<Index, "names" | "arguments" | "look" | "shape" | "shade" | "looks" | "shapes" | "shades">} Columns what instructions look like */
-/** @typedef {{name: string, film: number, columns: Columns, rows: number[], operands: (number | string)[][], controls: number[][], calls: [string, number][][], root: number | null, does: string}} Part a computation in a snapshot: rows of columns; it calls films */
+/** @typedef {{name: string, number: number, columns: Columns, rows: number[], operands: (number | string)[][], controls: number[][], calls: [string, number][][], root: number | null, does: string}} Part a computation in a snapshot: rows of columns; it calls computations by their numbers */
 /** @typedef {{names: string[], renamed: Record<string, [number, string][]>, in: number[], sizes: number[], first: number[], end: number[], texts: string[]}} All every computation that any snapshot has */
 
 /**
- * Takes a computation as it is in one snapshot from some forms of a reel.
- * @param {Reel} reel
- * @param {number} stage
- * @param {{name: string, film: number, from?: number, to?: number}} which
- * @returns {Part & {lives: number[]}} with the life of each row
+ * Takes a computation as it is in one snapshot from some rows of a table.
+ * @param {VersionTable} table
+ * @param {number} snapshot
+ * @param {{name: string, number: number, from?: number, to?: number}} which
+ * @returns {Part & {instructions: number[]}} with the instruction of each row
  */
-export function computationAt(reel, stage, { name, film, from = 0, to = reel.forms.length }) {
+export function computationAt(table, snapshot, { name, number, from = 0, to = table.versions.length }) {
   const rows = [];
-  for (let at = from; at < to; at += 1) if (reel.forms[at][1] <= stage && stage < reel.forms[at][2]) rows.push(at);
-  rows.sort((one, other) => reel.forms[one][0] - reel.forms[other][0]);
-  const lives = rows.map((at) => reel.forms[at][0]);
-  const places = new Map(lives.map((life, place) => [life, place]));
+  for (let at = from; at < to; at += 1) if (table.versions[at][1] <= snapshot && snapshot < table.versions[at][2]) rows.push(at);
+  rows.sort((one, other) => table.versions[one][0] - table.versions[other][0]);
+  const instructions = rows.map((at) => table.versions[at][0]);
+  const places = new Map(instructions.map((instruction, place) => [instruction, place]));
   const operands = rows.map((at, place) =>
-    reel.forms[at][3].flatMap((used) => {
-      const [life, element] = String(used).split("#");
-      const source = places.get(Number(life));
+    table.versions[at][3].flatMap((used) => {
+      const [instruction, element] = String(used).split("#");
+      const source = places.get(Number(instruction));
       return source === undefined ? [] : [element === undefined ? place - source : `${place - source}#${element}`];
     }),
   );
-  const controls = rows.map((at) => (reel.controls[at] ?? []).flatMap((life) => places.get(life) ?? []));
-  const root = rows.findIndex((at) => reel.roots.has(at));
-  return { name, film, columns: reel, rows, lives, operands, controls, calls: rows.map((at) => reel.calls[at] ?? []), root: root < 0 ? null : root, does: "" };
+  const controls = rows.map((at) => (table.controls[at] ?? []).flatMap((instruction) => places.get(instruction) ?? []));
+  const root = rows.findIndex((at) => table.roots.has(at));
+  return { name, number, columns: table, rows, instructions, operands, controls, calls: rows.map((at) => table.calls[at] ?? []), root: root < 0 ? null : root, does: "" };
 }
 
 /**
@@ -68,31 +68,34 @@ function doing({ columns, rows }) {
 /**
  * Takes a computation that never changed from a graph.
  * @param {Graph} graph
- * @param {number} film
+ * @param {number} number of the computation
  * @param {string} name
- * @param {Map<string, number>} films by the names that they have in the graph
+ * @param {Map<string, number>} numbers of all computations by the names that they have in the graph
  * @returns {Part | null} null where the graph has left it out
  */
-function share(graph, film, name, films) {
-  const number = graph.numbers.get(name);
-  if (number === undefined) return null;
-  const first = graph.first[number];
-  const rows = Array.from({ length: graph.index.computations[number][1] }, (_, place) => first + place);
-  const calls = rows.map((row) => graph.calls(row).map(([attribute, called]) => /** @type {[string, number]} */ ([attribute, films.get(graph.index.computations[called][0]) ?? -1])));
-  return { name, film, columns: graph.index, rows, operands: rows.map((row) => graph.index.operands[row]), controls: rows.map((row) => graph.controls(row).map((one) => one - first)), calls, root: graph.index.roots[number], does: graph.index.computations[number][2] };
+function unchangedComputation(graph, number, name, numbers) {
+  const place = graph.numbers.get(name);
+  if (place === undefined) return null;
+  const first = graph.first[place];
+  const [, size, does] = graph.index.computations[place];
+  const rows = Array.from({ length: size }, (_, row) => first + row);
+  const calls = rows.map((row) => graph.calls(row).map(([attribute, called]) => /** @type {[string, number]} */ ([attribute, numbers.get(graph.index.computations[called][0]) ?? -1])));
+  const operands = rows.map((row) => graph.index.operands[row]);
+  const controls = rows.map((row) => graph.controls(row).map((other) => other - first));
+  return { name, number, columns: graph.index, rows, operands, controls, calls, root: graph.index.roots[place], does };
 }
 
 /**
  * Puts computations together to the graph of a snapshot.
  * @param {Part[]} parts
- * @param {{label: string, text: string | null, complete: boolean}} told
+ * @param {{label: string, text: string | null, complete: boolean}} description
  * @returns {Graph}
  */
-export function assembleGraph(parts, told) {
-  const numbers = new Map(parts.map(({ film }, number) => [film, number]));
+export function assembleGraph(parts, description) {
+  const places = new Map(parts.map(({ number }, place) => [number, place]));
   const tables = { looks: /** @type {any[]} */ ([]), shapes: /** @type {any[]} */ ([]), shades: /** @type {any[]} */ ([]) };
   const starts = new Map([...new Set(parts.map(({ columns }) => columns))].map((columns) => [columns, appended(tables, columns)]));
-  const index = /** @type {Index} */ ({ ...told, ...tables, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} });
+  const index = /** @type {Index} */ ({ ...description, ...tables, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} });
   for (const part of parts) {
     const { name, columns, rows, operands, controls, calls, root, does } = part;
     const first = index.names.length;
@@ -108,7 +111,7 @@ export function assembleGraph(parts, told) {
       index.shade.push(shade + columns.shade[row]);
       index.operands.push(operands[place]);
       if (controls[place].length) index.controls[first + place] = controls[place].map((one) => first + one);
-      const called = calls[place].flatMap(([attribute, film]) => (numbers.has(film) ? [/** @type {[string, number]} */ ([attribute, numbers.get(film) ?? 0])] : []));
+      const called = calls[place].flatMap(([attribute, number]) => (places.has(number) ? [/** @type {[string, number]} */ ([attribute, places.get(number) ?? 0])] : []));
       if (called.length) index.calls[first + place] = called;
     }
   }
@@ -122,74 +125,81 @@ export function assembleGraph(parts, told) {
  */
 function appended(tables, { looks, shapes, shades }) {
   const starts = [tables.looks.length, tables.shapes.length, tables.shades.length];
-  for (const [all, own] of [[tables.looks, looks], [tables.shapes, shapes], [tables.shades, shades]]) for (const one of own) all.push(one);
+  for (const [all, own] of [[tables.looks, looks], [tables.shapes, shapes], [tables.shades, shades]]) for (const value of own) all.push(value);
   return starts;
 }
 
 /**
- * @param {string} key of the films
- * @param {number} stage
+ * @param {string} key of the computation timelines
+ * @param {number} snapshot
  * @param {All} all
  * @returns {Promise<(Part | null)[]>} every computation of a snapshot; null for what the report leaves out
  */
-async function computations(key, stage, all) {
-  const alive = all.names.flatMap((_, film) => (all.first[film] <= stage && stage < all.end[film] ? [film] : []));
-  const files = new Set(alive.map((film) => all.in[film]));
-  const reels = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, Reel]} */ ([file, readVersions(await load(`${key}-${file}`))]))));
+async function computations(key, snapshot, all) {
+  const numbers = numbersAt(all, snapshot);
+  const files = new Set(numbers.map((number) => all.in[number]));
+  const tables = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, VersionTable]} */ ([file, readVersions(await load(`${key}-${file}`))]))));
   const graph = key.replace(/film$/, "graph");
   const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
   const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
-  const ends = /** @type {[Map<string, number>, Map<string, number>]} */ ([Math.max(...all.end) - 1, 0].map((at) => new Map(all.names.flatMap((_, film) => (all.first[film] <= at && at < all.end[film] ? [[named(all, film, at), film]] : [])))));
-  const starts = offsets(all);
-  return alive.map((film) => {
-    const name = named(all, film, stage);
-    const file = all.in[film];
-    if (file === AT_THE_END) return last && share(last, film, name, ends[0]);
-    if (file === AT_THE_START) return first && share(first, film, name, ends[1]);
-    const reel = reels.get(file);
-    return reel ? computationAt(reel, stage, { name, film, from: starts[film], to: starts[film] + all.sizes[film] }) : null;
+  const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map((end) => new Map(numbersAt(all, end).map((number) => [nameAt(all, number, end), number])));
+  const starts = firstRows(all);
+  return numbers.map((number) => {
+    const name = nameAt(all, number, snapshot);
+    const file = all.in[number];
+    if (file === AT_THE_END) return last && unchangedComputation(last, number, name, namedLast);
+    if (file === AT_THE_START) return first && unchangedComputation(first, number, name, namedFirst);
+    const table = tables.get(file);
+    return table ? computationAt(table, snapshot, { name, number, from: starts[number], to: starts[number] + all.sizes[number] }) : null;
   });
 }
 
 /**
  * @param {All} all
- * @param {number} film
- * @param {number} stage
- * @returns {string} what a computation is called in a snapshot
+ * @param {number} snapshot
+ * @returns {number[]} the numbers of the computations that a snapshot has
  */
-function named({ names, renamed }, film, stage) {
-  return renamed[film]?.findLast(([first]) => first <= stage)?.[1] ?? names[film];
+const numbersAt = ({ first, end }, snapshot) => [...first.keys()].filter((number) => first[number] <= snapshot && snapshot < end[number]);
+
+/**
+ * @param {All} all
+ * @param {number} number of a computation
+ * @param {number} snapshot
+ * @returns {string} what it is called there
+ */
+function nameAt({ names, renamed }, number, snapshot) {
+  return renamed[number]?.findLast(([first]) => first <= snapshot)?.[1] ?? names[number];
 }
 
 /**
  * @param {All} all
- * @returns {number[]} where in its file each film begins
+ * @returns {number[]} where in its file the rows of each computation begin
  */
-function offsets({ in: files, sizes }) {
+function firstRows({ in: files, sizes }) {
   const filled = /** @type {Map<number, number>} */ (new Map());
-  return files.map((file, film) => {
+  return files.map((file, number) => {
     const start = filled.get(file) ?? 0;
-    filled.set(file, start + sizes[film]);
+    filled.set(file, start + sizes[number]);
     return start;
   });
 }
 
 /**
- * @param {string} key
+ * @param {string} key `FILM@SNAPSHOT`
  * @returns {Promise<Graph>}
  */
-async function made(key) {
-  const [films, name] = key.split("@");
-  const [{ stages }, told] = await Promise.all([load(films), load(`${films}-all`)]);
-  const stage = stages.findIndex((/** @type {[string, string]} */ [one]) => one === name);
-  if (stage < 0) throw new Error(`There is no snapshot ${name}.`);
-  const found = await computations(films, stage, { ...told, names: unfold(told.names) });
-  const there = found.flatMap((one) => one ?? []);
-  return assembleGraph(there, { label: stages[stage][1], text: told.texts.includes(name) ? name : null, complete: there.length === found.length });
+async function graphAt(key) {
+  const [timelines, name] = key.split("@");
+  const [{ stages }, all] = await Promise.all([load(timelines), load(`${timelines}-all`)]);
+  const snapshot = stages.findIndex((/** @type {[string, string]} */ [known]) => known === name);
+  if (snapshot < 0) throw new Error(`There is no snapshot ${name}.`);
+  const parts = await computations(timelines, snapshot, { ...all, names: unfold(all.names) });
+  const present = parts.filter((part) => part !== null);
+  return assembleGraph(present, { label: stages[snapshot][1], text: all.texts.includes(name) ? name : null, complete: present.length === parts.length });
 }
 
-/** @type {Map<string, Promise<Graph>>} */
-const known = new Map();
+/** Graphs by their keys. @type {Map<string, Promise<Graph>>} */
+const graphs = new Map();
 
 /**
  * Loads the graph of a snapshot, once.
@@ -198,8 +208,8 @@ const known = new Map();
  */
 export function loadSnapshotGraph(key) {
   if (!key.includes("@")) return loadGraph(key);
-  const found = known.get(key) ?? made(key);
-  known.set(key, found);
-  found.catch(() => known.delete(key));
-  return found;
+  const graph = graphs.get(key) ?? graphAt(key);
+  graphs.set(key, graph);
+  graph.catch(() => graphs.delete(key));
+  return graph;
 }

@@ -8,6 +8,7 @@ import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { entryAddress, nameLink } from "../names/words.js";
+import { NUMBERS, cellText, formatted, matchingRows, searchTexts, sortedRows } from "./rows.js";
 
 /** Rows beyond which cells stay on one line and only those in sight are drawn. */
 const WINDOWED = 200;
@@ -15,42 +16,12 @@ const SPARE = 12;
 const PRINTED = 2000;
 const WIDEST = 64;
 const SHORT = 24;
-const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent"]);
 
-/** @typedef {{title: string, kind: string, help?: string, of?: string}} Column `of`: the kind of word that its cells name */
-/** @typedef {[string, number[]]} Name a name, and for each of its parts the length and the number of its meaning, or -1 */
-/** @typedef {string | [string, string]} Meaning a sentence, or a sentence and the `KIND:NAME` of its entry */
-/** @typedef {string | number | [string, string] | Name | null} Cell */
-/**
- * @typedef {object} TableData
- * @property {Column[]} columns
- * @property {Cell[][]} rows
- * @property {[number, "asc" | "desc"]} [sort]
- * @property {Meaning[]} [meanings] what the parts of names mean
- * @property {string} [filter_placeholder]
- * @property {string} [empty]
- */
-
-/** @param {Cell} cell */
-const text = (cell) => (cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell));
-
-/**
- * Returns text by which numbers inside names sort as numbers.
- * @param {string} name
- */
-const natural = (name) => name.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
-
-/**
- * @param {Column} column
- * @param {Cell} cell
- */
-function written(column, cell) {
-  if (typeof cell !== "number") return text(cell);
-  if (column.kind === "bytes") return format.bytes(cell);
-  if (column.kind === "flops") return format.flops(cell);
-  if (column.kind === "percent") return format.percent(cell);
-  return column.kind === "float" ? format.float(cell) : format.count(cell);
-}
+/** @typedef {import("./rows.js").Column} Column */
+/** @typedef {import("./rows.js").Name} Name */
+/** @typedef {import("./rows.js").Meaning} Meaning */
+/** @typedef {import("./rows.js").Cell} Cell */
+/** @typedef {import("./rows.js").TableData} TableData */
 
 /**
  * Lets a long name break behind its separators, not in the middle of a word.
@@ -122,7 +93,7 @@ function asked({ kind, of }, name, windowed) {
 function content(column, cell, meanings, windowed = false) {
   if (cell === null) return element("span.xr-unknown", { title: "not known" }, format.unknown);
   if (column.kind === "name" && Array.isArray(cell)) return takenApart(/** @type {Name} */ (cell), meanings, windowed);
-  const shown = written(column, cell);
+  const shown = formatted(column, cell);
   if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
     const word = column.of ? `${column.of}:${shown}` : null;
     return element("a", { href: insideReport(cell[1]), "data-word": word }, shown);
@@ -221,7 +192,7 @@ export class Table {
   setWidths() {
     const widths = this.data.columns.map((column, index) => {
       let longest = column.title.length + 2;
-      for (const row of this.data.rows) longest = Math.max(longest, written(column, row[index]).length);
+      for (const row of this.data.rows) longest = Math.max(longest, formatted(column, row[index]).length);
       return Math.min(longest, WIDEST) + 3;
     });
     const total = widths.reduce((sum, width) => sum + width, 0);
@@ -259,7 +230,7 @@ export class Table {
 
   update() {
     this.shown = this.matching();
-    this.order();
+    if (this.sort) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
     for (const [index, head] of this.heads.entries()) {
       const direction = this.sort?.[0] === index ? this.sort[1] : "";
       head.setAttribute("aria-sort", direction ? `${direction}ending` : "none");
@@ -274,29 +245,9 @@ export class Table {
 
   /** @returns {number[]} the rows that contain every word of the filter */
   matching() {
-    const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const all = Array.from(this.data.rows.keys());
-    if (!words.length) return all;
-    this.haystack ??= this.data.rows.map((row) => row.map(text).join("\n").toLowerCase());
-    const haystack = this.haystack;
-    return all.filter((row) => words.every((word) => haystack[row].includes(word)));
-  }
-
-  /** Sorts what is shown; what is not known comes last either way. */
-  order() {
-    if (!this.sort) return;
-    const [index, direction] = this.sort;
-    const sign = direction === "asc" ? 1 : -1;
-    const keys = this.data.rows.map((row) => {
-      const cell = row[index];
-      return typeof cell === "number" || cell === null ? cell : natural(text(cell));
-    });
-    this.shown.sort((one, other) => {
-      const [left, right] = [keys[one], keys[other]];
-      if (left === right) return one - other;
-      if (left === null || right === null) return left === null ? 1 : -1;
-      return left < right ? -sign : sign;
-    });
+    if (!this.filter.value.trim()) return [...this.data.rows.keys()];
+    this.haystack ??= searchTexts(this.data.rows);
+    return matchingRows(this.haystack, this.filter.value);
   }
 
   /** @param {boolean} [printing] draw all that fits on paper */
@@ -369,7 +320,7 @@ export class Table {
    */
   look(column, cell) {
     if (NUMBERS.has(column.kind)) return "td.xr-number";
-    if (text(cell).length <= SHORT) return "td.xr-short";
+    if (cellText(cell).length <= SHORT) return "td.xr-short";
     return column.kind === "code" || column.kind === "name" ? "td.xr-mono" : "td";
   }
 
@@ -380,7 +331,7 @@ export class Table {
   title(column, cell) {
     const scaled = column.kind === "bytes" || column.kind === "flops";
     if (scaled && typeof cell === "number") return `${format.count(cell)} ${column.kind}`;
-    return this.windowed && cell !== null && text(cell).length > 24 ? text(cell) : null;
+    return this.windowed && cell !== null && cellText(cell).length > 24 ? cellText(cell) : null;
   }
 
   /**

@@ -1,0 +1,80 @@
+/** Rows of a table as values: what a cell says, which rows match a filter, in which order they stand. */
+
+import { format } from "../core/format.js";
+
+/** Kinds of columns that hold numbers. */
+export const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent"]);
+
+/** @typedef {{title: string, kind: string, help?: string, of?: string}} Column `of`: the kind of word that its cells name */
+/** @typedef {[string, number[]]} Name a name, and for each of its parts the length and the number of its meaning, or -1 */
+/** @typedef {string | [string, string]} Meaning a sentence, or a sentence and the `KIND:NAME` of its entry */
+/** @typedef {string | number | [string, string] | Name | null} Cell */
+/**
+ * @typedef {object} TableData
+ * @property {Column[]} columns
+ * @property {Cell[][]} rows
+ * @property {[number, "asc" | "desc"]} [sort]
+ * @property {Meaning[]} [meanings] what the parts of names mean
+ * @property {string} [filter_placeholder]
+ * @property {string} [empty]
+ */
+
+/** @param {Cell} cell @returns {string} what is searched and sorted by */
+export const cellText = (cell) => (cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell));
+
+/**
+ * Returns text by which numbers inside names sort as numbers.
+ * @param {string} name
+ */
+const natural = (name) => name.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
+
+/**
+ * Returns a cell as it is shown.
+ * @param {Column} column
+ * @param {Cell} cell
+ */
+export function formatted(column, cell) {
+  if (typeof cell !== "number") return cellText(cell);
+  if (column.kind === "bytes") return format.bytes(cell);
+  if (column.kind === "flops") return format.flops(cell);
+  if (column.kind === "percent") return format.percent(cell);
+  return column.kind === "float" ? format.float(cell) : format.count(cell);
+}
+
+/**
+ * @param {Cell[][]} rows
+ * @returns {string[]} of each row the text in which a filter looks, in lower case
+ */
+export const searchTexts = (rows) => rows.map((row) => row.map(cellText).join("\n").toLowerCase());
+
+/**
+ * @param {string[]} texts of all rows
+ * @param {string} filter
+ * @returns {number[]} the rows that contain every word of the filter
+ */
+export function matchingRows(texts, filter) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return [...texts.keys()].filter((row) => words.every((word) => texts[row].includes(word)));
+}
+
+/**
+ * Sorts rows by a column; what is not known comes last either way.
+ * @param {Cell[][]} rows
+ * @param {number[]} shown the rows to sort
+ * @param {number} column
+ * @param {"asc" | "desc"} direction
+ * @returns {number[]}
+ */
+export function sortedRows(rows, shown, column, direction) {
+  const sign = direction === "asc" ? 1 : -1;
+  const keys = rows.map((row) => sortKey(row[column]));
+  return [...shown].sort((first, second) => {
+    const [left, right] = [keys[first], keys[second]];
+    if (left === right) return first - second;
+    if (left === null || right === null) return left === null ? 1 : -1;
+    return left < right ? -sign : sign;
+  });
+}
+
+/** @param {Cell} cell */
+const sortKey = (cell) => (typeof cell === "number" || cell === null ? cell : natural(cellText(cell)));
