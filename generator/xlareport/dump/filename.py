@@ -70,6 +70,8 @@ class DumpName(FastPickle):
     """What keys the module in its folder: `[TIMESTAMP.]module_ID[.NAME]`."""
     folder: str = ""
     """The folder that the module was dumped to: above `shardy/` and above a module's own folder."""
+    process_folder: str = ""
+    """Folder and process, where XLA wrote `NAME/HOST_PROCESS/` for each module; else empty."""
 
     def __str__(self) -> str:
         """Return the path that was parsed, byte for byte."""
@@ -118,6 +120,7 @@ def _read_folder(reading: NameReading, folder: str, name: str) -> None:
     if own and f".{own['subfolder_name']}." in f".{name}.":
         reading.match(own)
         reading.fields["folder"] = folder
+        reading.fields["process_folder"] = f"{own['folder'] or ''}/{own['host']}_{own['process']}"
     else:
         reading.part("folder", folder)
 
@@ -165,6 +168,7 @@ def _finished(reading: NameReading) -> DumpName:
         ambiguous=" ".join(reading.notes) or None,
         module_prefix=_module_prefix(fields),
         folder=fields.get("folder", ""),
+        process_folder=fields.get("process_folder", ""),
     )
 
 

@@ -119,6 +119,8 @@ class ModuleFiles:
     """Files of code whose names name no module: only their texts tell whether they are its own."""
     is_alone: bool = False
     """Whether the dump holds no other module to which those may belong."""
+    folder: str = ""
+    """The folder that XLA wrote to, above the module's own."""
 
     @property
     def bytes(self) -> int:
@@ -206,6 +208,7 @@ def _modules(members: dict[Identity, list[Artifact]]) -> tuple[ModuleFiles, ...]
             id=identity.id,
             name=identity.name or key,
             timestamp=identity.timestamp,
+            folder=identity.folder,
             stages=_stages(members[identity]),
             artifacts=tuple(sorted(members[identity], key=lambda one: one.path)),
         )
@@ -218,7 +221,7 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
     halves: dict[tuple[str, str], ModuleFiles] = {}
     rest: dict[str, ModuleFiles] = {}
     for one in modules:
-        where = _folder(one.artifacts[0]), one.name
+        where = one.folder, one.name
         ends = {stage.name for stage in one.stages}
         if "before_optimizations" in ends and "pass" in ends and "after_optimizations" not in ends:
             halves[where] = one

@@ -10,6 +10,7 @@ from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helpers import Role
 from xlareport.analysis.modules.links import links
 from xlareport.analysis.modules.marker import MarkerHit
+from xlareport.analysis.modules.processes import process_count
 from xlareport.analysis.modules.ranking import MainGuess, Ranked, main_guess, rank
 from xlareport.analysis.modules.ranks import ranks
 from xlareport.analysis.modules.retraces import RetraceGroup, retraces
@@ -177,7 +178,7 @@ def report_view(analysed: Analysed, marker: str | None = None) -> ReportView:
         retrace_groups=relations.retrace_views(retraced),
         eager_functions=relations.eager_views(eager),
         rank_groups=relations.rank_views(grouped),
-        processes=None if None in apart.values() else len(set(apart.values())),
+        processes=parts.make("The number of processes", lambda: process_count(summaries), None),
     )
 
 

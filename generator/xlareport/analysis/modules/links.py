@@ -11,7 +11,7 @@ from typing import Literal
 
 from xlareport.analysis.modules.autotuning_pieces import cut_out
 from xlareport.analysis.modules.ports import Port, Ports, block, ports, without
-from xlareport.analysis.modules.processes import Process, processes
+from xlareport.analysis.modules.processes import Process, once_each, processes, ranks_in_one_folder
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 
@@ -162,13 +162,16 @@ def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[ModuleLink]:
     What was cut out of another module is only compiled or timed; nothing is handed on to it.
     """
     apart: dict[Process, list[Ports]] = defaultdict(list)
-    found, pieces = processes(summaries), cut_out(summaries)
-    for one in summaries:
-        process = found[one.files.key]
-        if one.traits.content and process is not None and one.files.key not in pieces:
-            apart[process].append(ports(one))
+    assigned, pieces = processes(summaries), cut_out(summaries)
+    for module in summaries:
+        process = assigned[module.files.key]
+        if module.traits.content and process is not None and module.files.key not in pieces:
+            apart[process].append(ports(module))
     for modules in apart.values():
         yield from _of_process(modules)
+    for members in ranks_in_one_folder(summaries).values():
+        for link in _of_process([ports(module) for module in once_each(members)]):
+            yield replace(link, reason=f"{link.reason}; several ranks wrote into this folder")
 
 
 def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:

@@ -15,47 +15,105 @@ Process = tuple[str, int]
 
 
 def processes(summaries: Iterable[ModuleSummary]) -> Mapping[str, Process | None]:
-    """Return the process of each module by its key; None where it cannot be told."""
+    """Return the process of each module by its key; None where it is not known."""
+    assigned: dict[str, Process | None] = {}
+    for where, members in by_folder(summaries).items():
+        for module, number in zip(members, _numbers(members), strict=True):
+            assigned[module.files.key] = None if number is None else (where, number)
+    return assigned
+
+
+def process_count(summaries: Sequence[ModuleSummary]) -> int | None:
+    """Return how many processes compiled modules with snapshots; None where it is not known."""
+    assigned = processes(summaries)
+    compiled = {assigned[one.files.key] for one in summaries if one.stages}
+    return None if None in compiled else len(compiled or {*assigned.values()})
+
+
+def ranks_in_one_folder(
+    summaries: Sequence[ModuleSummary],
+) -> Mapping[str, Sequence[ModuleSummary]]:
+    """Return, by folder, the modules of ranks that cannot be told apart by number and time.
+
+    That they are ranks of one program shows in modules of one name and one content under several
+    numbers, which a process compiles once; folders without any are those of unrelated programs.
+    """
+    assigned = processes(summaries)
+    unknown = [one for one in summaries if assigned[one.files.key] is None and one.traits.content]
+    return {
+        where: members
+        for where, members in by_folder(unknown).items()
+        if len({_program(one) for one in members}) < len(members)
+    }
+
+
+def once_each(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]:
+    """Return each program of ranks in one folder once, in the order of the one that has most.
+
+    A rank that compiles more than the others gives its modules the higher numbers.
+    """
+    last = {_program(one): one for one in sorted(members, key=_number)}
+    return sorted(last.values(), key=_number)
+
+
+def _program(module: ModuleSummary) -> tuple[str, str]:
+    return module.display_name, module.traits.content
+
+
+def _number(module: ModuleSummary) -> int:
+    return module.files.id or 0
+
+
+def by_folder(summaries: Iterable[ModuleSummary]) -> Mapping[str, list[ModuleSummary]]:
+    """Return the modules of each folder that processes wrote to, in their order."""
     folders: dict[str, list[ModuleSummary]] = defaultdict(list)
-    for one in summaries:
-        folders[folder(one)].append(one)
-    found: dict[str, Process | None] = {}
-    for where, members in folders.items():
-        numbers = _numbers(members)
-        for one, number in zip(members, numbers, strict=True):
-            found[one.files.key] = None if number is None else (where, number)
-    return found
+    for module in summaries:
+        folders[folder(module)].append(module)
+    return folders
 
 
-def folder(one: ModuleSummary) -> str:
-    """Return the folder that XLA wrote to, above a module's own."""
-    path = one.files.artifacts[0].path if one.files.artifacts else ""
-    return path.rpartition("/")[0].partition("/module_")[0]
+def folder(module: ModuleSummary) -> str:
+    """Return the folder that XLA wrote to, with the process where that has a folder of its own."""
+    files = module.files
+    own = files.artifacts[0].name.process_folder if files.artifacts else ""
+    return own or files.folder
 
 
 def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
-    """Return the number of each module's process: in one folder, in the order of time."""
-    times = Counter(one.files.id for one in members if one.files.id is not None)
-    most = max(times.values(), default=1)
+    """Return the number of each module's process: in one folder, in the order of time.
+
+    Files beside the snapshots bear no timestamp, so that those of several processes are one.
+    """
+    compiled = [at for at, one in enumerate(members) if one.stages]
+    most = max(Counter(_ids(members[at] for at in compiled)).values(), default=1)
     if most == 1:
         return [0] * len(members)
-    stamps = [_written(one) for one in members]
-    order = sorted(range(len(members)), key=lambda at: (stamps[at] or 0, members[at].files.id or 0))
     numbers: list[int | None] = [None] * len(members)
+    in_time = sorted(
+        compiled, key=lambda at: (_written(members[at]) or 0, members[at].files.id or 0)
+    )
     process, last = -1, None
-    for at in order:
+    for at in in_time:
         number = members[at].files.id
         if number is not None:
             process += last is None or number <= last
             last = number
             numbers[at] = process
-    known = all(stamps) and process + 1 == most
+    known = all(_written(members[at]) for at in compiled) and process + 1 == most
     return numbers if known else [None] * len(members)
 
 
-def _written(one: ModuleSummary) -> float | None:
+def _ids(members: Iterable[ModuleSummary]) -> Iterable[int]:
+    return (one.files.id for one in members if one.files.id is not None)
+
+
+def _in_time(module: ModuleSummary) -> tuple[float, int]:
+    return _written(module) or 0, module.files.id or 0
+
+
+def _written(module: ModuleSummary) -> float | None:
     """Return when compilation began as far as the dump tells: microseconds, or seconds of files."""
-    if one.files.timestamp is not None:
-        return float(one.files.timestamp)
-    told = [artifact.entry.modified for artifact in one.files.artifacts]
-    return min((moment * 1e6 for moment in told if moment is not None), default=None)
+    if module.files.timestamp is not None:
+        return float(module.files.timestamp)
+    times = [one.entry.modified for one in module.files.artifacts]
+    return min((time * 1e6 for time in times if time is not None), default=None)

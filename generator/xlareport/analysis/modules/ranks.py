@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from xlareport.analysis.modules.features import CollectiveCall
-from xlareport.analysis.modules.processes import Process, processes
+from xlareport.analysis.modules.processes import Process, processes, ranks_in_one_folder
 from xlareport.analysis.modules.retraces import Difference, function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -52,16 +52,30 @@ def ranked_together(
     """
     apart = processes(summaries)
     times: Counter[tuple[Process, str]] = Counter()
-    found: dict[tuple[str, int], list[ModuleSummary]] = defaultdict(list)
-    for one in summaries:
-        process, name = apart[one.files.key], function_name(one.display_name)
-        if process is not None and one.traits.content:
+    named: dict[tuple[str, int], list[ModuleSummary]] = defaultdict(list)
+    for module in summaries:
+        process, name = apart[module.files.key], function_name(module.display_name)
+        if process is not None and module.traits.content:
             times[process, name] += 1
-            found[name, times[process, name]].append(one)
-    for (name, _), same in found.items():
-        members = [one for one in same if _is_rank_of(one, same[0])]
+            named[name, times[process, name]].append(module)
+    for (name, _), same in named.items():
+        members = [module for module in same if _is_rank_of(module, same[0])]
         if len(members) > 1:
             yield name, members
+    yield from _of_one_folder(summaries)
+
+
+def _of_one_folder(
+    summaries: Sequence[ModuleSummary],
+) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
+    """Yield modules of one name and content that ranks wrote into one folder under own numbers."""
+    for members in ranks_in_one_folder(summaries).values():
+        alike: dict[tuple[str, str], list[ModuleSummary]] = defaultdict(list)
+        for module in members:
+            alike[module.display_name, module.traits.content].append(module)
+        for (name, _), same in alike.items():
+            if len(same) > 1:
+                yield function_name(name), same
 
 
 def _is_rank_of(one: ModuleSummary, first: ModuleSummary) -> bool:

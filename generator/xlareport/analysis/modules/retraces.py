@@ -12,7 +12,10 @@ from xlareport.analysis.modules.summary import ModuleSummary
 
 _NUMBERED = re.compile(r"(?:\d++[._])++")
 """Numbers at the end, of a name read backwards: from its end there is one place to begin."""
+_CLUSTER = re.compile(r"cluster_\w+")
 _ALIKE = 0.8
+_TELLING = 5
+"""Operations from which on it says something that two modules have the same ones."""
 _ROWS = 40
 
 
@@ -69,18 +72,27 @@ def retraced(
 
 
 def function_name(module: str) -> str:
-    """Return the name of a module without what frameworks append for each compilation."""
+    """Return the name of a module without what frameworks append for each compilation.
+
+    The number of a TensorFlow cluster is its name: another number is another cluster.
+    """
     plain = module.partition("__Xla")[0]
+    if _CLUSTER.fullmatch(plain):
+        return plain
     found = _NUMBERED.match(plain[::-1])
     return plain[: len(plain) - found.end()] or plain if found else plain
 
 
-def _same_function(one: ModuleSummary, other: ModuleSummary) -> bool:
-    """Say whether modules of one name are one function: from the same lines, or much alike."""
-    mine, yours = set(one.traits.places), set(other.traits.places)
-    if len(mine) > 1 and len(yours) > 1:
+def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
+    """Say whether modules of one name are one function: from the same lines, or much alike.
+
+    A module of few operations is like many others.
+    """
+    mine, yours = set(module.traits.places), set(other.traits.places)
+    if mine and yours:
         return 2 * len(mine & yours) >= min(len(mine), len(yours))
-    return _likeness(one, other) >= _ALIKE
+    least = min(module.traits.operation_count, other.traits.operation_count)
+    return least >= _TELLING and _likeness(module, other) >= _ALIKE
 
 
 def _likeness(one: ModuleSummary, other: ModuleSummary) -> float:

@@ -15,7 +15,6 @@ from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.report import (
     DifferenceView,
-    LinkView,
     RankGroupView,
     ReportView,
     RetraceGroupView,
@@ -62,6 +61,8 @@ class ProgramPage:
     """Which modules follow one another; empty where no two are linked."""
     has_links: bool
     retraced: tuple[DifferenceTable, ...]
+    not_retraced: str
+    """What stands in place of an empty `retraced`: that nothing was, or that nobody looked."""
     repeated: str
     processes: str
     """What is known of the processes; empty where there is one."""
@@ -84,10 +85,11 @@ def program_page(
         source=f"{picture.key}.svg" if picture else "",
         alt=f"Graph of {units.plural(len(drawing.nodes), 'module')}" if drawing else "",
         notes=drawing.notes if drawing else (),
-        links=_links_words(report.links),
+        links=_links_words(report),
         chain=prose(_chain_words(report)),
         has_links=bool(report.links),
         retraced=_retraced(report),
+        not_retraced=_not_retraced(report),
         repeated=_repeated(report),
         processes=_processes(report),
         ranks=_ranks(report),
@@ -137,7 +139,10 @@ def _named(report: ReportView) -> dict[str, NamedModule]:
     }
 
 
-def _links_words(links: Sequence[LinkView]) -> str:
+def _links_words(report: ReportView) -> str:
+    links = report.links
+    if not links and report.processes is None and report.modules:
+        return "Not checked: it is not known which modules are of one process."
     if not links:
         return (
             "No link was found: no graph of a framework lies in this dump, and no shapes of "
@@ -211,19 +216,45 @@ def _repeated(report: ReportView) -> str:
     )
 
 
-def _processes(report: ReportView) -> str:
+def _not_retraced(report: ReportView) -> str:
+    """Say that no function was compiled again, or why that was not checked."""
+    unread = sum(one.final.instructions is None for one in report.modules)
     if report.processes is None and report.modules:
         return (
-            "Several processes wrote into one folder, for a number of a module comes up twice "
-            "there. Their modules cannot be told apart, as the times of the files do not say which "
-            "were written together, so that no links and no repeated compilations are guessed "
-            "among them."
+            "Not checked: several processes wrote into one folder, and it is not known which "
+            "modules are of one process."
         )
+    if unread and unread == len(report.modules):
+        return "Not checked: no module could be read."
+    found = "No function of the program was compiled more than once."
+    if unread:
+        return f"{found} {units.plural(unread, 'module')} could not be read and were not checked."
+    return found
+
+
+def _processes(report: ReportView) -> str:
+    if report.processes is None and report.modules:
+        return _unknown_processes(report)
     if report.processes is None or report.processes < _SEVERAL:
         return ""
     many = units.plural(report.processes, "process", "processes")
     said = f"{many} wrote this dump; links and repeated compilations are looked for in each alone."
     return said if report.rank_groups else f"{said} No function was compiled by more than one."
+
+
+def _unknown_processes(report: ReportView) -> str:
+    """Say what is known of processes that wrote into one folder at the same time."""
+    said = (
+        "At least 2 processes wrote into one folder: a number of a module comes up twice there. "
+        "The times of the files do not say which modules are of one process."
+    )
+    if report.rank_groups:
+        return (
+            f"{said} Modules of one name and one content under several numbers show that they are "
+            "ranks of one program. Links are guessed from one copy of each module; repeated "
+            "compilations were not checked."
+        )
+    return f"{said} Links and repeated compilations were not checked."
 
 
 _SEVERAL = 2
