@@ -1,13 +1,20 @@
 """Processes: by folder, and by time where numbers come twice; else nobody knows."""
 
 from dataclasses import replace
+from pathlib import Path
 
+from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
 from xlareport.analysis.modules.links import links
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.processes import process_count, processes
+from xlareport.analysis.modules.ranks import ranks
 from xlareport.analysis.modules.retraces import retraces
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.classify import classify
+from xlareport.dump.filename import DumpName
+from xlareport.dump.modules import Artifact
+from xlareport.dump.source import Entry
 
 ADD = """\
   %a = f32[2,3]{1,0} parameter(0)
@@ -28,6 +35,10 @@ def at(one: ModuleSummary, second: float) -> ModuleSummary:
     return replace(one, files=replace(one.files, artifacts=told))
 
 
+def beside(name: DumpName) -> Artifact:
+    return Artifact(Entry(str(name), 10, None, Path(str(name))), name)
+
+
 def numbers(found: list[ModuleSummary]) -> list[int | None]:
     apart = processes(found)
     told = [apart[one.files.key] for one in found]
@@ -43,13 +54,13 @@ def test_numbers_that_come_once_are_of_one_process(compiled: Compile) -> None:
 
 
 def test_numbers_that_begin_anew_are_of_another_process(compiled: Compile) -> None:
-    found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.f", "module_0002.g")
+    found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.h", "module_0002.k")
     told = [at(one, second) for one, second in zip(found, (10, 20, 11, 21), strict=True)]
     assert numbers(told) == [0, 1, 0, 1]
 
 
 def test_processes_at_the_same_time_cannot_be_told_apart(compiled: Compile) -> None:
-    found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.f", "module_0002.g")
+    found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.h", "module_0002.k")
     told = [at(one, second) for one, second in zip(found, (10, 11, 13, 12), strict=True)]
     assert numbers(told) == [None] * 4
 
@@ -60,3 +71,60 @@ def test_nothing_joins_modules_of_different_processes(compiled: Compile) -> None
     assert [(one.source, one.target) for one in links(told)] == []
     assert retraces(told) == ()
     assert len(retraces(found[::2])) == 1
+
+
+def test_a_folder_of_compiler_inputs_is_no_process_of_its_own(compiled: Compile) -> None:
+    """jaxlib 0.7 to 0.9 put the inputs of each compilation into a folder named for the time."""
+    found = compiled(
+        {
+            "module_0001.f.before_optimizations.txt": ADD,
+            "module_0003.g.before_optimizations.txt": ADD,
+        }
+    )
+    inputs = classify(["jit_f_1795254297557/module.mlir", "shardy/module_0003.g/00.input.mlir"])
+    told = [
+        replace(one, files=replace(one.files, artifacts=(beside(name), *one.files.artifacts)))
+        for one, name in zip(found, inputs, strict=True)
+    ]
+    assert numbers(told) == [0, 0]
+    assert process_count(told) == 1
+
+
+def test_a_folder_for_each_module_and_process_tells_the_process() -> None:
+    names = classify(
+        [
+            "jit_f/host_17/module_0001.jit_f.before_optimizations.txt",
+            "jit_g/host_17/module_0003.jit_g.before_optimizations.txt",
+            "jit_f/host_18/module_0001.jit_f.before_optimizations.txt",
+        ]
+    )
+    folders = [name.process_folder for name in names]
+    assert folders == ["/host_17", "/host_17", "/host_18"]
+
+
+def test_files_beside_lost_modules_are_no_process(compiled: Compile) -> None:
+    """Options bear no timestamp: two processes that stamp their snapshots write one such file."""
+    found = modules(compiled, "module_0000.f", "module_0000.g")
+    lost = replace(found[0], files=replace(found[0].files, key="options"), stages=())
+    told = [lost, at(found[0], 10), at(found[1], 20)]
+    assert numbers(told) == [None, 0, 1]
+    assert process_count(told) == 2
+
+
+def test_ranks_that_write_into_one_folder_at_once_keep_their_links(compiled: Compile) -> None:
+    """Rank 0 alone compiles `log`, so that the numbers behind it shift."""
+    texts_of_ranks = {
+        "module_0000.init": texts.INIT,
+        "module_0002.log": texts.SUMMARY,
+        "module_0002.step": texts.train(16),
+        "module_0004.step": texts.train(16),
+    }
+    found = compiled(
+        {f"{key}.before_optimizations.txt": text for key, text in texts_of_ranks.items()}
+    )
+    told = [at(one, second) for one, second in zip(found, (10, 12, 11, 11), strict=True)]
+    assert process_count(told) is None
+    assert [len(group.members) for group in ranks(told)] == [2]
+    assert all("several ranks" in link.reason for link in links(told))
+    assert links(told)
+    assert retraces(told) == ()

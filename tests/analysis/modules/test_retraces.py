@@ -46,6 +46,28 @@ def test_one_name_for_two_functions_is_no_retrace(compiled: Compile) -> None:
     assert retraces(modules) == ()
 
 
+def test_different_clusters_are_different_functions(compiled: Compile) -> None:
+    attributes = "XlaCompiledKernel_true__XlaNumConstantArgs_0_"
+    modules = compiled(
+        {
+            f"module_0000.cluster_1__{attributes}.before_optimizations.txt": texts.train(),
+            f"module_0002.cluster_2__{attributes}.before_optimizations.txt": texts.train(),
+        }
+    )
+    assert retraces(modules) == ()
+
+
+def test_modules_that_do_next_to_nothing_are_not_held_for_one_function(compiled: Compile) -> None:
+    empty = "  ROOT %a = f32[{}]{{0}} parameter(0)"
+    modules = compiled(
+        {
+            f"module_000{size}.SyncTensorsGraph.before_optimizations.txt": empty.format(size)
+            for size in (2, 4)
+        }
+    )
+    assert retraces(modules) == ()
+
+
 def test_the_copy_of_another_process_is_no_retrace(compiled: Compile) -> None:
     (one,) = compiled({"module_0000.jit_f.before_optimizations.txt": texts.train()})
     again = replace(one, files=replace(one.files, key="other"))
@@ -58,7 +80,8 @@ def test_the_copy_of_another_process_is_no_retrace(compiled: Compile) -> None:
         ("jit_train_step", "jit_train_step"),
         ("SyncTensorsGraph.717", "SyncTensorsGraph"),
         ("a_inference_step_141__XlaMustCompile_true_config_proto_3_.268", "a_inference_step"),
-        ("cluster_0__XlaCompiledKernel_true_.2", "cluster"),
+        ("cluster_0__XlaCompiledKernel_true_.2", "cluster_0"),
+        ("cluster_51__XlaCompiledKernel_true__XlaNumConstantArgs_0_.80", "cluster_51"),
         ("_1", "_1"),
     ],
 )

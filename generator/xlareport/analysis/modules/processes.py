@@ -100,7 +100,14 @@ def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
             last = number
             numbers[at] = process
     known = all(_written(members[at]) for at in compiled) and process + 1 == most
-    return numbers if known else [None] * len(members)
+    if not known or _repeats((numbers[at], _program(members[at])) for at in compiled):
+        return [None] * len(members)
+    return numbers
+
+
+def _repeats(programs: Iterable[tuple[int | None, tuple[str, str]]]) -> bool:
+    """Say whether one process would have compiled a program twice: then ranks ran side by side."""
+    return max(Counter(one for one in programs if one[1][1]).values(), default=1) > 1
 
 
 def _ids(members: Iterable[ModuleSummary]) -> Iterable[int]:

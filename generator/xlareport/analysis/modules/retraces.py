@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import cut_out
+from xlareport.analysis.modules.helpers import is_own_function
 from xlareport.analysis.modules.processes import Process, processes
 from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -88,11 +89,26 @@ def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
 
     A module of few operations is like many others.
     """
+    if _same_operation(module, other):
+        return True
     mine, yours = set(module.traits.places), set(other.traits.places)
     if mine and yours:
         return 2 * len(mine & yours) >= min(len(mine), len(yours))
     least = min(module.traits.operation_count, other.traits.operation_count)
+    if module.traits.content == other.traits.content:
+        return least > 0
     return least >= _TELLING and _likeness(module, other) >= _ALIKE
+
+
+def _same_operation(module: ModuleSummary, other: ModuleSummary) -> bool:
+    """Say whether both are one operation of JAX outside jit, which is compiled for each shape."""
+    alike = module.traits.operations == other.traits.operations != ()
+    return alike and all(_is_operation(one) for one in (module, other))
+
+
+def _is_operation(module: ModuleSummary) -> bool:
+    from_one_line = len(module.traits.places) == 1
+    return from_one_line and module.origin.frontend == "jax" and not is_own_function(module)
 
 
 def _likeness(one: ModuleSummary, other: ModuleSummary) -> float:
@@ -102,10 +118,16 @@ def _likeness(one: ModuleSummary, other: ModuleSummary) -> float:
 
 
 def _group(name: str, members: Sequence[ModuleSummary]) -> RetraceGroup:
-    shared = all(one.traits.places for one in members)
-    reason = "the same name and the same source lines" if shared else "the same name, alike inside"
     found = tuple(_differences(members))[:_ROWS]
-    return RetraceGroup(name, tuple(members), found, reason)
+    return RetraceGroup(name, tuple(members), found, _reason(members))
+
+
+def _reason(members: Sequence[ModuleSummary]) -> str:
+    if all(_same_operation(members[0], one) for one in members[1:]):
+        return "an operation of the same name outside jit"
+    if all(one.traits.places for one in members):
+        return "the same name and the same source lines"
+    return "the same name, alike inside"
 
 
 def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
