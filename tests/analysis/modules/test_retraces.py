@@ -87,3 +87,21 @@ def test_the_copy_of_another_process_is_no_retrace(compiled: Compile) -> None:
 )
 def test_names_lose_what_is_counted_up(module: str, name: str) -> None:
     assert function_name(module) == name
+
+
+def test_one_operation_outside_jit_on_two_lines_is_compiled_for_each_shape(
+    compiled: Compile,
+) -> None:
+    """The lines differ, so that they are no reason; JAX compiles the operation by its name."""
+    line = (
+        "  ROOT %n = f32[{0}] iota(), iota_dimension=0, "
+        'metadata={{source_file="a.py" source_line={0}}}'
+    )
+    modules = compiled(
+        {
+            f"module_000{size}.jit_iota.before_optimizations.txt": line.format(size)
+            for size in (2, 4)
+        }
+    )
+    (group,) = retraces(modules)
+    assert group.reason == "an operation of the same name outside jit"
