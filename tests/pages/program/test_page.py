@@ -88,8 +88,13 @@ def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpac
 
 def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:
     analysed, report = made(unpacked, "jax-cpu-two-runs")
-    assert "Several processes" in page_of((analysed, replace(report, processes=None))).processes
-    assert not page_of((analysed, replace(report, processes=1))).processes
+    assert report.processes == 2
+    unknown = page_of((analysed, replace(report, processes=None)))
+    assert "At least 2 processes" in unknown.processes
+    assert unknown.not_retraced.startswith("Not checked: several processes")
+    alone = page_of((analysed, replace(report, processes=1)))
+    assert not alone.processes
+    assert alone.not_retraced.startswith("No function of the program was compiled more than once.")
 
 
 def test_a_trace_beside_the_dump_decides_and_is_told(unpacked: Unpack) -> None:
