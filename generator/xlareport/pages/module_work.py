@@ -283,6 +283,7 @@ def _summary(change: StepChange) -> StepSummary:
         removed=len(change.removed),
         modified=len(change.modified),
         headline="" if change.identical else change.headline,
+        weight=change.weight,
     )
 
 

@@ -176,16 +176,16 @@ def test_what_a_fusion_takes_in_keeps_its_numbers() -> None:
     assert numbers_changed(step(before, read)) == ()
 
 
-def _done(added: int, removed: int, modified: int) -> StepSummary:
-    return StepSummary(changed=True, added=added, removed=removed, modified=modified, headline="")
+def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary:
+    return StepSummary(True, added, removed, modified, "", weight)
 
 
-def test_the_passes_that_did_most_come_first_and_nobodys_changes_are_kept() -> None:
+def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_are_kept() -> None:
     between = boundaries(stages(), [False, False])
-    steps = [None, _done(1, 2, 0), _done(5, 0, 4)]
+    steps = [None, _done(5, 0, 4, 1.0), _done(1, 2, 0, 40.0)]
     first, second = busiest(between, steps)
-    assert (first.name, first.steps, first.certain, first.changes) == ("b", 1, 1, 9)
-    assert (second.name, second.added, second.removed) == ("a", 1, 2)
+    assert (first.name, first.steps, first.certain, first.changes) == ("b", 1, 1, 3)
+    assert (second.name, second.added, second.removed) == ("a", 5, 0)
     unnamed = [replace(one, ran=None) for one in between]
     (nobody,) = busiest(unnamed, steps)
     assert (nobody.name, nobody.steps) == (None, 2)

@@ -22,4 +22,4 @@ def test_the_library_tells_steps_with_who_did_them(unpacked: Unpack) -> None:
         assert len(steps) == len(dump["jit_train_step"].stages) - 1
     told = [one.headline for one in steps if not one.identical]
     assert any(one.startswith("`algsimp` ") for one in told)
-    assert any(one.startswith("Up to and including `fusion`, the compiler made") for one in told)
+    assert any(one.startswith("Passes up to and including `fusion` created") for one in told)

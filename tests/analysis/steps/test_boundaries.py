@@ -30,7 +30,7 @@ CHANGED = [one for one in EVERY if one.after not in {"dce", "sort"}]
 def test_a_pass_that_the_file_before_announced_ran_alone() -> None:
     first = boundaries(EVERY, [False] * (len(EVERY) - 1))[0]
     assert (first.ran, first.certain, first.chained) == ("algsimp", True, True)
-    assert first.note == "`algsimp` ran, and nothing else."
+    assert first.note == "Only `algsimp` ran."
     assert first.actor == "`algsimp`"
 
 
@@ -38,9 +38,9 @@ def test_a_pass_that_was_not_announced_only_ran_last() -> None:
     found = boundaries(CHANGED, [False] * (len(CHANGED) - 1))[1]
     assert (found.ran, found.certain) == ("cse", False)
     assert found.note.startswith(
-        "Between the files 0001 and 0003 `cse` ran last; other passes may have run before it"
+        "Attributed to `cse`, the last pass between the files 0001 and 0003; other passes may have "
     )
-    assert found.actor == "Up to and including `cse`, the compiler"
+    assert found.actor == "Passes up to and including `cse`"
 
 
 def test_the_start_of_a_pipeline_is_no_pass() -> None:
@@ -51,7 +51,7 @@ def test_the_start_of_a_pipeline_is_no_pass() -> None:
     assert (
         found.note == "The file was written because `q` began; nothing changed since the last file."
     )
-    assert found.actor == "Before `q` began, the compiler"
+    assert found.actor == "Passes before `q`"
 
 
 def test_a_change_before_a_pipeline_began_is_nobodys_and_the_last_known_pass_is_named() -> None:
@@ -70,7 +70,7 @@ def test_snapshots_inside_a_pass_are_its_own_work() -> None:
     )
     first, second, third = boundaries(named, [False] * 3)
     assert (first.ran, first.certain) == ("copy-insertion", False)
-    assert first.note == "`copy-insertion` wrote this while it was at work, after adding copies."
+    assert first.note == "Written inside `copy-insertion`, after adding copies."
     assert (second.ran, second.certain) == ("copy-insertion", True)
     assert (third.ran, third.certain, third.actor) == ("copy-insertion", True, "`copy-insertion`")
 
@@ -79,7 +79,7 @@ def test_what_a_pass_wrote_before_it_set_to_work_is_not_its_work() -> None:
     tiling = SnapshotFiles("pass", 1, "tiling-rewriter", None, "tiling_rewriter", ())
     found = boundaries([*stages(("p", "a", "b")), tiling], [False])[0]
     assert found.ran is None
-    assert found.actor == "Before `tiling-rewriter` came to tiling rewriter, the compiler"
+    assert found.actor == "Passes up to tiling rewriter in `tiling-rewriter`"
 
 
 def test_every_boundary_was_written_if_nearly_all_files_chain() -> None:

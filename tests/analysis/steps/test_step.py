@@ -42,17 +42,17 @@ def test_the_same_snapshot_twice(read: Read) -> None:
 def test_the_headline_names_an_instruction_before_and_after_with_its_scope(read: Read) -> None:
     change = step(read(BEFORE), read(AFTER), "`algsimp`")
     assert change.headline == (
-        "`algsimp` replaced 1 divide by a multiply and removed 1 unread tanh; "
+        "`algsimp` replaced 1 divide with a multiply and removed 1 dead tanh; "
         "`%divide.4` in `layer_3/mlp` became `%multiply.9`."
     )
     assert change.account == (
-        "Removed 1 unread tanh: the tanh `%idle.1` in `main` is gone: nothing read it.",
+        "Removed 1 dead tanh: the tanh `%idle.1` in `main` was removed: nothing read it.",
     )
 
 
 def test_nothing_is_known_of_the_pass(read: Read) -> None:
     change = step(read(BEFORE), read(AFTER))
-    assert change.headline.startswith("Between the two snapshots, the compiler replaced")
+    assert change.headline.startswith("Passes between the two snapshots replaced")
 
 
 def test_added_removed_and_modified_are_told_apart(read: Read) -> None:
@@ -172,8 +172,8 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 def test_a_fusion_is_told_with_what_it_took_in_and_what_follows_is_no_news(read: Read) -> None:
     change = step(read(UNFUSED), read(FUSED), "`fusion`")
     assert change.headline == (
-        "`fusion` made 1 fusion that took in 2 instructions; "
-        "`%fusion` in `main` took in 2 instructions, `%d` among them."
+        "`fusion` created 1 fusion from 2 instructions; "
+        "`%fusion` in `main` fuses 2 instructions, including `%d`."
     )
     assert change.account == ()
     assert kinds(change) == {Kind.FUSED, Kind.MOVED, Kind.PARAMETER, Kind.REWIRED}
@@ -199,7 +199,7 @@ def test_a_step_that_rewrites_the_module_says_so(read: Read) -> None:
         )
 
     change = step(read(rows("f32[8]")), read(rows("f32[4]")))
-    assert "This step rewrites the module: it changes 41 of its 41 instructions." in change.account
+    assert "Module-wide change: 41 of 41 instructions." in change.account
 
 
 def test_what_reads_another_value_under_another_number_only_is_not_rewritten(read: Read) -> None:

@@ -40,7 +40,7 @@ def test_every_kind_has_a_sentence_that_names_an_instruction(kind: Kind) -> None
 
 def test_what_weighs_most_comes_first() -> None:
     headline = told(change(Kind.RENAMED), change(Kind.FUSED), change(Kind.REMOVED))[0]
-    assert headline.index("made 1 multiply") < headline.index("removed 1 add")
+    assert headline.index("created 1 multiply") < headline.index("removed 1 add")
     assert headline.index("removed 1 add") < headline.index("renamed 1 add")
 
 
@@ -50,7 +50,7 @@ def test_a_guess_is_told_as_one() -> None:
 
 def test_many_groups_are_cut_and_counted() -> None:
     changes = [change(kind, f"x.{kind}") for kind in Kind]
-    assert told(*changes)[-1].endswith("further kinds of changes.")
+    assert told(*changes)[-1].endswith("other kinds of changes.")
 
 
 def test_groups_put_like_changes_together() -> None:
@@ -119,4 +119,4 @@ def test_the_same_name_is_not_said_to_have_become_itself() -> None:
 
 def test_names_in_reasons_are_set_as_code_and_backticks_of_a_dump_are_not() -> None:
     one = replace(change(Kind.DEAD), reason="went with %x.1, a `trap` of 50 % or so")
-    assert clause(one).endswith("is gone: went with `%x.1`, a 'trap' of 50 % or so")
+    assert clause(one).endswith("was removed: went with `%x.1`, a 'trap' of 50 % or so")

@@ -12,9 +12,9 @@ def test_plurals(noun: str, expected: str) -> None:
     assert wording.many(noun) == expected
 
 
-def test_the_most_frequent_are_named_and_the_rest_counted() -> None:
+def test_the_heaviest_are_named_and_the_rest_counted() -> None:
     counts = [("add", 1), ("copy", 14), ("dot", 2), ("sine", 1), ("tanh", 1)]
-    assert wording.counted(counts) == "14 copies, 2 dots, 1 add and 2 others"
+    assert wording.counted(counts) == "2 dots, 14 copies, 1 add and 2 others"
 
 
 def test_long_names_lose_their_middle_and_backticks_are_kept_even() -> None:

@@ -21,6 +21,8 @@ class StepSummary:
     modified: int
     headline: str
     """One sentence; empty where nothing changed."""
+    weight: float = 0.0
+    """What it did to what is heavy, for ranking; no unit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ class Busy:
     added: int
     removed: int
     modified: int
+    weight: float = 0.0
+    """What they did to what is heavy, for ranking; no unit."""
 
     @property
     def changes(self) -> int:
@@ -44,5 +46,6 @@ def busiest(between: Sequence[Boundary], steps: Sequence[StepSummary | None]) ->
                 added=known.added + step.added,
                 removed=known.removed + step.removed,
                 modified=known.modified + step.modified,
+                weight=known.weight + step.weight,
             )
-    return tuple(sorted(found.values(), key=lambda one: (-one.changes, one.name or "")))
+    return tuple(sorted(found.values(), key=lambda busy: (-busy.weight, busy.name or "")))

@@ -95,20 +95,20 @@ def is_inside(stage: SnapshotFiles) -> bool:
 
 def actor(ran: str, *, certain: bool) -> str:
     """Return the subject of a sentence about what a pass did, alone or after others."""
-    return f"`{ran}`" if certain else f"Up to and including `{ran}`, the compiler"
+    return f"`{ran}`" if certain else f"Passes up to and including `{ran}`"
 
 
 def _before_what(after: SnapshotFiles) -> str:
     if after.after == START:
-        return f"Before `{after.pipeline}` began, the compiler"
+        return f"Passes before `{after.pipeline}`"
     if is_inside(after):
-        return f"Before `{after.pipeline}` came to {_words(after.before)}, the compiler"
+        return f"Passes up to {_words(after.before)} in `{after.pipeline}`"
     if after.pipeline is None and after.sequence is None:
-        return f"Up to the snapshot {after.label}, the compiler"
+        return f"Passes up to the snapshot {after.label}"
     return NOBODY
 
 
-NOBODY = "Between the two snapshots, the compiler"
+NOBODY = "Passes between the two snapshots"
 """Who changed something where nothing is known of it."""
 
 
@@ -127,15 +127,18 @@ def _note(
         )
     if is_inside(after):
         moment = f"after {_words(after.after)}" if after.after else f"before {_words(after.before)}"
-        return f"`{after.pipeline}` wrote this while it was at work, {moment}."
+        return f"Written inside `{after.pipeline}`, {moment}."
     files = f"the files {before.key} and {after.key}"
     if ran is None:
-        return f"Between {files} no name says which passes ran."
+        return f"The names of {files} do not say which passes ran between them."
     if certain:
-        return f"`{ran}` ran, and nothing else."
+        return f"Only `{ran}` ran."
     others = "passes that report no change are not written" if mode is DumpMode.CHANGED else ""
     reason = f" ({others})" if others else ""
-    return f"Between {files} `{ran}` ran last; other passes may have run before it{reason}."
+    return (
+        f"Attributed to `{ran}`, the last pass between {files}; other passes may have run before it"
+        f"{reason}."
+    )
 
 
 def _unnamed(before: SnapshotFiles, *, same: bool) -> str:

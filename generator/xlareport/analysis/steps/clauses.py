@@ -30,7 +30,7 @@ def _clause(change: Change) -> str:
     if _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
-        template += f", and its name is {_bare(change.after)} now"
+        template += f" (renamed to {_bare(change.after)})"
     return template.format(
         old=old,
         new=new,
@@ -46,35 +46,35 @@ def _clause(change: Change) -> str:
 
 _CHANGED = "{old}{where} changed: {detail}"
 _TEMPLATES = {
-    Kind.FUSED: "{new}{where} took in {members}",
-    Kind.OUTLINED: "{new}{where} took in {members}",
+    Kind.FUSED: "{new}{where} fuses {members}",
+    Kind.OUTLINED: "{new}{where} calls {members}",
     Kind.ABSORBED: "{old}{where} was merged into {new_name}",
-    Kind.INLINED: "{old}{where} gave way to {members}",
+    Kind.INLINED: "{old}{where} was inlined into {members}",
     Kind.REWRITTEN: "{old}{where} became {new}",
     Kind.COMBINED: "{members} were combined into {new}{where}",
     Kind.SPLIT: "{old}{where} was split into {members}",
     Kind.REPLACED: "{old}{where} became {new}",
-    Kind.REBUILT: "{old}{where} was made anew as {new_name}: {detail}",
-    Kind.MERGED: "{old}{where} became one with {new_name}",
-    Kind.CLONED: "{old}{where} has a further copy {new_name}",
-    Kind.REMOVED: "{old}{where} is gone: {reason}",
-    Kind.DEAD: "{old}{where} is gone: {reason}",
-    Kind.ADDED: "{new}{where} is new: {reason}",
-    Kind.PARAMETER: "{new}{where} is new: {reason}",
-    Kind.TYPE: "{old}{where} has another element type: {detail}",
-    Kind.SHAPE: "{old}{where} has another shape: {detail}",
-    Kind.LAYOUT: "{old}{where} has another layout: {detail}",
+    Kind.REBUILT: "{old}{where} was rebuilt as {new_name}: {detail}",
+    Kind.MERGED: "{old}{where} was merged into {new_name}",
+    Kind.CLONED: "{old}{where} was cloned to {new_name}",
+    Kind.REMOVED: "{old}{where} was removed: {reason}",
+    Kind.DEAD: "{old}{where} was removed: {reason}",
+    Kind.ADDED: "{new}{where} was added: {reason}",
+    Kind.PARAMETER: "{new}{where} was added: {reason}",
+    Kind.TYPE: "{old}{where} changed element type: {detail}",
+    Kind.SHAPE: "{old}{where} changed shape: {detail}",
+    Kind.LAYOUT: "{old}{where} changed layout: {detail}",
     Kind.OPERANDS: "{old}{where} {detail}",
     Kind.REWIRED: "{old}{where} {detail}",
-    Kind.MOVED: "{old}{where} went {detail}",
+    Kind.MOVED: "{old}{where} moved {detail}",
     Kind.REORDERED: "{old}{where} moved in the schedule {detail}",
-    Kind.RENAMED: "{old}{where} is called {new_name} now",
+    Kind.RENAMED: "{old}{where} was renamed to {new_name}",
 }
 _OF_ONE_NAME = {
     Kind.REPLACED: "{old}{where} became {opcode} and kept its name",
     Kind.REWRITTEN: "{old}{where} became {opcode} and kept its name",
     Kind.REBUILT: "{old}{where} changed: {detail}",
-    Kind.MERGED: "{old}{where} became one with others",
+    Kind.MERGED: "{old}{where} was merged with duplicates",
 }
 _LIVING = frozenset(
     {
@@ -125,9 +125,9 @@ def _named(change: Change, side: int) -> str:
 def _members(change: Change) -> str:
     """Say what a fusion or call took in, or set free, naming one that computes something."""
     if not change.members:
-        return "what stood elsewhere"
+        return "nothing that is known"
     shown = wording.name(change.members[0].instruction)
     if len(change.members) == 1:
         return shown
     count = wording.plural("instruction", len(change.members))
-    return f"{count}, {shown} among them"
+    return f"{count}, including {shown}"

@@ -15,13 +15,13 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     """Return what happened to all instructions of one kind; `every` has the groups of each kind."""
     groups = every[kind]
     if kind is Kind.REPLACED:
-        return f"replaced {_replacements(groups)}"
+        return f"replaced {_replacements(groups, 'with')}"
     if kind is Kind.REWRITTEN:
         return f"rewrote {_replacements(groups, 'as')}"
     if kind is Kind.COMBINED:
         return _combined(groups)
     verb, side = _VERBS[kind]
-    adjective = "unread" if kind is Kind.DEAD else ""
+    adjective = "dead" if kind is Kind.DEAD else ""
     said = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
     if kind in _TOGETHER:
         return said + _taken(kind, every)
@@ -29,16 +29,16 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
 
 
 _VERBS: Mapping[Kind, tuple[str, int]] = {
-    Kind.FUSED: ("made", _AFTER),
+    Kind.FUSED: ("created", _AFTER),
     Kind.OUTLINED: ("outlined", _AFTER),
     Kind.ABSORBED: ("merged into others", _BEFORE),
     Kind.INLINED: ("inlined", _BEFORE),
     Kind.REWRITTEN: ("rewrote", _BEFORE),
     Kind.COMBINED: ("combined", _BEFORE),
     Kind.SPLIT: ("split", _BEFORE),
-    Kind.REBUILT: ("rewrote", _BEFORE),
+    Kind.REBUILT: ("rebuilt", _BEFORE),
     Kind.MERGED: ("merged duplicates of", _BEFORE),
-    Kind.CLONED: ("duplicated", _BEFORE),
+    Kind.CLONED: ("cloned", _BEFORE),
     Kind.REMOVED: ("removed", _BEFORE),
     Kind.DEAD: ("removed", _BEFORE),
     Kind.ADDED: ("added", _AFTER),
@@ -47,20 +47,20 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.SHAPE: ("changed the shape of", _BEFORE),
     Kind.PRECISION: ("changed the precision of", _BEFORE),
     Kind.LAYOUT: ("changed the layout of", _BEFORE),
-    Kind.OPERANDS: ("gave other operands to", _BEFORE),
-    Kind.REWIRED: ("gave the same value from another place to", _BEFORE),
+    Kind.OPERANDS: ("changed operands of", _BEFORE),
+    Kind.REWIRED: ("redirected operands of", _BEFORE),
     Kind.ATTRIBUTES: ("changed attributes of", _BEFORE),
     Kind.MOVED: ("moved", _BEFORE),
     Kind.SHARDING: ("changed the sharding of", _BEFORE),
-    Kind.CONFIG: ("changed the backend configuration of", _BEFORE),
+    Kind.CONFIG: ("changed backend_config of", _BEFORE),
     Kind.METADATA: ("changed the metadata of", _BEFORE),
     Kind.REORDERED: ("reordered", _BEFORE),
     Kind.RENAMED: ("renamed", _BEFORE),
 }
 _TOGETHER = {
-    Kind.FUSED: "that took in",
-    Kind.OUTLINED: "that took in",
-    Kind.INLINED: "that set free",
+    Kind.FUSED: "from",
+    Kind.OUTLINED: "from",
+    Kind.INLINED: "into",
 }
 
 
@@ -87,7 +87,7 @@ def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     return list(counts.items())
 
 
-def _replacements(groups: Sequence[ChangeGroup], by: str = "by") -> str:
+def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for group in groups:
         counts[wording.noun(group.opcodes[0]), wording.noun(group.opcodes[1])] += group.count

@@ -12,7 +12,7 @@ from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
-from xlareport.analysis.steps.telling import Telling, tell
+from xlareport.analysis.steps.telling import Telling, tell, weight
 from xlareport.hlo.model import Computation, HloModule
 
 
@@ -50,6 +50,8 @@ class StepChange:
     """One sentence."""
     account: tuple[str, ...]
     """Further sentences."""
+    weight: float
+    """What it did to what is heavy, for ranking; no unit."""
     matching: Matching | None
     """None where both are identical."""
 
@@ -87,6 +89,7 @@ def step(
         groups=groups,
         headline=sentences[0],
         account=sentences[1:],
+        weight=weight(groups),
         matching=matching,
     )
 
@@ -101,7 +104,7 @@ def _telling(
     touched = {change.before for change in found if change.before and not _is_quiet(change)}
     return Telling(
         groups=groups,
-        actor=actor,
+        actor=_with_partitioner(actor, matching),
         header=tuple(change.phrase for change in header),
         renumbered=renumbered(found),
         computations=sum(old != new for old, new in matching.computations.items()),
@@ -109,6 +112,19 @@ def _telling(
         touched=len(touched),
         reordered=_reordered(matching),
     )
+
+
+def _with_partitioner(actor: str, matching: Matching) -> str:
+    """Name the SPMD partitioner where it ran unnamed: it marks the entry computation as its own."""
+    entries = matching.before.entry, matching.after.entry
+    marked = [entry is not None and entry.name.endswith(_SPMD) for entry in entries]
+    if marked != [False, True] or "partition" in actor:
+        return actor
+    return f"{actor}, including the SPMD partitioner,"
+
+
+_SPMD = "_spmd"
+"""The end of the name of an entry computation that XLA's SPMD partitioner made."""
 
 
 def _reordered(matching: Matching) -> str:
@@ -153,6 +169,7 @@ def _unchanged(module: HloModule, actor: str) -> StepChange:
         groups=(),
         headline=sentences[0],
         account=sentences[1:],
+        weight=0.0,
         matching=None,
     )
 

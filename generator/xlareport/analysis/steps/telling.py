@@ -7,6 +7,7 @@ from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.clauses import example_of
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
+from xlareport.analysis.steps.heaviness import heaviest
 from xlareport.analysis.steps.phrases import phrase
 
 _PHRASES_IN_HEADLINE = 3
@@ -76,7 +77,9 @@ def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup
     found: dict[Kind, list[ChangeGroup]] = {}
     for group in groups:
         found.setdefault(group.kind, []).append(group)
-    return sorted(found.items(), key=lambda one: _weight(*one), reverse=True)
+    for members in found.values():
+        members.sort(key=_group_weight, reverse=True)
+    return sorted(found.items(), key=lambda pair: sum(map(_group_weight, pair[1])), reverse=True)
 
 
 _IMPORTANCE = {
@@ -111,8 +114,31 @@ _IMPORTANCE = {
 }
 
 
-def _weight(kind: Kind, groups: list[ChangeGroup]) -> float:
-    return _IMPORTANCE[kind] * sum(group.count for group in groups)
+def weight(groups: Iterable[ChangeGroup]) -> float:
+    """Return how much a step did, by what is heavy; for ranking, without a unit."""
+    return sum(map(_group_weight, groups))
+
+
+def _group_weight(group: ChangeGroup) -> float:
+    heavy = 1.0 if group.kind in _LIGHT else heaviest(group.opcodes)
+    return _IMPORTANCE[group.kind] * heavy * group.count
+
+
+_LIGHT = frozenset(
+    {
+        Kind.CONFIG,
+        Kind.FUSED,
+        Kind.INLINED,
+        Kind.METADATA,
+        Kind.MOVED,
+        Kind.OPERANDS,
+        Kind.OUTLINED,
+        Kind.RENAMED,
+        Kind.REORDERED,
+        Kind.SHARDING,
+    }
+)
+"""Kinds that weigh the same whatever they happen to."""
 
 
 _CONSEQUENCES = frozenset({Kind.MOVED, Kind.PARAMETER, Kind.REWIRED})
@@ -134,19 +160,19 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
     for kind, groups in news[:_KINDS]:
         yield _sentence(f"{phrase(kind, every)}: {example_of(groups[0])}")
     if len(news) > _KINDS:
-        yield f"{wording.plural('further kind', len(news) - _KINDS)} of changes."
+        yield f"{wording.plural('other kind', len(news) - _KINDS)} of changes."
 
 
 def _in_all(step: Telling) -> Iterator[str]:
     """Yield what concerns the module as a whole."""
     if step.touched > _FEW and step.touched > _REWRITES * step.instructions:
         yield (
-            f"This step rewrites the module: it changes {step.touched:,} of its "
+            f"Module-wide change: {step.touched:,} of "
             f"{wording.plural('instruction', step.instructions)}."
         )
     if step.renumbered is not None:
         count = wording.plural("instruction", step.renumbered.count)
-        yield f"Of {count}, only the number in the name changed."
+        yield f"{count} only renumbered."
 
 
 def _sentence(words: str) -> str:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from xlareport.analysis.steps.heaviness import heaviness
+
 _NAMED_AT_MOST = 3
 _LONGEST = 44
 _HEAD = 28
@@ -42,8 +44,8 @@ def listing(items: Sequence[str]) -> str:
 
 
 def counted(counts: Sequence[tuple[str, int]], adjective: str = "") -> str:
-    """Name the most frequent and count the rest: `14 broadcasts, 3 copies and 7 others`."""
-    ranked = sorted(counts, key=lambda one: (-one[1], one[0]))
+    """Name what weighs most and count the rest: `2 dots, 14 broadcasts and 7 others`."""
+    ranked = sorted(counts, key=lambda pair: (-pair[1] * heaviness(pair[0]), pair[0]))
     kind = f"{adjective} " if adjective else ""
     said = [plural(f"{kind}{noun}", count) for noun, count in ranked[:_NAMED_AT_MOST]]
     rest = sum(count for _, count in ranked[_NAMED_AT_MOST:])

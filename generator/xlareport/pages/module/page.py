@@ -255,7 +255,7 @@ def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
 
 def _top_steps(slug: str, stages: Sequence[SnapshotSummary], page: str) -> tuple[StepRow, ...]:
     changed = [one for one in stages if one.step is not None and one.step.changed]
-    changed.sort(key=lambda one: -_size(one))
+    changed.sort(key=lambda stage: -stage.step.weight if stage.step else 0)
     return tuple(
         StepRow(
             label=one.stage.label,
@@ -268,10 +268,6 @@ def _top_steps(slug: str, stages: Sequence[SnapshotSummary], page: str) -> tuple
         for one in changed[:_TOP_STEPS]
         if one.step is not None
     )
-
-
-def _size(one: SnapshotSummary) -> int:
-    return one.step.added + one.step.removed + one.step.modified if one.step is not None else 0
 
 
 def _no_steps(view: ModuleView) -> str:

@@ -1,0 +1,67 @@
+"""How much an instruction matters in an account: what costs time in a program is named first."""
+
+from collections.abc import Iterable
+
+_USUAL = 1.0
+_PLAIN = 0.2
+_PLAIN_OPCODES = (
+    "bitcast",
+    "broadcast",
+    "constant",
+    "copy",
+    "get-tuple-element",
+    "iota",
+    "parameter",
+    "reshape",
+    "tuple",
+)
+_HEAVIEST = 40.0
+_HEAVIEST_OPCODES = (
+    "all-gather",
+    "all-reduce",
+    "all-to-all",
+    "collective-broadcast",
+    "collective-permute",
+    "convolution",
+    "dot",
+    "ragged-all-to-all",
+    "ragged-dot",
+    "reduce-scatter",
+    "scaled-dot",
+    "while",
+)
+_HEAVY = 10.0
+_HEAVY_OPCODES = (
+    "cholesky",
+    "conditional",
+    "custom-call",
+    "fft",
+    "fusion",
+    "gather",
+    "reduce",
+    "reduce-window",
+    "rng-bit-generator",
+    "scatter",
+    "select-and-scatter",
+    "sort",
+    "topk",
+    "triangular-solve",
+)
+_WEIGHTS = {
+    **dict.fromkeys(_PLAIN_OPCODES, _PLAIN),
+    **dict.fromkeys(_HEAVIEST_OPCODES, _HEAVIEST),
+    **dict.fromkeys(_HEAVY_OPCODES, _HEAVY),
+}
+
+
+def heaviness(opcode: str) -> float:
+    """Return the weight of an opcode; the two halves of an asynchronous one share it."""
+    started = opcode.removesuffix("-start")
+    if opcode.endswith("-done"):
+        return _PLAIN
+    return _WEIGHTS.get(started, _USUAL)
+
+
+def heaviest(opcodes: Iterable[str]) -> float:
+    """Return the largest weight of some opcodes; '' is none of them."""
+    return max((heaviness(opcode) for opcode in opcodes if opcode), default=_PLAIN)
