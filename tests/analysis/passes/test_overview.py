@@ -177,7 +177,9 @@ def test_what_a_fusion_takes_in_keeps_its_numbers() -> None:
 
 
 def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary:
-    return StepSummary(True, added, removed, modified, "", weight)
+    return StepSummary(
+        changed=True, added=added, removed=removed, modified=modified, headline="", weight=weight
+    )
 
 
 def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_are_kept() -> None:
