@@ -8,6 +8,10 @@ import random
 import re
 from collections.abc import Callable
 
+import rewrites_of_collectives
+import rewrites_of_fusions
+import rewrites_of_heavy
+import rewrites_of_loops
 from elementwise import ELEMENTWISE, SHARE
 from program import Body, Line, Program, renamed_operand
 from rewrites_of_calls import clone_computations, fuse, inline
@@ -337,4 +341,24 @@ REWRITES: dict[str, Rewrite] = {
     "layout": change_layouts,
     "element type": change_types,
     "several at once": mixed,
+    "dots swapped": rewrites_of_heavy.swap_dots,
+    "dots to library calls": rewrites_of_heavy.call_libraries,
+    "dots into fusions": rewrites_of_heavy.fuse_dots,
+    "split-K": rewrites_of_heavy.split_k,
+    "convolutions": rewrites_of_heavy.canonicalize_convolutions,
+    "scatters to updates": rewrites_of_heavy.update_slices,
+    "rematerialized dots": rewrites_of_heavy.rematerialize_dots,
+    "collectives combined": rewrites_of_collectives.combine_collectives,
+    "collectives split": rewrites_of_collectives.split_collectives,
+    "asynchronous pairs": rewrites_of_collectives.start_collectives,
+    "loops shrunk": rewrites_of_loops.shrink_loops,
+    "loops peeled": rewrites_of_loops.peel_loops,
+    "loops unrolled by two": rewrites_of_loops.unroll_loops,
+    "loops unrolled": rewrites_of_loops.unroll_loops_whole,
+    "loops split": rewrites_of_loops.split_loops,
+    "moved out of loops": rewrites_of_loops.move_out_of_loops,
+    "fusion into fusion": rewrites_of_fusions.fuse_into_readers,
+    "multi-output fusion": rewrites_of_fusions.fuse_siblings,
+    "outlining": rewrites_of_fusions.outline,
+    "deduplication": rewrites_of_fusions.deduplicate,
 }

@@ -168,7 +168,7 @@ def clone_computations(program: Program, chance: random.Random) -> set[int]:
             new = []
             for name in line.callees:
                 if name in seen and name in bodies:
-                    copy = _cloned(program, bodies[name])
+                    copy = cloned(program, bodies[name])
                     program.bodies.insert(0, copy)
                     line.attributes = line.attributes.replace(name, copy.name)
                     new.append(copy.name)
@@ -180,7 +180,8 @@ def clone_computations(program: Program, chance: random.Random) -> set[int]:
     return touched
 
 
-def _cloned(program: Program, body: Body) -> Body:
+def cloned(program: Program, body: Body) -> Body:
+    """Return a copy of a computation with fresh names."""
     renamed = {line.name: program.name(line.name) for line in body.lines}
     lines = [
         Line(
