@@ -49,7 +49,7 @@ class Report:
         self._stack = ExitStack()
         source = self._stack.enter_context(open_source(dump, limits))
         self.path = local_path(dump) or source.name
-        self.modules = tuple(Module(one) for one in group(name_files(source)).modules)
+        self.modules = tuple(Module(module) for module in group(name_files(source)).modules)
         """In the order of the compilation."""
 
     def __enter__(self) -> Self:
@@ -66,17 +66,17 @@ class Report:
 
     def __getitem__(self, name: str) -> "Module":
         """Return the one module of a name or key; raises UnknownNameError."""
-        found = [one for one in self.modules if name == one.key]
-        found = found or [one for one in self.modules if name == one.name]
-        if len(found) != 1:
-            near = [one.key for one in found or self.modules]
-            raise UnknownNameError(f"{self.path} holds {len(found)} modules {name!r}", near)
-        return found[0]
+        modules = [module for module in self.modules if name == module.key]
+        modules = modules or [module for module in self.modules if name == module.name]
+        if len(modules) != 1:
+            near = [module.key for module in modules or self.modules]
+            raise UnknownNameError(f"{self.path} holds {len(modules)} modules {name!r}", near)
+        return modules[0]
 
     @cached_property
     def main(self) -> "Module":
         """The best guess for the main program; reads every module."""
-        guess = main_guess(rank([one.summary for one in self.modules]))
+        guess = main_guess(rank([module.summary for module in self.modules]))
         if guess is None:
             raise UnreadableInputError(f"{self.path} holds no module that could be read.")
         return self[guess.best.summary.files.key]
@@ -104,7 +104,10 @@ class Module:
     @cached_property
     def stages(self) -> tuple["Stage", ...]:
         """Every snapshot that could be read, in order."""
-        return tuple(Stage(one.stage.key, one.stage.label, one.hlo) for one in self.read.snapshots)
+        return tuple(
+            Stage(snapshot.stage.key, snapshot.stage.label, snapshot.hlo)
+            for snapshot in self.read.snapshots
+        )
 
     @property
     def first(self) -> "Stage":
@@ -114,7 +117,11 @@ class Module:
     @property
     def final(self) -> "Stage":
         """The optimised module, or the latest snapshot there is."""
-        places = [place for place, one in enumerate(self.read.snapshots) if one is self.read.final]
+        places = [
+            place
+            for place, snapshot in enumerate(self.read.snapshots)
+            if snapshot is self.read.final
+        ]
         return self._at_least_one()[places[-1] if places else -1]
 
     def _at_least_one(self) -> tuple["Stage", ...]:
@@ -152,11 +159,11 @@ class Module:
 
         Raises UnknownNameError. `stage` of an event is a place in `stages`.
         """
-        snapshots = SnapshotSequence([one.hlo for one in self.stages])
-        found = find_subjects(snapshots, op, None)
-        if not found:
+        snapshots = SnapshotSequence([stage.hlo for stage in self.stages])
+        subjects = find_subjects(snapshots, op, None)
+        if not subjects:
             raise UnknownNameError(f"{self.key} has no {op!r}", near_names(snapshots, op))
-        return trace(snapshots, found[0]).events
+        return trace(snapshots, subjects[0]).events
 
 
 class Stage:
@@ -187,10 +194,10 @@ class Stage:
         """
         wanted = re.compile(op_name) if op_name is not None else None
         return tuple(
-            one
-            for one in self.hlo.instructions
-            if opcode in (None, one.opcode)
-            and (wanted is None or wanted.search(one.metadata.op_name))
+            instruction
+            for instruction in self.hlo.instructions
+            if opcode in (None, instruction.opcode)
+            and (wanted is None or wanted.search(instruction.metadata.op_name))
         )
 
     @cached_property

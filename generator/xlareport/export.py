@@ -40,7 +40,7 @@ class Exported:
 
 def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | None) -> Exported:
     """Export the snapshot of a stage's key, the final one for None; raises UnknownNameError."""
-    texts = [one.hlo for one in module.snapshots]
+    texts = [snapshot.hlo for snapshot in module.snapshots]
     backend = origin(module.files, texts, module.device_words).backend
     device, _ = device_of(module.device_words, backend, CostOptions())
     return export_module(module.snapshot(key).hlo, device, times)
@@ -51,8 +51,8 @@ def export_module(module: HloModule, device: Device, times: ModuleTimes | None =
     cost = module_cost(module)
     least = least_times(shares(cost, device), least_seconds(cost, device))
     seen = measured(times, module, least) if times else None
-    ordered = sorted(module.computations, key=lambda one: not one.is_entry)
-    graphs = [_graph(one, module) for one in ordered]
+    ordered = sorted(module.computations, key=lambda computation: not computation.is_entry)
+    graphs = [_graph(computation, module) for computation in ordered]
     return Exported(
         {"label": module.name, "graphs": graphs}, dict(_node_data(module, cost, least, seen))
     )
@@ -61,32 +61,36 @@ def export_module(module: HloModule, device: Device, times: ModuleTimes | None =
 def _graph(computation: Computation, module: HloModule) -> dict[str, Any]:
     line_of = places_of(module)
     nodes = []
-    for one in computation.instructions:
-        line = line_of(one)
-        nodes.append(_node(one, computation, module, line.text if line else ""))
+    for instruction in computation.instructions:
+        line = line_of(instruction)
+        nodes.append(_node(instruction, computation, module, line.text if line else ""))
     return {"id": computation.name, "nodes": nodes}
 
 
 def _node(
-    one: Instruction, computation: Computation, module: HloModule, line: str
+    instruction: Instruction, computation: Computation, module: HloModule, line: str
 ) -> dict[str, Any]:
-    op_name = op_name_of(one, module)
-    said = {"instruction": f"%{one.name}", "shape": one.shape.text, "op_name": op_name}
-    said |= {"source": line} | dict(one.attributes)
-    attrs = [_pair(key, value) for key, value in said.items() if value]
+    op_name = op_name_of(instruction, module)
+    result = {
+        "instruction": f"%{instruction.name}",
+        "shape": instruction.shape.text,
+        "op_name": op_name,
+    }
+    result |= {"source": line} | dict(instruction.attributes)
+    attrs = [_pair(key, value) for key, value in result.items() if value]
     return {
-        "id": one.name,
-        "label": one.opcode,
+        "id": instruction.name,
+        "label": instruction.opcode,
         "namespace": scope_of(op_name),
-        "subgraphIds": [name for _, name in one.called if name in module.by_name],
+        "subgraphIds": [name for _, name in instruction.called if name in module.by_name],
         "attrs": attrs,
-        "incomingEdges": list(_edges(one, computation)),
-        "outputsMetadata": [{"id": "0", "attrs": [_pair("shape", one.shape.text)]}],
+        "incomingEdges": list(_edges(instruction, computation)),
+        "outputsMetadata": [{"id": "0", "attrs": [_pair("shape", instruction.shape.text)]}],
     }
 
 
-def _edges(one: Instruction, computation: Computation) -> Iterator[dict[str, str]]:
-    for place, operand in enumerate(one.operands):
+def _edges(instruction: Instruction, computation: Computation) -> Iterator[dict[str, str]]:
+    for place, operand in enumerate(instruction.operands):
         name, _, element = operand.partition("#")
         if name in computation.by_name:
             yield {
@@ -108,7 +112,7 @@ def _node_data(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what there is to colour nodes by, with its name."""
     yield "least-microseconds", _data(module, {key: each * 1e6 for key, each in least.items()})
-    grades = {key: _GRADES[one.grade] for key, one in cost.instructions.items()}
+    grades = {key: _GRADES[instruction.grade] for key, instruction in cost.instructions.items()}
     yield "grade-of-cost", _data(module, grades)
     if seen is not None:
         own = {(row.computation, row.time.name): row.time.own / 1e6 for row in seen.rows}
@@ -116,13 +120,13 @@ def _node_data(
 
 
 def _data(module: HloModule, values: Mapping[tuple[str, str], float]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for computation in module.computations:
         results = {
-            one.name: {"value": values[computation.name, one.name]}
-            for one in computation.instructions
-            if (computation.name, one.name) in values
+            instruction.name: {"value": values[computation.name, instruction.name]}
+            for instruction in computation.instructions
+            if (computation.name, instruction.name) in values
         }
         if results:
-            found[computation.name] = {"results": results, "gradient": list(_GRADIENT)}
-    return found
+            result[computation.name] = {"results": results, "gradient": list(_GRADIENT)}
+    return result

@@ -27,8 +27,10 @@ def extract_texts(
         if out.exists() and any(out.iterdir()):
             raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
         with open_source(source, limits) as opened:
-            folders = {str(above) for one in opened.entries for above in _above(one.path)}
-            left = [problem for one in opened.entries if (problem := _extract(one, out, folders))]
+            folders = {str(above) for entry in opened.entries for above in _above(entry.path)}
+            left = [
+                problem for entry in opened.entries if (problem := _extract(entry, out, folders))
+            ]
             return len(opened.entries) - len(left), (*opened.problems, *left)
     except OSError as error:
         raise UnwritableFileError(out, error) from error

@@ -245,13 +245,13 @@ def _joined(ours: list[str], theirs: list[Any]) -> list[Any]:
 def _in_one(ours: list[str], listed: list[Any], files: Files) -> list[Any]:
     """Let the first of our files take in the others, and return the list without these."""
     asked = set(map(str, listed))
-    found = [file for name in ours if name in asked and (file := files.get_file_from_path(name))]
-    for first in found[:1]:
-        first.content_string = "\n".join(one.content_string for one in found)
-    for one in found[1:]:
-        files.remove(one)
-    taken = {one.src_uri for one in found[1:]}
-    return [one for one in listed if str(one) not in taken]
+    result = [file for name in ours if name in asked and (file := files.get_file_from_path(name))]
+    for first in result[:1]:
+        first.content_string = "\n".join(file.content_string for file in result)
+    for this_file in result[1:]:
+        files.remove(this_file)
+    taken = {file.src_uri for file in result[1:]}
+    return [item for item in listed if str(item) not in taken]
 
 
 def _navigation(nav: list[Any], pages: list[str]) -> list[Any]:
@@ -268,7 +268,7 @@ def _existing(entry: Any, pages: set[str]) -> Any:
     ((title, target),) = entry.items()
     if isinstance(target, str):
         return entry if target in pages else None
-    inner = [kept for kept in (_existing(one, pages) for one in target) if kept]
+    inner = [kept for kept in (_existing(item, pages) for item in target) if kept]
     return {title: inner} if inner else None
 
 
@@ -276,4 +276,4 @@ def _listed(entry: Any) -> list[str]:
     if isinstance(entry, str):
         return [entry]
     inner = entry.values() if isinstance(entry, dict) else entry
-    return [page for one in inner for page in _listed(one)]
+    return [page for item in inner for page in _listed(item)]

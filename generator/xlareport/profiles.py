@@ -49,22 +49,22 @@ def watch(
     with ExitStack() as opened:
         near = profiles_beside(source.location) if beside is None else beside
         places: list[str | Path] = [*profiles, *near]
-        more = [opened.enter_context(open_source(one, limits)) for one in places]
+        more = [opened.enter_context(open_source(place, limits)) for place in places]
         reading = ProfileReading(progress)
-        entries = chain(source.entries, *(one.entries for one in more))
+        entries = chain(source.entries, *(source.entries for source in more))
         times = times_of(profile_events(entries, reading, limits))
-    modules = {sanitised(name): one for name, one in times.items()}
+    modules = {sanitised(name): times for name, times in times.items()}
     return ProfiledModules(modules, tuple(reading.read), tuple(reading.problems))
 
 
 def without_module(watched: ProfiledModules, names: Collection[str]) -> tuple[Problem, ...]:
     """Tell of the events of modules that the dump does not have; `names` are those it has."""
-    others = [one for name, one in watched.modules.items() if name not in names]
+    others = [module for name, module in watched.modules.items() if name not in names]
     if not others:
         return ()
-    others.sort(key=lambda one: -one.events)
-    named = [one.module or "no module that was running" for one in others[:_MOST_NAMED]]
+    others.sort(key=lambda times: -times.events)
+    named = [times.module or "no module that was running" for times in others[:_MOST_NAMED]]
     more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
-    events = units.plural(sum(one.events for one in others), "event")
+    events = units.plural(sum(times.events for times in others), "event")
     words = f"{events} of {', '.join([*named, *more])}: the dump has no such module."
     return (Problem(watched.read[0], None, words),)

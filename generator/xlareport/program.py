@@ -83,7 +83,9 @@ class ParsedModule:
     @property
     def final(self) -> ParsedSnapshot | None:
         """The optimised module: `after_optimizations`, else the last snapshot."""
-        named = (one for one in self.snapshots if one.stage.name == "after_optimizations")
+        named = (
+            snapshot for snapshot in self.snapshots if snapshot.stage.name == "after_optimizations"
+        )
         return next(named, self.snapshots[-1] if self.snapshots else None)
 
     def snapshot(self, key: str | None) -> ParsedSnapshot:
@@ -91,11 +93,13 @@ class ParsedModule:
 
         Raises UnknownNameError.
         """
-        found = [self.final] if key is None else [o for o in self.snapshots if o.stage.key == key]
-        if not found or found[-1] is None:
-            known = [one.stage.key for one in self.snapshots]
+        snapshots = (
+            [self.final] if key is None else [o for o in self.snapshots if o.stage.key == key]
+        )
+        if not snapshots or snapshots[-1] is None:
+            known = [snapshot.stage.key for snapshot in self.snapshots]
             raise UnknownNameError(f"{self.files.key} has no snapshot {key!r}", known)
-        return found[-1]
+        return snapshots[-1]
 
 
 def read_module(files: ModuleFiles) -> ParsedModule:
@@ -119,7 +123,7 @@ def read_module(files: ModuleFiles) -> ParsedModule:
 
 def _in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
     """Put snapshots whose names tell no place where their contents fit best."""
-    placed = [one for one in snapshots if one.stage.is_placed]
+    placed = [snapshot for snapshot in snapshots if snapshot.stage.is_placed]
     for snapshot in snapshots if placed else ():
         if not snapshot.stage.is_placed:
             placed.insert(*_placed_by_content(snapshot, placed))
@@ -130,7 +134,7 @@ def _placed_by_content(
     snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
 ) -> tuple[int, ParsedSnapshot]:
     """Return where a snapshot belongs among others, and the snapshot that says so."""
-    known = [(_lines(one), one.read_from.entry.modified) for one in others]
+    known = [(_lines(snapshot), snapshot.read_from.entry.modified) for snapshot in others]
     at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
     return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
 
@@ -144,9 +148,9 @@ def _stages_in_place(
     stages: Sequence[SnapshotFiles], snapshots: Sequence[ParsedSnapshot]
 ) -> tuple[SnapshotFiles, ...]:
     """Return the stages in the order of their snapshots; what was not read keeps its place."""
-    read = {one.stage.artifacts for one in snapshots}
-    in_order = (one.stage for one in snapshots)
-    return tuple(next(in_order) if one.artifacts in read else one for one in stages)
+    read = {snapshot.stage.artifacts for snapshot in snapshots}
+    in_order = (snapshot.stage for snapshot in snapshots)
+    return tuple(next(in_order) if stage.artifacts in read else stage for stage in stages)
 
 
 def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:
@@ -175,32 +179,32 @@ _MOST_CODE = 64_000_000
 
 def read_code(files: ModuleFiles) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
     """Read the files of code of a module, in the order of their paths."""
-    return _read_code(one for one in files.artifacts if one.name.kind in CODE_KINDS)
+    return _read_code(artifact for artifact in files.artifacts if artifact.name.kind in CODE_KINDS)
 
 
 def read_nameless(files: ModuleFiles) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
     """Read the files of code that may be a module's own, in the order of their paths."""
-    return _read_code(sorted(files.nameless, key=lambda one: one.path))
+    return _read_code(sorted(files.nameless, key=lambda artifact: artifact.path))
 
 
 def _read_code(
     artifacts: Iterable[Artifact],
 ) -> tuple[tuple[CodeText, ...], tuple[Problem, ...]]:
-    found: list[CodeText] = []
+    code_texts: list[CodeText] = []
     problems: list[Problem] = []
     room = _MOST_CODE
-    for one in artifacts:
-        if one.name.format in _BINARY:
+    for artifact in artifacts:
+        if artifact.name.format in _BINARY:
             continue
         content = None
-        if one.entry.size <= min(_LARGEST_CODE, room):
+        if artifact.entry.size <= min(_LARGEST_CODE, room):
             try:
-                content = one.entry.read()
+                content = artifact.entry.read()
             except OSError as error:
-                problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
+                problems.append(Problem(artifact.path, None, f"Not read: {error.strerror}."))
         room -= len(content or b"")
-        found.append(CodeText(one, content))
-    return tuple(found), tuple(problems)
+        code_texts.append(CodeText(artifact, content))
+    return tuple(code_texts), tuple(problems)
 
 
 _CUT_OFF = "Left out of steps and figures: the entry computation lacks its root, as if cut off."
@@ -208,8 +212,8 @@ _CUT_OFF = "Left out of steps and figures: the entry computation lacks its root,
 
 def _is_whole(hlo: HloModule) -> bool:
     """Say whether the entry computation is there with its root, which a file cut off lacks."""
-    entries = (one for one in hlo.computations if one.is_entry)
-    return any(instruction.is_root for one in entries for instruction in one.instructions)
+    entries = (computation for computation in hlo.computations if computation.is_entry)
+    return any(instruction.is_root for entry in entries for instruction in entry.instructions)
 
 
 class _Desk:
@@ -230,18 +234,18 @@ class _Desk:
             read = self._forms(stage)
             first = next(read, None)
             if first is not None and not _is_whole(first.hlo):
-                first = next((one for one in read if _is_whole(one.hlo)), first)
+                first = next((snapshot for snapshot in read if _is_whole(snapshot.hlo)), first)
             if first is not None:
                 yield first
 
     def whole(self, snapshots: Sequence[ParsedSnapshot]) -> Iterator[ParsedSnapshot]:
         """Leave out what is cut off, unless nothing else is there: its figures would be wrong."""
-        keep_all = not any(_is_whole(one.hlo) for one in snapshots)
-        for one in snapshots:
-            if keep_all or _is_whole(one.hlo):
-                yield one
+        keep_all = not any(_is_whole(snapshot.hlo) for snapshot in snapshots)
+        for snapshot in snapshots:
+            if keep_all or _is_whole(snapshot.hlo):
+                yield snapshot
             else:
-                self._problems.append(Problem(one.read_from.path, None, _CUT_OFF))
+                self._problems.append(Problem(snapshot.read_from.path, None, _CUT_OFF))
 
     def _forms(self, stage: SnapshotFiles) -> Iterator[ParsedSnapshot]:
         for artifact in stage.readable():
@@ -291,7 +295,7 @@ def _memory(files: ModuleFiles, desk: _Desk) -> MemoryFiles:
 
 
 def _code_notes(files: ModuleFiles, desk: _Desk) -> CodeNotes:
-    thunks = next(filter(None, (_of_stage(files, one, _TEXTS) for one in _THUNKS)), None)
+    thunks = next(filter(None, (_of_stage(files, text, _TEXTS) for text in _THUNKS)), None)
     decisions = _of_stage(files, "priority_fusion_dump", _TEXTS)
     return CodeNotes(
         thunks=desk.side_file(thunks, read_thunk_sequence) or (),
@@ -306,35 +310,35 @@ _TEXTS = ("txt", "textproto", "pbtxt", None)
 
 
 def _usage(files: ModuleFiles, desk: _Desk) -> tuple[SpaceUsage, ...]:
-    told = desk.side_file(_last_of(files, "memory-report"), read_memory_report)
-    proto = (one for one in files.artifacts if _is_final_report(one))
-    return told or desk.side_file(next(proto, None), read_memory_report_proto) or ()
+    space_usages = desk.side_file(_last_of(files, "memory-report"), read_memory_report)
+    proto = (artifact for artifact in files.artifacts if _is_final_report(artifact))
+    return space_usages or desk.side_file(next(proto, None), read_memory_report_proto) or ()
 
 
-def _is_final_report(one: Artifact) -> bool:
-    name = one.name
+def _is_final_report(artifact: Artifact) -> bool:
+    name = artifact.name
     is_proto = name.kind == "memory-report" and name.format in ("pb", "pb.gz")
     return is_proto and name.stage == "after_optimizations"
 
 
 def _stablehlo(files: ModuleFiles) -> Artifact | None:
-    found = (
-        one
-        for one in files.artifacts
-        if one.name.kind == "compile-input" and one.name.format == "mlir"
+    artifacts = (
+        artifact
+        for artifact in files.artifacts
+        if artifact.name.kind == "compile-input" and artifact.name.format == "mlir"
     )
-    return next(found, None)
+    return next(artifacts, None)
 
 
 def _device_words(files: ModuleFiles, desk: _Desk) -> str:
     """Return every text that names the device: in file names, topologies, target configurations."""
-    told = (
-        one
-        for one in files.artifacts
-        if one.name.stage in _DEVICE_STAGES and one.name.format in _TEXT_PROTOS
+    artifacts = (
+        artifact
+        for artifact in files.artifacts
+        if artifact.name.stage in _DEVICE_STAGES and artifact.name.format in _TEXT_PROTOS
     )
-    read = [desk.side_file(one, read_device_words) or "" for one in told]
-    targets = [one.name.target or "" for one in files.artifacts]
+    read = [desk.side_file(artifact, read_device_words) or "" for artifact in artifacts]
+    targets = [artifact.name.target or "" for artifact in files.artifacts]
     return " ".join(dict.fromkeys([*targets, *read]))
 
 
@@ -349,27 +353,33 @@ def _debug_options(files: ModuleFiles) -> Artifact | None:
 def _of_stage(
     files: ModuleFiles, stage: str, formats: Sequence[str | None] = ()
 ) -> Artifact | None:
-    found = (one for one in files.artifacts if one.name.stage == stage)
-    return next((one for one in found if not formats or one.name.format in formats), None)
+    artifacts = (artifact for artifact in files.artifacts if artifact.name.stage == stage)
+    return next(
+        (artifact for artifact in artifacts if not formats or artifact.name.format in formats), None
+    )
 
 
 def _pass_metadata(files: ModuleFiles) -> Artifact | None:
-    found = (one for one in files.artifacts if one.name.kind == "pass-metadata")
-    return next(found, None)
+    artifacts = (artifact for artifact in files.artifacts if artifact.name.kind == "pass-metadata")
+    return next(artifacts, None)
 
 
 def _final_proto(files: ModuleFiles) -> Artifact | None:
     """Return the proto of the final module, which holds the buffer assignment as well."""
-    found = (
-        one
-        for one in files.artifacts
-        if one.name.kind == "hlo-proto" and one.name.stage == "after_optimizations"
+    artifacts = (
+        artifact
+        for artifact in files.artifacts
+        if artifact.name.kind == "hlo-proto" and artifact.name.stage == "after_optimizations"
     )
-    return next(found, None)
+    return next(artifacts, None)
 
 
 def _last_of(files: ModuleFiles, kind: str) -> Artifact | None:
     """Return the text file of a kind that belongs to the final module, else the last of it."""
-    found = [one for one in files.artifacts if one.name.kind == kind and one.name.format == "txt"]
-    final = (one for one in found if one.name.stage == "after_optimizations")
-    return next(final, found[-1] if found else None)
+    artifacts = [
+        artifact
+        for artifact in files.artifacts
+        if artifact.name.kind == kind and artifact.name.format == "txt"
+    ]
+    final = (artifact for artifact in artifacts if artifact.name.stage == "after_optimizations")
+    return next(final, artifacts[-1] if artifacts else None)

@@ -69,7 +69,7 @@ def share_redacted(
 def _redact(site: Path, dump: Path, redactor: Redactor) -> None:
     """Write the texts that a site carries, redacted; raises where it carries none."""
     with open_source(site) as source:
-        if any(one.path.endswith("report.json") for one in source.entries):
+        if any(entry.path.endswith("report.json") for entry in source.entries):
             raise UnreadableInputError(f"{site} carries no texts, so it cannot be redacted.")
         for entry in source.entries:
             redactor.learn(entry.path, entry.read())

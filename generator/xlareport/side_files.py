@@ -33,10 +33,10 @@ def read_graphs(
     """Read the graphs of the framework that lie beside the modules."""
     graphs: list[FrameworkGraph] = []
     problems: list[Problem] = []
-    listed = (one for one in artifacts if one.name.kind == "tf-graph")
-    for one, content in _beside(listed, limits, problems):
-        found, wrong = read_tf_graph(content, one.path)
-        graphs += found
+    listed = (artifact for artifact in artifacts if artifact.name.kind == "tf-graph")
+    for artifact, content in _beside(listed, limits, problems):
+        framework_graphs, wrong = read_tf_graph(content, artifact.path)
+        graphs += framework_graphs
         problems += wrong
     return tuple(graphs), tuple(problems)
 
@@ -47,7 +47,7 @@ def read_reasons(
     """Read off logs beside the modules why the framework left operations out of its clusters."""
     reasons: dict[str, str] = {}
     problems: list[Problem] = []
-    listed = (one for one in artifacts if one.name.kind == "log")
+    listed = (artifact for artifact in artifacts if artifact.name.kind == "log")
     for _, content in _beside(listed, limits, problems):
         reasons |= read_tf_log(content)
     return reasons, tuple(problems)
@@ -58,8 +58,8 @@ def profiles_beside(dump: Path | None) -> tuple[Path, ...]:
     if dump is None or not dump.is_dir():
         return ()
     above = dump.resolve().parent
-    found = [*above.glob("plugins/profile"), *above.glob("*/plugins/profile")]
-    return tuple(sorted(one for one in found if not one.is_relative_to(dump.resolve())))
+    paths = [*above.glob("plugins/profile"), *above.glob("*/plugins/profile")]
+    return tuple(sorted(path for path in paths if not path.is_relative_to(dump.resolve())))
 
 
 @dataclass(slots=True)
@@ -78,19 +78,19 @@ def profile_events(
 ) -> Iterator[OpEvent]:
     """Yield the events of the profiles among files; of several forms of one, those of the best."""
     folders: dict[str, list[Entry]] = {}
-    for one in entries:
-        if one.path.endswith(PROFILES):
-            folders.setdefault(one.path.rpartition("/")[0], []).append(one)
+    for entry in entries:
+        if entry.path.endswith(PROFILES):
+            folders.setdefault(entry.path.rpartition("/")[0], []).append(entry)
     for forms in folders.values():
         forms.sort(key=lambda form: not form.path.endswith(_XPLANE))
     sizes = [forms[0].size for forms in folders.values()]
     before, total = accumulate(sizes, initial=0), sum(sizes)
     for number, (forms, done) in enumerate(zip(folders.values(), before, strict=False)):
-        told = partial(_tell, reading, done, total)
-        for one in forms:
-            found = len(reading.read)
-            yield from _of_file(number, one, reading, limits, told)
-            if len(reading.read) > found:
+        result = partial(_tell, reading, done, total)
+        for form in forms:
+            value = len(reading.read)
+            yield from _of_file(number, form, reading, limits, result)
+            if len(reading.read) > value:
                 break
 
 
@@ -101,32 +101,32 @@ def _tell(reading: ProfileReading, before: int, total: int, position: int) -> No
 
 def _of_file(
     number: int,
-    one: Entry,
+    entry: Entry,
     reading: ProfileReading,
     limits: Limits,
     progress: Callable[[int], None],
 ) -> Iterator[OpEvent]:
     """Yield the events of a profile, which has been read where there is any."""
-    if one.size > limits.file_bytes:
+    if entry.size > limits.file_bytes:
         why = too_large(limits.file_bytes, "--max-file-size")
-        reading.problems.append(Problem(one.path, None, f"Not read: {why}."))
+        reading.problems.append(Problem(entry.path, None, f"Not read: {why}."))
         return
     try:
-        with one.location.open("rb") as file:
-            for event in _events(file, one.path, reading, progress):
+        with entry.location.open("rb") as file:
+            for event in _events(file, entry.path, reading, progress):
                 event.thread = (number, *event.thread)
                 yield event
-        progress(one.size)
+        progress(entry.size)
     except OSError as error:
-        reading.problems.append(Problem(one.path, None, f"Not read: {error.strerror}."))
+        reading.problems.append(Problem(entry.path, None, f"Not read: {error.strerror}."))
 
 
 def _events(
     file: IO[bytes], path: str, reading: ProfileReading, progress: Callable[[int], None]
 ) -> Iterator[OpEvent]:
     """Yield the events of an open profile, and tell now and then how far it is read."""
-    found = xplane_events if path.endswith(_XPLANE) else trace_events
-    for place, event in enumerate(found(file, path, reading.problems)):
+    result = xplane_events if path.endswith(_XPLANE) else trace_events
+    for place, event in enumerate(result(file, path, reading.problems)):
         if not place:
             reading.read.append(path)
         if not place % _EVENTS:
@@ -138,17 +138,17 @@ def _beside(
     artifacts: Iterable[Artifact], limits: Limits, problems: list[Problem]
 ) -> Iterator[tuple[Artifact, bytes]]:
     """Yield files that lie beside the modules with their contents; what is not read is told."""
-    for one in artifacts:
+    for artifact in artifacts:
         try:
-            wrong = _too_large(one, limits)
+            wrong = _too_large(artifact, limits)
             if not wrong:
-                yield one, one.entry.read()
+                yield artifact, artifact.entry.read()
         except OSError as error:
             wrong = str(error.strerror)
         if wrong:
-            problems.append(Problem(one.path, None, f"Not read: {wrong}."))
+            problems.append(Problem(artifact.path, None, f"Not read: {wrong}."))
 
 
-def _too_large(one: Artifact, limits: Limits) -> str:
-    fits = one.entry.size <= limits.beside_bytes
+def _too_large(artifact: Artifact, limits: Limits) -> str:
+    fits = artifact.entry.size <= limits.beside_bytes
     return "" if fits else too_large(limits.beside_bytes, "--max-beside-size")

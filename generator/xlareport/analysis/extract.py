@@ -18,7 +18,7 @@ _CONTROL = re.compile(r",\s*control-predecessors=\{[^{}]*\}")
 def cut_computation(module: HloModule, name: str) -> str:
     """Return the text of a module whose entry is that computation; raises KeyError."""
     chosen = module.by_name[name]
-    lines = [_line(one, module.stack_frames) for one in chosen.instructions]
+    lines = [_line(instruction, module.stack_frames) for instruction in chosen.instructions]
     called = _called(module, chosen.instructions, {name})
     return _module(module, name, called, [_opened(chosen), *_indented(lines), "}"])
 
@@ -31,15 +31,22 @@ def cut_instruction(module: HloModule, computation: str, name: str, radius: int 
     around = module.by_name[computation]
     root = around.by_name[name]
     taken = _producers(around, root, radius)
-    kept = [one for one in around.instructions if one.name in taken]
+    kept = [instruction for instruction in around.instructions if instruction.name in taken]
     fed = dict.fromkeys(
-        operand for one in kept for operand in one.operand_names if operand not in taken
+        operand
+        for instruction in kept
+        for operand in instruction.operand_names
+        if operand not in taken
     )
     given = [around.by_name[operand] for operand in fed if operand in around.by_name]
     lines = [
-        f"%{one.name} = {one.shape.text} parameter({place})" for place, one in enumerate(given)
+        f"%{instruction.name} = {instruction.shape.text} parameter({place})"
+        for place, instruction in enumerate(given)
     ]
-    lines += [_alone(one, module.stack_frames, is_root=one is root) for one in kept]
+    lines += [
+        _alone(instruction, module.stack_frames, is_root=instruction is root)
+        for instruction in kept
+    ]
     called = _called(module, kept, set())
     return _module(module, name, called, ["ENTRY %cut {", *_indented(lines), "}"])
 
@@ -49,10 +56,14 @@ def _producers(computation: Computation, root: Instruction, radius: int) -> set[
     taken = {root.name}
     edge = [root]
     for _ in range(radius):
-        names = {name for one in edge for name in one.operand_names} - taken
-        found = (computation.by_name.get(name) for name in names)
-        edge = [one for one in found if one is not None and one.opcode != "parameter"]
-        taken |= {one.name for one in edge}
+        names = {name for instruction in edge for name in instruction.operand_names} - taken
+        instructions = (computation.by_name.get(name) for name in names)
+        edge = [
+            instruction
+            for instruction in instructions
+            if instruction is not None and instruction.opcode != "parameter"
+        ]
+        taken |= {instruction.name for instruction in edge}
     return taken
 
 
@@ -67,7 +78,7 @@ def _called(
         reached |= names
         for name in names & module.by_name.keys():
             pending += module.by_name[name].instructions
-    return [one for one in module.computations if one.name in reached]
+    return [computation for computation in module.computations if computation.name in reached]
 
 
 def _module(
@@ -76,13 +87,13 @@ def _module(
     kept = [f", {key}={module.attributes[key]}" for key in _KEPT if key in module.attributes]
     title = re.sub(r"[^\w.-]", "_", f"{module.name}.{name}", flags=re.ASCII)
     blocks = [f"HloModule {title}{''.join(kept)}"]
-    blocks += ["\n".join(_written(one, module.stack_frames)) for one in called]
+    blocks += ["\n".join(_written(computation, module.stack_frames)) for computation in called]
     return "\n\n".join([*blocks, "\n".join(entry)]) + "\n"
 
 
 def _written(computation: Computation, frames: Mapping[int, StackFrame]) -> Iterator[str]:
     yield f"{_ENTRY.sub('', computation.header, count=1).strip()} {{"
-    yield from _indented(_line(one, frames) for one in computation.instructions)
+    yield from _indented(_line(instruction, frames) for instruction in computation.instructions)
     thread = computation.execution_thread
     yield "}" if thread == "main" else f'}}, execution_thread="{thread}"'
 
@@ -95,18 +106,18 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def _alone(one: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool) -> str:
+def _alone(instruction: Instruction, frames: Mapping[int, StackFrame], *, is_root: bool) -> str:
     """Return the line without what holds only between its neighbours."""
-    line = _CONTROL.sub("", _line(one, frames).removeprefix("ROOT "))
-    if one.opcode == "parameter":  # only the chosen one can be, and it is then the only one
-        line = f"%{one.name} = {one.shape.text} parameter(0)"
+    line = _CONTROL.sub("", _line(instruction, frames).removeprefix("ROOT "))
+    if instruction.opcode == "parameter":  # only the chosen one can be, and it is then the only one
+        line = f"%{instruction.name} = {instruction.shape.text} parameter(0)"
     return f"ROOT {line}" if is_root else line
 
 
-def _line(one: Instruction, frames: Mapping[int, StackFrame]) -> str:
+def _line(instruction: Instruction, frames: Mapping[int, StackFrame]) -> str:
     """Return the line with its source written out: the tables of frames are not taken along."""
-    frame = frames.get(one.metadata.stack_frame_id or 0)
+    frame = frames.get(instruction.metadata.stack_frame_id or 0)
     place = ""
     if frame is not None and "\\" not in frame.file and '"' not in frame.file:
         place = f'source_file="{frame.file}" source_line={frame.line}'
-    return _FRAME.sub(lambda _: place, one.text)
+    return _FRAME.sub(lambda _: place, instruction.text)

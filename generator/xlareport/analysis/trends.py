@@ -35,11 +35,11 @@ class Night:
 def labels(names: Iterable[str]) -> tuple[str, ...]:
     """Tell modules of one name apart by their order: `jit_f`, `jit_f (2)`."""
     seen: Counter[str] = Counter()
-    told = []
+    result = []
     for name in names:
         seen[name] += 1
-        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(told)
+        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(result)
 
 
 def kept_slugs(
@@ -47,16 +47,16 @@ def kept_slugs(
 ) -> tuple[str, ...]:
     """Return the slugs of tonight's modules: those of the night before where they had one."""
     kept = [former.get(label) for label in named]
-    taken = {one for one in kept if one is not None}
-    found: list[str] = []
+    taken = {text for text in kept if text is not None}
+    result: list[str] = []
     for own, known in zip(slugs, kept, strict=True):
         slug, number = known or own, 1
         while known is None and slug in taken:
             number += 1
             slug = f"{own}-{number}"
         taken.add(slug)
-        found.append(slug)
-    return tuple(found)
+        result.append(slug)
+    return tuple(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +77,22 @@ def steps_in(values: Sequence[int | None]) -> tuple[Step, ...]:
     median absolute deviation; and when the next night, if there is one, is on the same side. So one
     odd night is no step, and noise raises the bar by itself.
     """
-    found: list[Step] = []
+    steps: list[Step] = []
     level: list[int] = []
     for night, value in enumerate(values):
         if value is None:
             continue
-        following = next((one for one in values[night + 1 :] if one is not None), None)
+        following = next((value for value in values[night + 1 :] if value is not None), None)
         if level and _is_step(level, value, following):
-            found.append(Step(night, median(level), value))
+            steps.append(Step(night, median(level), value))
             level = []
         level = [*level, value][-_BEFORE:]
-    return tuple(found)
+    return tuple(steps)
 
 
 def _is_step(level: Sequence[int], value: int, following: int | None) -> bool:
     middle = median(level)
-    noise = _TO_DEVIATION * median(abs(one - middle) for one in level)
+    noise = _TO_DEVIATION * median(abs(number - middle) for number in level)
     bar = max(_SMALLEST * abs(middle), _NOISE * noise)
     beyond = abs(value - middle) > bar
     stays = following is None or (

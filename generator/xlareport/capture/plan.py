@@ -83,19 +83,19 @@ def plan_capture(
     """
     folder = _made(folder)
     own = folder / _UNNAMED
-    found = dict(environ)
+    result = dict(environ)
     notes: list[str] = []
-    for one in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(own)):
-        notes += _set(found, one)
-    notes += _limits(found)
-    stated = _stated(found.get("XLA_FLAGS", ""), "xla_dump_to")
+    for setting in _settings(levels()[level].wants, era or _KNOWN_TO_ALL, str(own)):
+        notes += _set(result, setting)
+    notes += _limits(result)
+    stated = _stated(result.get("XLA_FLAGS", ""), "xla_dump_to")
     if stated != str(own):
         notes.append(_said_of(stated or "."))
-        return Plan(found, Path(stated or "."), tuple(notes))
+        return Plan(result, Path(stated or "."), tuple(notes))
     hooks = str(Path(hook.__file__).parent)
-    found["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, found.get("PYTHONPATH", ""))))
-    found |= {_FOLDER: str(folder), _OWN: str(own)}
-    return Plan(found, folder, tuple(notes))
+    result["PYTHONPATH"] = os.pathsep.join(filter(None, (hooks, result.get("PYTHONPATH", ""))))
+    result |= {_FOLDER: str(folder), _OWN: str(own)}
+    return Plan(result, folder, tuple(notes))
 
 
 def _said_of(folder: str) -> str:
@@ -121,13 +121,13 @@ def era_of_program(command: Sequence[str], environ: Mapping[str, str]) -> str | 
         return None
     ask = [python, "-c", _ASK.format(packages=_PACKAGES)]
     try:
-        said = subprocess.run(  # noqa: S603 - the Python that is to be run anyway
+        message = subprocess.run(  # noqa: S603 - the Python that is to be run anyway
             ask, capture_output=True, text=True, check=False, timeout=60, env=dict(environ)
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
     eras = []
-    for line in said.splitlines():
+    for line in message.splitlines():
         with suppress(ValueError):
             eras.append(era_of(line.replace("tensorflow-cpu", "tensorflow")))
     return min(eras, default=None)
@@ -152,12 +152,12 @@ def dump_in(plan: Plan) -> Path | None:
     """Return the folder with the dump, of one process if only one wrote; None if none did."""
     if not plan.folder.is_dir():
         return None
-    for one in plan.folder.iterdir():
-        if one.is_dir() and one.name.startswith(("process-", _UNNAMED)):
+    for path in plan.folder.iterdir():
+        if path.is_dir() and path.name.startswith(("process-", _UNNAMED)):
             with suppress(OSError):
-                one.rmdir()
-    parts = [one for one in plan.folder.iterdir() if one.is_dir()]
-    files = [one for one in plan.folder.iterdir() if not one.is_dir()]
+                path.rmdir()
+    parts = [path for path in plan.folder.iterdir() if path.is_dir()]
+    files = [path for path in plan.folder.iterdir() if not path.is_dir()]
     if len(parts) == 1 and not files:
         return parts[0]
     return plan.folder if parts or files else None
@@ -176,30 +176,30 @@ def _made(folder: Path) -> Path:
 
 def _settings(wants: Sequence[str], era: str, folder: str) -> Iterator[FlagSetting]:
     """Yield what any backend and frontend may need: none of it harms another."""
-    found: dict[str, FlagSetting] = {}
+    settings: dict[str, FlagSetting] = {}
     for frontend, backend in product(frontends(), BACKENDS):
         asked = {"backend": backend, "frontend": frontend, "era": era, "folder": folder}
-        for one in settings_for(wants, **asked):
-            found.setdefault(one.flag.name, one)
-    yield from found.values()
+        for setting in settings_for(wants, **asked):
+            settings.setdefault(setting.flag.name, setting)
+    yield from settings.values()
 
 
-def _set(found: dict[str, str], one: FlagSetting) -> Iterator[str]:
+def _set(value: dict[str, str], setting: FlagSetting) -> Iterator[str]:
     """Add a setting unless the caller has one of that name; say so where it differs."""
-    former = found.get(one.variable, "")
-    if one.flag.set_in is None:
-        if one.variable in found and former != one.value:
-            yield f"{one.variable} stays {former}, as you set it."
-        found.setdefault(one.variable, one.value)
+    former = value.get(setting.variable, "")
+    if setting.flag.set_in is None:
+        if setting.variable in value and former != setting.value:
+            yield f"{setting.variable} stays {former}, as you set it."
+        value.setdefault(setting.variable, setting.value)
         return
     former = _flags_of(former)
-    stated = _stated(former, one.flag.name)
+    stated = _stated(former, setting.flag.name)
     if stated is None:
-        found[one.variable] = f"{former} {one.text}".strip()
+        value[setting.variable] = f"{former} {setting.text}".strip()
     else:
-        found[one.variable] = former
-        if stated != one.value:
-            yield f"--{one.flag.name}={stated} stays, as you set it."
+        value[setting.variable] = former
+        if stated != setting.value:
+            yield f"--{setting.flag.name}={stated} stays, as you set it."
 
 
 def _flags_of(value: str) -> str:
@@ -213,8 +213,8 @@ def _flags_of(value: str) -> str:
 
 def _stated(flags: str, name: str) -> str | None:
     """Return the value that flags give to one; None where they do not."""
-    for one in flags.split():
-        flag, _, value = one.partition("=")
+    for text in flags.split():
+        flag, _, value = text.partition("=")
         if flag.lstrip("-") == name:
             return value
     return None

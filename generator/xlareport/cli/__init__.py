@@ -81,8 +81,8 @@ def _clean_up_when_ended() -> None:
     """Let SIGTERM, by which systems end what they began, remove temporary copies as Ctrl-C does."""
 
     def end(_signal: int, _frame: FrameType | None) -> None:
-        for one in multiprocessing.active_children():
-            one.terminate()
+        for active_child in multiprocessing.active_children():
+            active_child.terminate()
         click.echo("Ended by the system; what was written before is unchanged.", err=True)
         sys.exit(_TERMINATED)
 

@@ -30,7 +30,7 @@ _NOTHING = (
     type=click.Choice(tuple(levels())),
     default="passes",
     show_default=True,
-    help="; ".join(f"{one.name}: {one.words}" for one in levels().values()) + ".",
+    help="; ".join(f"{level.name}: {level.words}" for level in levels().values()) + ".",
 )
 @click.option(
     "--out",

@@ -83,7 +83,7 @@ def command(
 
     Exit codes: 0 well, 1 a budget was broken, 2 wrong usage, 3 input that cannot be read.
     """
-    budgets = tuple(parse_budget(one) for one in (*fail_on, *_configured(config)))
+    budgets = tuple(parse_budget(text) for text in (*fail_on, *_configured(config)))
     options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     with progress_bar(quiet=quiet) as progress:
         profiles = profile_base, profile_head
@@ -94,8 +94,8 @@ def command(
         _write(junit_file, junit(view, budgets))
     if markdown_file:
         _write(markdown_file, markdown(view).encode())
-    for one in checked.unchecked:
-        say(f"Not checked, since no module has the figure: {one}", err=True)
+    for text in checked.unchecked:
+        say(f"Not checked, since no module has the figure: {text}", err=True)
     if as_json:
         say_json(asdict(view))
     else:
@@ -109,7 +109,7 @@ def _configured(config: Path | None) -> Iterator[str]:
     for path in candidates:
         if path.is_file():
             listed = _table(path, "tool", "xlareport", "budgets").get("fail-on", [])
-            if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+            if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
                 raise BudgetError(str(listed))
             yield from listed
 
@@ -138,7 +138,7 @@ def _told(view: CompareView, out: Path | None) -> Iterator[str]:
         yield f"{view.main.name}:"
         for figure in page.figures:
             yield f"  {figure.label}: {figure.base} -> {figure.head} ({figure.change})"
-        yield from (f"  {one}" for one in slowest_words(view.main))
+        yield from (f"  {slowest_word}" for slowest_word in slowest_words(view.main))
     for breach in view.breaches:
         yield f"Over budget: {breach.sentence} [{breach.budget}]"
     if out is not None:

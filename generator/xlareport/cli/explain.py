@@ -36,30 +36,32 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     """Explain what NAME means: a file of a dump, a module, a pass, an opcode or a flag."""
     explained = [explain(name) for name in names]
     if as_json:
-        say_json([_record(one) for one in explained])
+        say_json([_record(explanation) for explanation in explained])
         return
     console = Console(highlight=False, emoji=False, soft_wrap=True)
-    for one in explained:
-        _show(console, one)
+    for explanation in explained:
+        _show(console, explanation)
 
 
-def _record(one: Explanation) -> Mapping[str, Any]:
-    found = {field: getattr(one.file, field, None) for field in _FIELDS}
-    found |= {"module_name": one.module_name, "frontend": one.frontend}
-    tokens = [{"text": token.text, "meaning": token.meaning or _SEPARATES} for token in one.tokens]
-    return {"name": one.name, "kind": one.kind, **found, "tokens": tokens}
+def _record(explanation: Explanation) -> Mapping[str, Any]:
+    result = {field: getattr(explanation.file, field, None) for field in _FIELDS}
+    result |= {"module_name": explanation.module_name, "frontend": explanation.frontend}
+    tokens = [
+        {"text": token.text, "meaning": token.meaning or _SEPARATES} for token in explanation.tokens
+    ]
+    return {"name": explanation.name, "kind": explanation.kind, **result, "tokens": tokens}
 
 
-def _show(console: Console, one: Explanation) -> None:
-    title = Text(printable(one.name), style="bold")
-    console.print(title.append(f"  ({one.kind})", style="dim"))
-    _sentences(console, [one.summary] if one.summary else [])
-    told = [token for token in one.tokens if token.meaning]
+def _show(console: Console, explanation: Explanation) -> None:
+    title = Text(printable(explanation.name), style="bold")
+    console.print(title.append(f"  ({explanation.kind})", style="dim"))
+    _sentences(console, [explanation.summary] if explanation.summary else [])
+    tokens = [token for token in explanation.tokens if token.meaning]
     if console.is_terminal:
-        console.print(_table(told))
+        console.print(_table(tokens))
     else:
-        _plain_lines(console, told)
-    _sentences(console, one.notes)
+        _plain_lines(console, tokens)
+    _sentences(console, explanation.notes)
     console.print()
 
 

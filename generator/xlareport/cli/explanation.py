@@ -56,7 +56,7 @@ def explain(name: str) -> Explanation:
 
 def _from_tables(name: str) -> Explanation | None:
     """Return what the knowledge base says of a word, under each of its meanings."""
-    meanings = [(kind, *told) for kind, tell in _TELL.items() if (told := tell(name))]
+    meanings = [(kind, *result) for kind, item in _TELL.items() if (result := item(name))]
     if not meanings:
         return None
     sentence = " ".join(f"{kind.capitalize()}: {words}" for kind, words, _ in meanings)
@@ -70,51 +70,59 @@ _Told = tuple[str, Sequence[str]] | None
 
 
 def _tell_flag(name: str) -> _Told:
-    one = flags.find(name)
-    if one is None:
+    flag = flags.find(name)
+    if flag is None:
         return None
     facts = {
-        "Set in": one.set_in,
-        "Default:": one.default,
-        "Since": one.since,
-        "Gone since": one.until,
-        "Written": one.example,
+        "Set in": flag.set_in,
+        "Default:": flag.default,
+        "Since": flag.since,
+        "Gone since": flag.until,
+        "Written": flag.example,
     }
-    return one.words, [f"{word} {fact}." for word, fact in facts.items() if fact]
+    return flag.words, [f"{word} {fact}." for word, fact in facts.items() if fact]
 
 
 def _tell_pass(name: str) -> _Told:
-    one = passes.find(name)
-    if one is None:
+    pass_info = passes.find(name)
+    if pass_info is None:
         return None
-    facts = {"Class": one.xla_class, "Source:": one.source, "Backends:": ", ".join(one.backends)}
+    facts = {
+        "Class": pass_info.xla_class,
+        "Source:": pass_info.source,
+        "Backends:": ", ".join(pass_info.backends),
+    }
     more = [f"{word} {fact}." for word, fact in facts.items() if fact]
-    return one.words, [one.basis, *more, *([one.example] if one.example else [])]
+    return pass_info.words, [
+        pass_info.basis,
+        *more,
+        *([pass_info.example] if pass_info.example else []),
+    ]
 
 
 def _tell_opcode(name: str) -> _Told:
-    one = opcodes.find(name)
-    return (one.words, ()) if one else None
+    opcode = opcodes.find(name)
+    return (opcode.words, ()) if opcode else None
 
 
 def _tell_kind(name: str) -> _Told:
-    one = kinds.find(name)
-    return (one.words, (one.made_by, one.opened, one.look_for)) if one else None
+    kind = kinds.find(name)
+    return (kind.words, (kind.made_by, kind.opened, kind.look_for)) if kind else None
 
 
 def _tell_type(name: str) -> _Told:
-    one = element_types.find(name)
-    return (one.words, ()) if one else None
+    type_words = element_types.find(name)
+    return (type_words.words, ()) if type_words else None
 
 
 def _tell_stage(name: str) -> _Told:
-    one = stages.find(name) or stages.find_step(name)
-    return (one.words, (one.absent,) if one.absent else ()) if one else None
+    stage = stages.find(name) or stages.find_step(name)
+    return (stage.words, (stage.absent,) if stage.absent else ()) if stage else None
 
 
 def _tell_word(name: str) -> _Told:
-    one = glossary.find(name)
-    return (one.words, ()) if one else None
+    word = glossary.find(name)
+    return (word.words, ()) if word else None
 
 
 _TELL: Mapping[str, Callable[[str], _Told]] = {
@@ -150,15 +158,15 @@ def _with_pass(token: Token) -> Token:
     """Add what the pass or pipeline does to the part that names it, or that it is not known."""
     if token.field not in _PASS_FIELDS or token.text in _PSEUDO:
         return token
-    one = passes.find(token.text)
+    pass_info = passes.find(token.text)
     if token.field == "pipeline":
-        one = passes.find_pipeline(token.text) or one
-    if one is None:
+        pass_info = passes.find_pipeline(token.text) or pass_info
+    if pass_info is None:
         step = stages.find_step(token.text)
-        said = plain(step.words) if step else _not_known(token)
-        return replace(token, meaning=f"{token.meaning} {said}")
-    basis = one.basis if one.known_from == "name" else ""
-    return replace(token, meaning=plain(f"{token.meaning} {one.words} {basis}".strip()))
+        message = plain(step.words) if step else _not_known(token)
+        return replace(token, meaning=f"{token.meaning} {message}")
+    basis = pass_info.basis if pass_info.known_from == "name" else ""
+    return replace(token, meaning=plain(f"{token.meaning} {pass_info.words} {basis}".strip()))
 
 
 def _not_known(token: Token) -> str:

@@ -75,15 +75,15 @@ def _texts(source: str, out: Path | None, limits: Limits) -> None:
     if out is None:
         raise click.UsageError("Name a folder with --out, or a piece with --computation.")
     written, problems = extract_texts(source, out, limits)
-    for one in problems:
-        say(printable(str(one)), err=True)
+    for problem in problems:
+        say(printable(str(problem)), err=True)
     say(f"{units.plural(written, 'file')} written to {out}.")
 
 
 def _computation(hlo: HloModule, wanted: str) -> str:
     name = wanted.removeprefix("%")
     if name not in hlo.by_name:
-        near = [one for one in hlo.by_name if name in one]
+        near = [text for text in hlo.by_name if name in text]
         raise UnknownNameError(f"The snapshot has no computation {wanted!r}", near)
     return cut_computation(hlo, name)
 
@@ -91,14 +91,16 @@ def _computation(hlo: HloModule, wanted: str) -> str:
 def _instruction(hlo: HloModule, computation: str | None, wanted: str, radius: int) -> str:
     name = wanted.removeprefix("%")
     where = computation.removeprefix("%") if computation else None
-    found = [one.name for one in hlo.computations if name in one.by_name]
-    found = [one for one in found if where in (None, one)]
-    if len(found) == 1:
-        return cut_instruction(hlo, found[0], name, radius)
-    if found:
+    result = [computation.name for computation in hlo.computations if name in computation.by_name]
+    result = [text for text in result if where in (None, text)]
+    if len(result) == 1:
+        return cut_instruction(hlo, result[0], name, radius)
+    if result:
         asked = f"{wanted!r} stands in several computations; say which by --computation"
-        raise UnknownNameError(asked, found)
-    near = [each for one in hlo.computations for each in one.by_name if name in each]
+        raise UnknownNameError(asked, result)
+    near = [
+        each for computation in hlo.computations for each in computation.by_name if name in each
+    ]
     raise UnknownNameError(f"The snapshot has no instruction {wanted!r}", near)
 
 

@@ -23,11 +23,11 @@ _WIDTH = 34
 def _wanted(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
     del ctx, param
     if value is None:
-        return tuple(one.name for one in wants().values() if one.standard)
-    names = [one.strip() for one in value.split(",") if one.strip()]
+        return tuple(want.name for want in wants().values() if want.standard)
+    names = [text.strip() for text in value.split(",") if text.strip()]
     if names == ["all"]:
         return tuple(wants())
-    unknown = [one for one in names if one not in wants()]
+    unknown = [name for name in names if name not in wants()]
     if unknown:
         raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(wants())}, all")
     return tuple(dict.fromkeys(("modules", *names)))
@@ -94,8 +94,8 @@ def command(
     for line in shell_lines(settings):
         click.echo(printable(line))
     click.echo()
-    for one in settings:
-        click.echo(f"  {printable(_name(one)):<{_WIDTH}} {one.gives}")
+    for setting in settings:
+        click.echo(f"  {printable(_name(setting)):<{_WIDTH}} {setting.gives}")
     click.echo()
     for note in notes:
         click.echo(f"  {note}")
@@ -105,12 +105,17 @@ def command(
 
 def _record(settings: Sequence[FlagSetting], notes: Sequence[str], era: str) -> dict[str, object]:
     flags = [
-        {"variable": one.variable, "text": one.text, "gives": one.gives, "words": one.flag.words}
-        for one in settings
+        {
+            "variable": setting.variable,
+            "text": setting.text,
+            "gives": setting.gives,
+            "words": setting.flag.words,
+        }
+        for setting in settings
     ]
     variables = dict(environment(settings))
     return {"xla": era or None, "environment": variables, "flags": flags, "notes": list(notes)}
 
 
-def _name(one: FlagSetting) -> str:
-    return f"--{one.flag.name}" if one.flag.set_in else one.flag.name
+def _name(setting: FlagSetting) -> str:
+    return f"--{setting.flag.name}" if setting.flag.set_in else setting.flag.name

@@ -49,36 +49,36 @@ def command(
     """
     with progress_bar() as progress:
         read = read_one(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
-    snapshots = SnapshotSequence([one.hlo for one in read.snapshots])
-    keys = [one.stage.key for one in read.snapshots]
+    snapshots = SnapshotSequence([snapshot.hlo for snapshot in read.snapshots])
+    keys = [snapshot.stage.key for snapshot in read.snapshots]
     place = None if stage is None else read.snapshots.index(read.snapshot(stage))
     subject, *others = _subjects(snapshots, op, place, read)
     if others:
         say(_also(others, keys), err=True)
-    found = trace(snapshots, subject)
+    result = trace(snapshots, subject)
     if as_json:
-        say_json([_record(one, found, keys) for one in _events(found)])
+        say_json([_record(event, result, keys) for event in _events(result)])
         return
-    for line in _account(found, [one.stage for one in read.snapshots], read.files.key):
+    for line in _account(result, [snapshot.stage for snapshot in read.snapshots], read.files.key):
         say(line)
 
 
 def _subjects(
     snapshots: SnapshotSequence, asked: str, stage: int | None, module: ParsedModule
 ) -> tuple[Subject, ...]:
-    found = find_subjects(snapshots, asked, stage)
-    if not found:
+    subjects = find_subjects(snapshots, asked, stage)
+    if not subjects:
         where = f"{module.files.key} has no instruction and no op_name {asked!r}"
         raise UnknownNameError(where, near_names(snapshots, asked))
-    if len({one.name for one in found}) > 1 and "%" not in found[0].name:
-        names = [one.name for one in found]
+    if len({subject.name for subject in subjects}) > 1 and "%" not in subjects[0].name:
+        names = [subject.name for subject in subjects]
         raise UnknownNameError(f"{asked!r} is the end of {len(names)} op_names", names)
-    return found
+    return subjects
 
 
 def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
     """Tell of the other instructions that bore the name."""
-    shown = [f"  {printable(one.name)} in {keys[one.stage]}" for one in others[:_SHOWN]]
+    shown = [f"  {printable(subject.name)} in {keys[subject.stage]}" for subject in others[:_SHOWN]]
     more = [f"  and {len(others) - _SHOWN} more"] if len(others) > _SHOWN else []
     bore = units.plural(len(others), "other instruction")
     return "\n".join(
@@ -86,26 +86,26 @@ def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
     )
 
 
-def _events(found: Trace) -> Iterator[HistoryEvent]:
+def _events(trace: Trace) -> Iterator[HistoryEvent]:
     """Yield the origins in the first snapshot or the births in their place, then what happened."""
-    told = {(one.stage, one.event, one.instruction) for one in found.events}
-    for one in found.origins:
-        if (0, Event.FIRST, one.place) not in told:
+    result = {(event.stage, event.event, event.instruction) for event in trace.events}
+    for origin in trace.origins:
+        if (0, Event.FIRST, origin.place) not in result:
             why = "stands in the first snapshot"
-            yield HistoryEvent(0, Event.FIRST, one.place, (), (), Grade.EXACT, why)
-    yield from (one for one in found.beginnings if one not in found.events)
-    yield from found.events
+            yield HistoryEvent(0, Event.FIRST, origin.place, (), (), Grade.EXACT, why)
+    yield from (beginning for beginning in trace.beginnings if beginning not in trace.events)
+    yield from trace.events
 
 
-def _record(event: HistoryEvent, found: Trace, keys: Sequence[str]) -> dict[str, Any]:
-    known = {one.place: one for one in found.origins if event.stage == 0}
+def _record(event: HistoryEvent, trace: Trace, keys: Sequence[str]) -> dict[str, Any]:
+    known = {origin.place: origin for origin in trace.origins if event.stage == 0}
     standing = known.get(event.instruction)
     return {
         "stage": keys[event.stage],
         "event": str(event.event),
         "instruction": str(event.instruction),
-        "from": [str(one) for one in event.sources],
-        "to": [str(one) for one in event.targets],
+        "from": [str(source) for source in event.sources],
+        "to": [str(target) for target in event.targets],
         "confidence": str(event.confidence),
         "reason": event.reason,
         "op_name": standing.op_name if standing else None,
@@ -113,48 +113,48 @@ def _record(event: HistoryEvent, found: Trace, keys: Sequence[str]) -> dict[str,
     }
 
 
-def _account(found: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iterator[str]:
+def _account(trace: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iterator[str]:
     """Yield the lines of the account for the terminal."""
-    yield f"{found.subject.name}  in {module}, {stages[found.subject.stage].label}"
+    yield f"{trace.subject.name}  in {module}, {stages[trace.subject.stage].label}"
     yield ""
-    if found.origins:
-        yield from _standings("It comes from", "first", found.origins)
+    if trace.origins:
+        yield from _standings("It comes from", "first", trace.origins)
     else:
-        yield from _begun(found.beginnings, stages)
+        yield from _begun(trace.beginnings, stages)
     shown = None
-    for event in found.events:
+    for event in trace.events:
         if event.stage != shown:
             shown = event.stage
             yield stages[shown].label
         yield from _told(event)
     yield ""
-    yield from _standings("Its work is done by", "last", found.now)
+    yield from _standings("Its work is done by", "last", trace.now)
 
 
 def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) -> Iterator[str]:
     """Yield what is known of a subject that comes from nothing in the first snapshot."""
     yield "No instruction of the first snapshot is known to have become it:"
-    for one in beginnings:
-        lost = one.confidence is Grade.GUESSED
-        name, step = f"%{one.instruction.instruction}", stages[one.stage].place
-        said = f"the trail is lost at {name}" if lost else f"{name} is first seen"
-        yield f"  {said} in {step} ({one.confidence}: {one.reason})"
+    for beginning in beginnings:
+        lost = beginning.confidence is Grade.GUESSED
+        name, step = f"%{beginning.instruction.instruction}", stages[beginning.stage].place
+        message = f"the trail is lost at {name}" if lost else f"{name} is first seen"
+        yield f"  {message} in {step} ({beginning.confidence}: {beginning.reason})"
 
 
 def _told(event: HistoryEvent) -> Iterator[str]:
     word = " " if event.event in (Event.REPLACED, Event.ABSORBED) else " from "
     sources = f"{word}{_places(event.sources)}" if event.sources else ""
-    became = [one for one in event.targets if one != event.instruction]
+    became = [target for target in event.targets if target != event.instruction]
     targets = f" to {_places(became)}" if became else ""
-    said = f"{event.instruction} {event.event}{sources}{targets}"
+    message = f"{event.instruction} {event.event}{sources}{targets}"
     why = f" ({event.confidence}: {event.reason})"
     yield from textwrap.wrap(
-        said + why, 100, initial_indent="  ", subsequent_indent="      ", break_long_words=False
+        message + why, 100, initial_indent="  ", subsequent_indent="      ", break_long_words=False
     )
 
 
 def _places(places: Sequence[Place]) -> str:
-    shown = ", ".join(f"%{one.instruction}" for one in places[:_SHOWN])
+    shown = ", ".join(f"%{place.instruction}" for place in places[:_SHOWN])
     more = len(places) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
@@ -164,7 +164,7 @@ def _standings(words: str, snapshot: str, standings: Sequence[Standing]) -> Iter
         yield f"{words} no instruction of the {snapshot} snapshot that could be found."
         return
     yield f"{words} {units.plural(len(standings), 'instruction')} of the {snapshot} snapshot:"
-    for one in standings[:_SHOWN]:
-        yield "  ".join(filter(None, (f"  {one.place}", one.op_name, one.source)))
+    for standing in standings[:_SHOWN]:
+        yield "  ".join(filter(None, (f"  {standing.place}", standing.op_name, standing.source)))
     if len(standings) > _SHOWN:
         yield f"  and {len(standings) - _SHOWN} more"

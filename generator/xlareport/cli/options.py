@@ -15,10 +15,10 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 def size(text: str) -> int:
     """Return the bytes of a size such as `500MB`; raises click.BadParameter."""
-    found = _SIZE.fullmatch(str(text))
-    if found is None:
+    match = _SIZE.fullmatch(str(text))
+    if match is None:
         raise click.BadParameter(f"{text!r} is no size such as 500MB or 2GB.")
-    return int(float(found["number"]) * _UNITS[found["unit"].lower()])
+    return int(float(match["number"]) * _UNITS[match["unit"].lower()])
 
 
 def limited(command: Callable[..., None]) -> Callable[..., None]:

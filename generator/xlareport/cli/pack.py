@@ -68,11 +68,11 @@ def command(
     packed = done.packed
     say(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
     if packed.left_out:
-        said = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
-        say(f"Not in it, as it says itself: {', '.join(said)}.", err=True)
+        result = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
+        say(f"Not in it, as it says itself: {', '.join(result)}.", err=True)
 
 
 def _tell_redacted(done: Shared) -> None:
     say(f"Taken out: {units.plural(len(done.replaced), 'different text')}.", err=True)
-    for found, instead in done.replaced.items():
-        say(f"  {printable(found)} -> {instead}", err=True)
+    for text, instead in done.replaced.items():
+        say(f"  {printable(text)} -> {instead}", err=True)

@@ -27,5 +27,5 @@ def printable(text: str) -> str:
     """Return a line without anything that a terminal would act upon: escapes are spelled out."""
     plain = "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
     return _ORDER.sub(
-        lambda found: f"{found[1]}\\x3a" if found[1] is not None else "##\\x5b", plain
+        lambda match: f"{match[1]}\\x3a" if match[1] is not None else "##\\x5b", plain
     )

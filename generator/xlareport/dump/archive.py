@@ -98,15 +98,15 @@ def members(
     path: Path, name: str, kind: str, spool: Spool, problems: list[Problem]
 ) -> Iterator[Member]:
     """Yield (path inside, spooled file, modified); a broken tail costs only what it held."""
-    found = 0
+    number = 0
     try:
         for member in _open(path, kind, spool, problems):
-            found += 1
+            number += 1
             yield member
     except _DAMAGED as error:
-        if not found:
+        if not number:
             raise UnreadableInputError(f"{name} cannot be read as an archive: {error}.") from error
-        message = f"The archive is broken after {found} files; the rest is lost: {error}."
+        message = f"The archive is broken after {number} files; the rest is lost: {error}."
         problems.append(Problem(name, None, message))
 
 
@@ -135,10 +135,10 @@ class _Tarred(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         """Read a header of 512 bytes; raises ReadError where another of absurd length follows."""
-        found = super().frombuf(buf, encoding, errors)
-        if found.type in _HEADERS and found.size > _LARGEST_HEADER:
-            raise tarfile.ReadError(f"a header of {found.size:,} bytes")
-        return found
+        tarred = super().frombuf(buf, encoding, errors)
+        if tarred.type in _HEADERS and tarred.size > _LARGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {tarred.size:,} bytes")
+        return tarred
 
 
 def _tar_members(

@@ -26,10 +26,10 @@ Restored = tuple[str, Path, float | None]
 
 def index_scripts(paths: Sequence[str]) -> tuple[str, ...]:
     """Return the scripts that list the texts of a site; empty where the files are no site."""
-    found = [match for match in map(_INDEX.fullmatch, paths) if match]
+    matches = [match for match in map(_INDEX.fullmatch, paths) if match]
     listed = set(paths)
-    sites = sorted({match["site"] for match in found if f"{match['site']}report.json" in listed})
-    return tuple(match[0] for match in found if match["site"] == sites[0]) if sites else ()
+    sites = sorted({match["site"] for match in matches if f"{match['site']}report.json" in listed})
+    return tuple(match[0] for match in matches if match["site"] == sites[0]) if sites else ()
 
 
 def restored(
@@ -38,7 +38,7 @@ def restored(
     """Yield (path in the dump, file, modified) for the texts of one module of a site."""
     try:
         listed = _read(scripts[index])
-        texts = [_text(one) for one in listed["texts"]]
+        texts = [_text(item) for item in listed["texts"]]
         names = (f"{index[:-3]}-{number}.js" for number in range(len(listed["chunks"])))
         chunks = [_chunk(_read(scripts[name])) for name in names]
         for text, parts in restore(texts, chunks):
@@ -68,7 +68,7 @@ def _text(record: Sequence[Any]) -> StoredText:
 
 def _chunk(record: Mapping[str, Any]) -> Chunk:
     patterns, uses, numbers = record["lines"]
-    lines = Folded([_pattern(one) for one in patterns], _numbers(uses), _numbers(numbers))
+    lines = Folded([_pattern(pattern) for pattern in patterns], _numbers(uses), _numbers(numbers))
     blocks = [_numbers(runs) for runs in record["blocks"]]
     return Chunk(unfolded(lines, _MOST_CHARACTERS), blocks)
 

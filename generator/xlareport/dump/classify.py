@@ -32,42 +32,42 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
     opened. The `module_prefix` of a file is that of the module to which its neighbours show that
     it belongs.
     """
-    found = [parse(path) for path in paths]
-    for places in _groups(found):
-        _settle_names(paths, found, places)
-        _settle_prefixes(paths, found, places)
-        _settle_frontend(found, places)
-    _settle_without_id(found)
+    names = [parse(path) for path in paths]
+    for places in _groups(names):
+        _settle_names(paths, names, places)
+        _settle_prefixes(paths, names, places)
+        _settle_frontend(names, places)
+    _settle_without_id(names)
     if peek is not None:
-        _settle_kinds(paths, found, peek)
-    return tuple(found)
+        _settle_kinds(paths, names, peek)
+    return tuple(names)
 
 
-def _groups(found: Sequence[DumpName]) -> Iterator[Sequence[int]]:
+def _groups(names: Sequence[DumpName]) -> Iterator[Sequence[int]]:
     """Yield the places of the files of each folder and module id."""
     groups: dict[tuple[str, int], list[int]] = defaultdict(list)
-    for place, one in enumerate(found):
-        if one.module_id is not None:
-            groups[one.folder, one.module_id].append(place)
+    for place, name in enumerate(names):
+        if name.module_id is not None:
+            groups[name.folder, name.module_id].append(place)
     yield from groups.values()
 
 
-def _settle_names(paths: Sequence[str], found: list[DumpName], places: Sequence[int]) -> None:
+def _settle_names(paths: Sequence[str], names: list[DumpName], places: Sequence[int]) -> None:
     """Read again, with the names that are sure, what may have been divided wrongly."""
-    sure = _sure_names([found[place] for place in places])
+    sure = _sure_names([names[place] for place in places])
     lengths = sorted({len(name) for name in sure})
     for place in places if sure else ():
-        one = found[place]
-        if one.ambiguous or (one.module_name and sanitised(one.module_name) not in sure):
-            found[place] = read(paths[place], _names_in(paths[place], sure, lengths))
+        name = names[place]
+        if name.ambiguous or (name.module_name and sanitised(name.module_name) not in sure):
+            names[place] = read(paths[place], _names_in(paths[place], sure, lengths))
 
 
 def _sure_names(files: Sequence[DumpName]) -> frozenset[str]:
     """Return the names that stand before a fixed word, where one file is clear or two agree."""
     shown: Counter[str] = Counter()
-    for one in files:
-        if one.module_name and one.stage and not one.kernel and one.kind in _PLAIN:
-            shown[sanitised(one.module_name)] += 1 if one.ambiguous else 2
+    for file in files:
+        if file.module_name and file.stage and not file.kernel and file.kind in _PLAIN:
+            shown[sanitised(file.module_name)] += 1 if file.ambiguous else 2
     return frozenset(name for name, weight in shown.items() if weight > 1)
 
 
@@ -83,35 +83,35 @@ def _names_in(path: str, names: frozenset[str], lengths: Sequence[int]) -> Seque
     return sorted(texts & names)
 
 
-def _settle_prefixes(paths: Sequence[str], found: list[DumpName], places: Sequence[int]) -> None:
+def _settle_prefixes(paths: Sequence[str], names: list[DumpName], places: Sequence[int]) -> None:
     """Give files without name or timestamp the prefix of the one module they can belong to."""
-    homes = _homes(paths, found, places)
+    homes = _homes(paths, names, places)
     for place in places:
-        found[place] = _at_home(found[place], homes.of(found[place], paths[place]))
+        names[place] = _at_home(names[place], homes.of(names[place], paths[place]))
 
 
-def _homes(paths: Sequence[str], found: Sequence[DumpName], places: Sequence[int]) -> Homes:
+def _homes(paths: Sequence[str], names: Sequence[DumpName], places: Sequence[int]) -> Homes:
     """Return the modules of which there are snapshots, with their prefixes.
 
     A snapshot that lost its name for its length makes no module of its own.
     """
-    snapshots = [place for place in places if found[place].kind in SNAPSHOTS]
-    telling = [place for place in snapshots if found[place].stage and found[place].module_prefix]
-    named = Homes(found[place] for place in telling if found[place].module_name)
-    bare = [place for place in telling if not found[place].module_name]
-    own = [place for place in bare if not named.may_have_lost(found[place], paths[place])]
+    snapshots = [place for place in places if names[place].kind in SNAPSHOTS]
+    telling = [place for place in snapshots if names[place].stage and names[place].module_prefix]
+    named = Homes(names[place] for place in telling if names[place].module_name)
+    bare = [place for place in telling if not names[place].module_name]
+    own = [place for place in bare if not named.may_have_lost(names[place], paths[place])]
     if not own:
         return named
-    kept = {*own, *(place for place in telling if found[place].module_name)}
-    return Homes(found[place] for place in kept)
+    kept = {*own, *(place for place in telling if names[place].module_name)}
+    return Homes(names[place] for place in kept)
 
 
-def _at_home(one: DumpName, prefixes: frozenset[str]) -> DumpName:
-    if not prefixes or prefixes == {one.module_prefix}:
-        return one
+def _at_home(name: DumpName, prefixes: frozenset[str]) -> DumpName:
+    if not prefixes or prefixes == {name.module_prefix}:
+        return name
     if len(prefixes) == 1:
-        return replace(one, module_prefix=next(iter(prefixes)))
-    return replace(one, ambiguous=f"{one.ambiguous or ''} {_doubt(prefixes)}".strip())
+        return replace(name, module_prefix=next(iter(prefixes)))
+    return replace(name, ambiguous=f"{name.ambiguous or ''} {_doubt(prefixes)}".strip())
 
 
 @lru_cache(maxsize=256)
@@ -120,29 +120,33 @@ def _doubt(prefixes: frozenset[str]) -> str:
     return f"It may belong to any of {len(prefixes)} modules: {first}."
 
 
-def _settle_frontend(found: list[DumpName], places: Sequence[int]) -> None:
+def _settle_frontend(names: list[DumpName], places: Sequence[int]) -> None:
     """Let all files of a module know that it is for IPUs, which only its pipelines tell."""
-    if any(found[place].frontend == "ipu" for place in places):
+    if any(names[place].frontend == "ipu" for place in places):
         for place in places:
-            found[place] = replace(found[place], frontend="ipu")
+            names[place] = replace(names[place], frontend="ipu")
 
 
-def _settle_without_id(found: list[DumpName]) -> None:
+def _settle_without_id(names: list[DumpName]) -> None:
     """Give files that show a module's name alone the prefix of the one module of that name."""
     homes: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for one in found:
-        if one.module_id is not None and one.module_name and one.module_prefix:
-            homes[one.folder, sanitised(one.module_name)].add(one.module_prefix)
+    for name in names:
+        if name.module_id is not None and name.module_name and name.module_prefix:
+            homes[name.folder, sanitised(name.module_name)].add(name.module_prefix)
     prefixes = {key: frozenset(found_there) for key, found_there in homes.items()}
-    for place, one in enumerate(found):
-        if one.module_id is None and one.module_name and one.kind not in SNAPSHOTS:
-            key = one.folder, sanitised(one.module_name)
-            found[place] = _at_home(one, prefixes.get(key, frozenset()))
+    for place, this_name in enumerate(names):
+        if (
+            this_name.module_id is None
+            and this_name.module_name
+            and this_name.kind not in SNAPSHOTS
+        ):
+            key = this_name.folder, sanitised(this_name.module_name)
+            names[place] = _at_home(this_name, prefixes.get(key, frozenset()))
 
 
-def _settle_kinds(paths: Sequence[str], found: list[DumpName], peek: Peek) -> None:
-    for place, one in enumerate(found):
-        if one.kind == "unknown":
+def _settle_kinds(paths: Sequence[str], names: list[DumpName], peek: Peek) -> None:
+    for place, name in enumerate(names):
+        if name.kind == "unknown":
             with suppress(OSError):
-                kind = kind_by_content(peek(paths[place])) or one.kind
-                found[place] = replace(one, kind=kind)
+                kind = kind_by_content(peek(paths[place])) or name.kind
+                names[place] = replace(name, kind=kind)

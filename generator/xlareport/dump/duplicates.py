@@ -20,36 +20,36 @@ def twins(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
     if len(modules) < MANY:
         return {}
     alike: dict[object, list[ModuleFiles]] = defaultdict(list)
-    for one in modules:
-        if one.bytes <= _LARGEST:
-            alike[one.name, _endings(one)].append(one)
+    for module in modules:
+        if module.bytes <= _LARGEST:
+            alike[module.name, _endings(module)].append(module)
     return dict(pair for some in alike.values() if len(some) > 1 for pair in _pairs(some))
 
 
 def paths_of_twin(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
     """Return the path of each file of a twin by that of the original."""
     pairs = zip(_by_ending(original), _by_ending(twin), strict=True)
-    return {one: other for (_, _, one), (_, _, other) in pairs}
+    return {text: other for (_, _, text), (_, _, other) in pairs}
 
 
 def _pairs(modules: Iterable[ModuleFiles]) -> Iterable[tuple[str, ModuleFiles]]:
     first: dict[bytes, ModuleFiles] = {}
-    for one in modules:
+    for module in modules:
         try:
-            original = first.setdefault(_digest(one), one)
+            original = first.setdefault(_digest(module), module)
         except OSError:  # reading the module says so
             continue
-        if original is not one:
-            yield one.key, original
+        if original is not module:
+            yield module.key, original
 
 
 def _digest(module: ModuleFiles) -> bytes:
     """Return a digest of all contents; the sizes are known to be the same."""
-    found = blake2b(digest_size=20)
-    entries = {one.path: one.entry for one in module.artifacts}
+    result = blake2b(digest_size=20)
+    entries = {artifact.path: artifact.entry for artifact in module.artifacts}
     for _, _, path in _by_ending(module):
-        found.update(entries[path].read())
-    return found.digest()
+        result.update(entries[path].read())
+    return result.digest()
 
 
 def _endings(module: ModuleFiles) -> tuple[tuple[str, int], ...]:
@@ -59,5 +59,6 @@ def _endings(module: ModuleFiles) -> tuple[tuple[str, int], ...]:
 def _by_ending(module: ModuleFiles) -> list[tuple[str, int, str]]:
     """Return (what follows the module's key in the path, bytes, path) of each file, in order."""
     return sorted(
-        (one.path.replace(module.key, "", 1), one.entry.size, one.path) for one in module.artifacts
+        (artifact.path.replace(module.key, "", 1), artifact.entry.size, artifact.path)
+        for artifact in module.artifacts
     )

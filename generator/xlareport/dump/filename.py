@@ -139,9 +139,9 @@ def _read_name(reading: NameReading, name: str, module_names: Sequence[str]) -> 
 
 def _read_form(reading: NameReading, forms: Sequence[Form], text: str) -> bool:
     for form in forms:
-        if found := form.pattern.fullmatch(text):
+        if match := form.pattern.fullmatch(text):
             reading.take(form)
-            reading.match(found)
+            reading.match(match)
             return True
     return False
 

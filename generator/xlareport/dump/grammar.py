@@ -41,11 +41,11 @@ def spans(match: re.Match[str]) -> tuple[Span, ...]:
         for field, number in match.re.groupindex.items()
         if places[number][0] < places[number][1]
     ]
-    groups.sort(key=lambda one: (one.start, -one.end))
+    groups.sort(key=lambda group: (group.start, -group.end))
     return tuple(
-        one
-        for one, following in zip(groups, [*groups[1:], None], strict=True)
-        if following is None or following.start >= one.end
+        group
+        for group, following in zip(groups, [*groups[1:], None], strict=True)
+        if following is None or following.start >= group.end
     )
 
 

@@ -27,46 +27,50 @@ _Key = tuple[object, ...] | None
 """What an incomplete identity and the complete one have in common; None for others."""
 
 
-def _whole(one: Identity) -> _Key:
-    known = one.id is not None and one.name is not None
-    return (one.folder, one.id, one.name) if known else None
+def _whole(identity: Identity) -> _Key:
+    known = identity.id is not None and identity.name is not None
+    return (identity.folder, identity.id, identity.name) if known else None
 
 
-def _without_build(one: Identity) -> _Key:
+def _without_build(identity: Identity) -> _Key:
     """Take the build of libtpu, `.cl_1003875606`, off a name that is a folder's."""
-    name, _, build = (one.name or "").rpartition(".cl_")
-    return (one.folder, one.id, name) if one.id is not None and build.isdigit() else None
+    name, _, build = (identity.name or "").rpartition(".cl_")
+    return (
+        (identity.folder, identity.id, name)
+        if identity.id is not None and build.isdigit()
+        else None
+    )
 
 
-def _without_letters(one: Identity) -> _Key:
+def _without_letters(identity: Identity) -> _Key:
     """Write a folder's name, which keeps letters, as files have it, with `_` for bytes."""
-    if one.id is None or one.name is None or one.name.isascii():
+    if identity.id is None or identity.name is None or identity.name.isascii():
         return None
-    return one.folder, one.id, sanitised(one.name)
+    return identity.folder, identity.id, sanitised(identity.name)
 
 
-def _nameless(one: Identity) -> _Key:
-    return (one.folder, one.id) if one.name is None else None
+def _nameless(identity: Identity) -> _Key:
+    return (identity.folder, identity.id) if identity.name is None else None
 
 
-def _named(one: Identity) -> _Key:
-    return (one.folder, one.id) if _whole(one) else None
+def _named(identity: Identity) -> _Key:
+    return (identity.folder, identity.id) if _whole(identity) else None
 
 
-def _idless(one: Identity) -> _Key:
-    return (one.folder, one.name) if one.id is None else None
+def _idless(identity: Identity) -> _Key:
+    return (identity.folder, identity.name) if identity.id is None else None
 
 
-def _with_id(one: Identity) -> _Key:
-    return (one.folder, one.name) if _whole(one) else None
+def _with_id(identity: Identity) -> _Key:
+    return (identity.folder, identity.name) if _whole(identity) else None
 
 
-def _timeless(one: Identity) -> _Key:
-    return (one.folder, one.id, one.name) if one.timestamp is None else None
+def _timeless(identity: Identity) -> _Key:
+    return (identity.folder, identity.id, identity.name) if identity.timestamp is None else None
 
 
-def _timed(one: Identity) -> _Key:
-    return (one.folder, one.id, one.name) if one.timestamp is not None else None
+def _timed(identity: Identity) -> _Key:
+    return (identity.folder, identity.id, identity.name) if identity.timestamp is not None else None
 
 
 _JOINS = (

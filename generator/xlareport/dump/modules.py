@@ -76,8 +76,8 @@ class SnapshotFiles(FastPickle):
         if self.sequence is None:
             return self.name.replace("_", " ")
         places = (("after", self.after), ("before", self.before))
-        said = ", ".join(f"{word} {name}" for word, name in places if name)
-        return f"{self.sequence:04d} {self.pipeline or ''}: {said}".replace(" :", ":")
+        message = ", ".join(f"{word} {name}" for word, name in places if name)
+        return f"{self.sequence:04d} {self.pipeline or ''}: {message}".replace(" :", ":")
 
     @property
     def place(self) -> str:
@@ -96,8 +96,8 @@ class SnapshotFiles(FastPickle):
 
     def readable(self) -> tuple[Artifact, ...]:
         """Its HLO files, the form that tells most first."""
-        forms = [one for one in self.artifacts if one.name.kind in HLO_KINDS]
-        return tuple(sorted(forms, key=lambda one: HLO_KINDS.index(one.name.kind)))
+        forms = [artifact for artifact in self.artifacts if artifact.name.kind in HLO_KINDS]
+        return tuple(sorted(forms, key=lambda form: HLO_KINDS.index(form.name.kind)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class ModuleFiles:
     @property
     def bytes(self) -> int:
         """Bytes of all its files together."""
-        return sum(one.entry.size for one in self.artifacts)
+        return sum(artifact.entry.size for artifact in self.artifacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,26 +141,26 @@ def group(artifacts: Sequence[Artifact]) -> GroupedDump:
     """Group the files of a dump into modules, in the order of folder, timestamp, id and name."""
     members: dict[Identity, list[Artifact]] = defaultdict(list)
     others: list[Artifact] = []
-    for one in artifacts:
-        identity = _identity(one)
-        (members[identity] if identity else others).append(one)
+    for artifact in artifacts:
+        identity = _identity(artifact)
+        (members[identity] if identity else others).append(artifact)
     join_incomplete(members)
     others += _without_module(members)
     modules = _modules(members)
     problems = [problem for module in modules for problem in _collisions(module)]
-    found = _with_nameless([*_put_together(modules)], others)
-    return GroupedDump(found, tuple(others), tuple(problems))
+    result = _with_nameless([*_put_together(modules)], others)
+    return GroupedDump(result, tuple(others), tuple(problems))
 
 
 def _with_nameless(
     modules: Sequence[ModuleFiles], others: Iterable[Artifact]
 ) -> tuple[ModuleFiles, ...]:
     """Give every module the files of code that may be its own."""
-    nameless = tuple(one for one in others if one.name.kind in NAMELESS_CODE)
+    nameless = tuple(artifact for artifact in others if artifact.name.kind in NAMELESS_CODE)
     if not nameless:
         return tuple(modules)
     alone = len(modules) == 1
-    return tuple(replace(one, nameless=nameless, is_alone=alone) for one in modules)
+    return tuple(replace(module, nameless=nameless, is_alone=alone) for module in modules)
 
 
 def _identity(artifact: Artifact) -> Identity | None:
@@ -192,9 +192,9 @@ def _without_module(members: dict[Identity, list[Artifact]]) -> list[Artifact]:
     alone = [
         identity
         for identity, files in members.items()
-        if identity.id is None and not any(one.name.kind in HLO_KINDS for one in files)
+        if identity.id is None and not any(file.name.kind in HLO_KINDS for file in files)
     ]
-    return [one for identity in alone for one in members.pop(identity)]
+    return [artifact for identity in alone for artifact in members.pop(identity)]
 
 
 def _modules(members: dict[Identity, list[Artifact]]) -> tuple[ModuleFiles, ...]:
@@ -210,7 +210,7 @@ def _modules(members: dict[Identity, list[Artifact]]) -> tuple[ModuleFiles, ...]
             timestamp=identity.timestamp,
             folder=identity.folder,
             stages=_stages(members[identity]),
-            artifacts=tuple(sorted(members[identity], key=lambda one: one.path)),
+            artifacts=tuple(sorted(members[identity], key=lambda artifact: artifact.path)),
         )
         for identity, key, slug in zip(order, keys, slugs, strict=True)
     )
@@ -220,19 +220,23 @@ def _put_together(modules: Sequence[ModuleFiles]) -> Iterator[ModuleFiles]:
     """Yield the modules; two halves of one compilation, each without the other's end, as one."""
     halves: dict[tuple[str, str], ModuleFiles] = {}
     rest: dict[str, ModuleFiles] = {}
-    for one in modules:
-        where = one.folder, one.name
-        ends = {stage.name for stage in one.stages}
+    for module in modules:
+        where = module.folder, module.name
+        ends = {stage.name for stage in module.stages}
         if "before_optimizations" in ends and "pass" in ends and "after_optimizations" not in ends:
-            halves[where] = one
+            halves[where] = module
         elif "after_optimizations" in ends and "before_optimizations" not in ends:
             first = halves.pop(where, None)
-            if first is not None and one.id is not None:
-                rest[first.key] = one
-    gone = {one.key for one in rest.values()}
-    for one in modules:
-        if one.key not in gone:
-            yield _joined(one, rest[one.key]) if one.key in rest else one
+            if first is not None and module.id is not None:
+                rest[first.key] = module
+    gone = {module.key for module in rest.values()}
+    for this_module in modules:
+        if this_module.key not in gone:
+            yield (
+                _joined(this_module, rest[this_module.key])
+                if this_module.key in rest
+                else this_module
+            )
 
 
 def _joined(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
@@ -244,9 +248,9 @@ def _joined(first: ModuleFiles, second: ModuleFiles) -> ModuleFiles:
     )
 
 
-def _place(one: Identity) -> tuple[str, int, int, str]:
-    number = _LAST if one.id is None else one.id
-    return one.folder, one.timestamp or 0, number, one.name or ""
+def _place(identity: Identity) -> tuple[str, int, int, str]:
+    number = _LAST if identity.id is None else identity.id
+    return identity.folder, identity.timestamp or 0, number, identity.name or ""
 
 
 def _prefix(identity: Identity) -> str:
@@ -280,28 +284,30 @@ def _slug(key: str) -> str:
 
 
 def _stages(artifacts: Iterable[Artifact]) -> tuple[SnapshotFiles, ...]:
-    found: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
-    for one in artifacts:
+    result: dict[tuple[object, ...], list[Artifact]] = defaultdict(list)
+    for artifact in artifacts:
         # A fusion may be written as a module of its own: that is no snapshot of its module.
-        if one.name.kind in HLO_KINDS + _DRAWN_KINDS and one.name.kernel is None:
-            name = one.name
+        if artifact.name.kind in HLO_KINDS + _DRAWN_KINDS and artifact.name.kernel is None:
+            name = artifact.name
             moment = (
-                name.stage or _stem(one),
+                name.stage or _stem(artifact),
                 name.sequence,
                 name.pipeline,
                 name.after,
                 name.before,
             )
-            found[moment].append(one)
-    stages = sorted((_stage(files) for files in found.values()), key=_stage_order)
+            result[moment].append(artifact)
+    stages = sorted((_stage(files) for files in result.values()), key=_stage_order)
     return tuple(_spmd_in_place(stages))
 
 
 def _spmd_in_place(stages: Sequence[SnapshotFiles]) -> Iterator[SnapshotFiles]:
     """Put the GPU's snapshot after partitioning behind the passes that XLA takes it from."""
-    late = [one for one in stages if one.name == _AFTER_SPMD]
-    others = [one for one in stages if one.name != _AFTER_SPMD]
-    last = max((place for place, one in enumerate(others) if one.pipeline in _SPMD), default=-1)
+    late = [stage for stage in stages if stage.name == _AFTER_SPMD]
+    others = [stage for stage in stages if stage.name != _AFTER_SPMD]
+    last = max(
+        (place for place, snapshot in enumerate(others) if snapshot.pipeline in _SPMD), default=-1
+    )
     if last < 0:
         yield from stages
         return
@@ -317,7 +323,7 @@ def _stage(files: Sequence[Artifact]) -> SnapshotFiles:
         pipeline=name.pipeline,
         after=name.after,
         before=name.before,
-        artifacts=tuple(sorted(files, key=lambda one: one.path)),
+        artifacts=tuple(sorted(files, key=lambda file: file.path)),
         placed_by="name" if order.is_extension(stage, name.sequence) else "",
     )
 

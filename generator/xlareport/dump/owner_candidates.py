@@ -23,8 +23,8 @@ class Homes:
 
     def __init__(self, snapshots: Iterable[DumpName]) -> None:
         self._prefixes: dict[_Key, str] = {}
-        for one in snapshots:
-            key, prefix = _key(one), one.module_prefix or ""
+        for snapshot in snapshots:
+            key, prefix = _key(snapshot), snapshot.module_prefix or ""
             self._prefixes[key] = min(self._prefixes.get(key, prefix), prefix)
         self._by_name: dict[str, set[str]] = defaultdict(set)
         self._by_time: dict[int | None, list[_Key]] = defaultdict(list)
@@ -33,20 +33,20 @@ class Homes:
             self._by_time[timestamp].append((name, timestamp))
         self._asked: dict[tuple[int | None, int], frozenset[str]] = {}
 
-    def of(self, one: DumpName, path: str) -> frozenset[str]:
+    def of(self, this_name: DumpName, path: str) -> frozenset[str]:
         """Return the prefixes of the modules that a file can belong to."""
-        name, timestamp = _key(one)
-        found = {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
-        if timestamp is None and one.kind not in SNAPSHOTS:
-            found |= self._by_name.get(name, set())
+        name, timestamp = _key(this_name)
+        result = {self._prefixes[name, timestamp]} if (name, timestamp) in self._prefixes else set()
+        if timestamp is None and this_name.kind not in SNAPSHOTS:
+            result |= self._by_name.get(name, set())
         if name:
-            return frozenset(found)
-        lost = self._longer(timestamp, _shortest_lost(one, path))
-        return lost.union(found) if found else lost
+            return frozenset(result)
+        lost = self._longer(timestamp, _shortest_lost(this_name, path))
+        return lost.union(result) if result else lost
 
-    def may_have_lost(self, one: DumpName, path: str) -> bool:
+    def may_have_lost(self, name: DumpName, path: str) -> bool:
         """Say whether a file without a module's name may be without it for its length."""
-        return bool(self._longer(one.timestamp, _shortest_lost(one, path)))
+        return bool(self._longer(name.timestamp, _shortest_lost(name, path)))
 
     def _longer(self, timestamp: int | None, shortest: int) -> frozenset[str]:
         """Return the modules of a moment, or of any, whose names have at least so many letters."""
@@ -55,17 +55,17 @@ class Homes:
             among: Sequence[_Key] = (
                 list(self._prefixes) if timestamp is None else self._by_time.get(timestamp, [])
             )
-            found = (self._prefixes[key] for key in among if key[0] and len(key[0]) >= shortest)
-            self._asked[question] = frozenset(found)
+            result = (self._prefixes[key] for key in among if key[0] and len(key[0]) >= shortest)
+            self._asked[question] = frozenset(result)
         return self._asked[question]
 
 
-def _key(one: DumpName) -> _Key:
-    return sanitised(one.module_name or ""), one.timestamp
+def _key(name: DumpName) -> _Key:
+    return sanitised(name.module_name or ""), name.timestamp
 
 
-def _shortest_lost(one: DumpName, path: str) -> int:
-    return 0 if one.kind in _NEVER_NAMED else shortest_lost(path)
+def _shortest_lost(name: DumpName, path: str) -> int:
+    return 0 if name.kind in _NEVER_NAMED else shortest_lost(path)
 
 
 def shortest_lost(path: str) -> int:

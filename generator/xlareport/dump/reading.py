@@ -51,16 +51,16 @@ class NameReading:
         self.part("build", built["build"])
 
     def match(
-        self, found: re.Match[str], start: int | None = None, *, name_is_known: bool = False
+        self, match: re.Match[str], start: int | None = None, *, name_is_known: bool = False
     ) -> None:
         """Add everything that a pattern matched from `start` on, its groups as parts."""
-        for field, text in found.groupdict().items():
+        for field, text in match.groupdict().items():
             if text:
                 self.fields.setdefault(field, text)
-        if "owner" in found.re.groupindex:
-            self._owner(found["owner"], name_is_known=name_is_known)
-            start = found.end("owner")
-        self.tokens += pieces(found, explained, start)
+        if "owner" in match.re.groupindex:
+            self._owner(match["owner"], name_is_known=name_is_known)
+            start = match.end("owner")
+        self.tokens += pieces(match, explained, start)
 
     def _owner(self, text: str, *, name_is_known: bool) -> None:
         """Add NAME.KERNEL, or KERNEL alone where NAME came before; it may begin with a dot."""

@@ -123,8 +123,8 @@ class Redactor:
         for name in _USER.findall(text):
             self._meet(name, "user")
         for named, value in _PERSONAL.findall(text):
-            if told := _LEARNT.match(named):
-                what = "host" if told[1].lower() == "host" else "user"
+            if match := _LEARNT.match(named):
+                what = "host" if match[1].lower() == "host" else "user"
                 self._meet(value.strip('\\"'), what)
 
     def _meet(self, name: str, what: str) -> None:
@@ -183,18 +183,18 @@ class Redactor:
         clean = self._line(match[0].decode("ascii")).encode("ascii")
         return clean[: len(match[0])].ljust(len(match[0]), b"-")
 
-    def _instead(self, found: str, what: str, word: str) -> str:
-        if found in self._instead_of:
-            return found
-        if found not in self.replaced:
+    def _instead(self, text: str, what: str, word: str) -> str:
+        if text in self._instead_of:
+            return text
+        if text not in self.replaced:
             self.counts[what] += 1
             number = self.counts[what]
-            ending = PurePosixPath(found).suffix if what in _WITH_ENDING else ""
+            ending = PurePosixPath(text).suffix if what in _WITH_ENDING else ""
             kept = ending if re.fullmatch(r"\.\w{1,4}", ending) else ""
             root = "/redacted/" if what == "paths" else ""
-            self.replaced[found] = f"{root}{word}{number}{kept}"
-            self._instead_of.add(self.replaced[found])
-        return self.replaced[found]
+            self.replaced[text] = f"{root}{word}{number}{kept}"
+            self._instead_of.add(self.replaced[text])
+        return self.replaced[text]
 
     def _without_people(self, text: str) -> str:
         words = self._by_word.keys() & _WORD.findall(text)

@@ -68,7 +68,7 @@ def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]
         raise UnreadableInputError(f"{shown(url)} cannot be read: {_said(error)}.") from error
     threads = ThreadPoolExecutor(_AT_ONCE)
     try:
-        copies = threads.map(lambda one: _copied(system, one, spool), listed)
+        copies = threads.map(lambda item: _copied(system, item, spool), listed)
         yield from _arrived(listed, copies, problems)
     finally:
         threads.shutdown(cancel_futures=True)
@@ -111,16 +111,16 @@ def _listed(
     name_of = unquote if on_the_web else str
     while pending:
         folder, depth = pending.pop()
-        for told in _children(system, folder, base, problems):
-            address = str(told["name"])
+        for child in _children(system, folder, base, problems):
+            address = str(child["name"])
             if address.rstrip("/") + "/" in seen or not _is_below(address, base):
                 continue
             if len(seen) > spool.limits.files:
                 raise too_many_files(spool.limits)
             seen.add(address.rstrip("/") + "/")
             name = inside(name_of(address[len(base) :]))
-            if told.get("type") != "directory":
-                yield _remote(address, name, told)
+            if child.get("type") != "directory":
+                yield _remote(address, name, child)
             elif depth < _DEEPEST:
                 pending.append((address.rstrip("/") + "/", depth + 1))
             else:
@@ -142,29 +142,29 @@ def _children(
     system: Any, folder: str, base: str, problems: list[Problem]
 ) -> Iterable[dict[str, Any]]:
     try:
-        found: list[dict[str, Any]] = system.ls(folder, detail=True)
+        result: list[dict[str, Any]] = system.ls(folder, detail=True)
     except Exception as error:
         if folder == base:
             raise
         name = inside(folder[len(base) :])
         problems.append(Problem(name, None, f"This folder cannot be listed: {_said(error)}."))
         return []
-    return sorted(found, key=lambda told: str(told["name"]))
+    return sorted(result, key=lambda item: str(item["name"]))
 
 
-def _remote(address: str, path: str, told: dict[str, Any]) -> _Remote:
-    size, moment = told.get("size"), told.get("mtime", told.get("LastModified"))
+def _remote(address: str, path: str, value: dict[str, Any]) -> _Remote:
+    size, moment = value.get("size"), value.get("mtime", value.get("LastModified"))
     moment = moment.timestamp() if isinstance(moment, datetime) else moment
     known = float(moment) if isinstance(moment, (int, float)) else None
     return _Remote(address, path, size if isinstance(size, int) else 0, known)
 
 
-def _copied(system: Any, one: _Remote, spool: Spool) -> Path | Exception:
+def _copied(system: Any, remote: _Remote, spool: Spool) -> Path | Exception:
     """Copy one file here; whatever is wrong is returned, for it comes from a thread."""
-    if one.size > spool.limits.file_bytes:
+    if remote.size > spool.limits.file_bytes:
         return FileTooLargeError(spool.limits)
     try:
-        with system.open(one.address, "rb") as stream:
+        with system.open(remote.address, "rb") as stream:
             return spool.add(stream)
     except Exception as error:  # noqa: BLE001 - of a library that talks to other machines
         return error
@@ -173,16 +173,16 @@ def _copied(system: Any, one: _Remote, spool: Spool) -> Path | Exception:
 def _arrived(
     listed: Iterable[_Remote], copies: Iterable[Path | Exception], problems: list[Problem]
 ) -> Iterator[Member]:
-    for one, copy in zip(listed, copies, strict=True):
+    for remote, copy in zip(listed, copies, strict=True):
         if isinstance(copy, UnreadableInputError) and not isinstance(copy, FileTooLargeError):
             raise copy
         if isinstance(copy, Exception):
-            problems.append(Problem(one.path, None, f"Not fetched: {_said(copy)}."))
+            problems.append(Problem(remote.path, None, f"Not fetched: {_said(copy)}."))
             continue
         if _is_page(copy):
             message = "A web page came in place of a file; a folder's address ends with a slash."
-            problems.append(Problem(one.path, None, message))
-        yield one.path, copy, one.modified
+            problems.append(Problem(remote.path, None, message))
+        yield remote.path, copy, remote.modified
 
 
 def _is_page(copy: Path) -> bool:

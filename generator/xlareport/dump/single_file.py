@@ -30,8 +30,8 @@ def members(path: Path, name: str, spool: Spool, problems: list[Problem]) -> Ite
     """Yield (path in the site, spooled file, None) for the data in a report; raises OSError."""
     if path.stat().st_size > _LARGEST:
         raise UnreadableInputError(f"{name} has more than {_LARGEST:,} bytes.")
-    for found, data in _BLOCK.findall(path.read_bytes()):
-        place = inside(found.decode("utf-8", "backslashreplace"))
+    for item, data in _BLOCK.findall(path.read_bytes()):
+        place = inside(item.decode("utf-8", "backslashreplace"))
         try:
             script = released(data.decode("ascii")) if place.endswith(".js") else "{}"
         except ValueError as error:

@@ -98,7 +98,9 @@ def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
         if not entries:
             raise UnreadableInputError(f"{name} holds no readable file; {_why(problems)}")
         entries.sort(key=lambda entry: entry.path)
-        entries = [replace(one, most=limits.file_bytes) for one in _told_apart(entries, problems)]
+        entries = [
+            replace(entry, most=limits.file_bytes) for entry in _told_apart(entries, problems)
+        ]
         yield Source(name, tuple(entries), tuple(problems), local_path(place))
 
 
@@ -137,15 +139,15 @@ def _up_to_limit(entries: Iterator[Entry], name: str, problems: list[Problem]) -
             read += 1
             yield entry
     except LimitPassedError as error:
-        told = f"Only the first {read:,} files are read: {error}."
-        problems.append(Problem(name, None, told))
+        text = f"Only the first {read:,} files are read: {error}."
+        problems.append(Problem(name, None, text))
 
 
 def _texts_of_site(
     entries: Sequence[Entry], spool: Spool, problems: list[Problem]
 ) -> Iterator[Entry]:
     """Yield what a report carries of its dump; nothing where the entries are no report."""
-    scripts = {one.path: one.location for one in entries}
+    scripts = {entry.path: entry.location for entry in entries}
     for index in built_site.index_scripts(list(scripts)):
         texts = built_site.restored(index, scripts, spool, problems)
         yield from _spooled((archive.inside(path), place, then) for path, place, then in texts)
@@ -198,13 +200,13 @@ def _local(path: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]
 
 def _fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     """Yield a folder of another machine, or what its one file holds."""
-    found = remote.fetched(url, spool, problems)
-    first, second = next(found, None), next(found, None)
+    result = remote.fetched(url, spool, problems)
+    first, second = next(result, None), next(result, None)
     if first is not None and second is None:
         name, location, modified = first
         yield from _of_file(location, name, modified, spool, problems)
     elif first is not None and second is not None:
-        yield from _spooled(chain((first, second), found))
+        yield from _spooled(chain((first, second), result))
 
 
 def _of_file(

@@ -44,7 +44,7 @@ def _content(target: Path) -> bytes | None:
     without_waiting = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(target, os.O_RDONLY | getattr(os, "O_BINARY", 0) | without_waiting)
     with os.fdopen(descriptor, "rb") as opened:
-        found = os.fstat(opened.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+        stat_result = os.fstat(opened.fileno())
+        if not stat.S_ISREG(stat_result.st_mode) or stat_result.st_size > _LARGEST:
             return None
         return opened.read(_LARGEST)

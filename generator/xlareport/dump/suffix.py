@@ -36,11 +36,11 @@ def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -
         return False
     rest = name[core.end() :]
     known = _after_known_name(rest, module_names)
-    found = known or _suffix(rest)
-    if found is None:
+    result = known or _suffix(rest)
+    if result is None:
         return False
-    _read_prefix(reading, core, found[0])
-    _read_suffix(reading, rest, found, name_is_known=known is not None)
+    _read_prefix(reading, core, result[0])
+    _read_suffix(reading, rest, result, name_is_known=known is not None)
     if known is None and _LOOKS_LIKE_A_PASS.search(reading.fields.get("module_name", "")):
         reading.notes.append("The module's name looks like the name of a pass dump itself.")
     return True
@@ -129,8 +129,8 @@ def _read_prefix(reading: NameReading, core: re.Match[str], form: Form | None) -
     reading.part("module_id", core["id"])
 
 
-def _read_suffix(reading: NameReading, rest: str, found: _Found, *, name_is_known: bool) -> None:
-    form, match = found
+def _read_suffix(reading: NameReading, rest: str, value: _Found, *, name_is_known: bool) -> None:
+    form, match = value
     reading.take(form)
     before = rest[: match.start()]
     if "owner" in match.re.groupindex:

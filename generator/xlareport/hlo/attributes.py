@@ -139,13 +139,13 @@ def _end_of_deep_value(text: str, start: int) -> int:
 
 def called_computations(attributes: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return (attribute, computation name) for each called computation, in order."""
-    found = attributes.keys() & CALLING
-    if not found:
+    result = attributes.keys() & CALLING
+    if not result:
         return ()
     return tuple(
         (attribute, name)
         for attribute, value in attributes.items()
-        if attribute in found
+        if attribute in result
         for name in computation_names(value)
     )
 

@@ -43,18 +43,19 @@ class DotReader(SnapshotReader):
             return SnapshotReading(None, (Problem("", 1, "a drawing without instructions"),))
         problems = list(graph.problems)
         computations = tuple(
-            self._computation(one, problems, is_entry=one is graph.top) for one in graph.clusters
+            self._computation(cluster, problems, is_entry=cluster is graph.top)
+            for cluster in graph.clusters
         )
         return SnapshotReading(HloModule(graph.top.title, "", computations), limited(problems))
 
     def _computation(
         self, cluster: DotCluster, problems: list[Problem], *, is_entry: bool
     ) -> Computation:
-        found: list[Instruction] = []
+        instructions: list[Instruction] = []
         for line in lines(cluster):
             try:
-                found.append(self._lines[line])
+                instructions.append(self._lines[line])
             except LineError as error:
                 drawn = trouble(1, line, error.place, error.message).message
                 problems.append(Problem("", None, drawn))
-        return self._computations.get(header(cluster, is_entry=is_entry), tuple(found))
+        return self._computations.get(header(cluster, is_entry=is_entry), tuple(instructions))

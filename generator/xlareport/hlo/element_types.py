@@ -28,7 +28,7 @@ def _read() -> dict[str, ElementType]:
         ElementType(row["name"], int(row["number"]), int(row["bits"]) if row["bits"] else None)
         for row in rows
     )
-    return {one.name: one for one in types}
+    return {element_type.name: element_type for element_type in types}
 
 
 ELEMENT_TYPES = _read()

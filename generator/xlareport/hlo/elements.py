@@ -15,19 +15,20 @@ def compact_operands(computation: Computation) -> Mapping[str, tuple[str, ...]]:
     """
     known = _elements(computation)
     return {
-        one.name: tuple(_compact(operand, known) for operand in one.operands)
-        for one in computation.instructions
+        instruction.name: tuple(_compact(operand, known) for operand in instruction.operands)
+        for instruction in computation.instructions
     }
 
 
 def _elements(computation: Computation) -> Mapping[str, str]:
     """Return what each get-tuple-element stands for, by its name."""
     known: dict[str, str] = {}
-    for one in computation.instructions:
-        if one.opcode == GET and one.operands:
+    for instruction in computation.instructions:
+        if instruction.opcode == GET and instruction.operands:
             # Texts name operands before users; in a broken one a name may stay as it is.
-            known[one.name] = (
-                f"{_compact(one.operands[0], known)}#{one.attributes.get('index', '')}"
+            known[instruction.name] = (
+                f"{_compact(instruction.operands[0], known)}"
+                f"#{instruction.attributes.get('index', '')}"
             )
     return known
 

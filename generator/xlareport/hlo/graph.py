@@ -68,11 +68,11 @@ def calls(computation: Computation) -> Iterator[CallEdge]:
 
 def callers(module: HloModule) -> Mapping[str, tuple[CallEdge, ...]]:
     """Return who calls each computation, by its name; those that nobody calls are not there."""
-    found: dict[str, list[CallEdge]] = {}
+    result: dict[str, list[CallEdge]] = {}
     for computation in module.computations:
         for call in calls(computation):
-            found.setdefault(call.callee, []).append(call)
-    return {name: tuple(several) for name, several in found.items()}
+            result.setdefault(call.callee, []).append(call)
+    return {name: tuple(several) for name, several in result.items()}
 
 
 def depths(computation: Computation) -> Mapping[str, int]:
@@ -84,10 +84,12 @@ def depths(computation: Computation) -> Mapping[str, int]:
     before: dict[str, list[str]] = {name: [] for name in computation.by_name}
     for edge in edges(computation):
         before[edge.target.name].append(edge.source.name)
-    found: dict[str, int] = {}
+    depths: dict[str, int] = {}
     for name in _ordered(before):
-        found[name] = 1 + max((found[one] for one in before[name] if one in found), default=-1)
-    return found
+        depths[name] = 1 + max(
+            (depths[text] for text in before[name] if text in depths), default=-1
+        )
+    return depths
 
 
 def _ordered(before: Mapping[str, list[str]]) -> Iterator[str]:
@@ -101,7 +103,7 @@ def _ordered(before: Mapping[str, list[str]]) -> Iterator[str]:
             if name not in entered:
                 entered.add(name)
                 waiting.append(name)
-                waiting += (one for one in before[name] if one not in entered)
+                waiting += (text for text in before[name] if text not in entered)
             elif name not in done:
                 done.add(name)
                 yield name

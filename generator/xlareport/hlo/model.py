@@ -58,8 +58,8 @@ class Instruction:
         return (self.attribute_list or self._listed()).metadata
 
     def _listed(self) -> AttributeList:
-        made = self.attribute_list = AttributeList(self.attributes_text)
-        return made
+        attribute_list = self.attribute_list = AttributeList(self.attributes_text)
+        return attribute_list
 
 
 @dataclass(eq=False)
@@ -76,28 +76,32 @@ class Computation:
     @cached_property
     def by_name(self) -> Mapping[str, Instruction]:
         """Instructions by name; the first one where a name is given twice."""
-        return {one.name: one for one in reversed(self.instructions)}
+        return {instruction.name: instruction for instruction in reversed(self.instructions)}
 
     @cached_property
     def root(self) -> Instruction | None:
         """The instruction marked ROOT, else the last."""
-        marked = (one for one in self.instructions if one.is_root)
+        marked = (instruction for instruction in self.instructions if instruction.is_root)
         return next(marked, self.instructions[-1] if self.instructions else None)
 
     @cached_property
     def parameters(self) -> tuple[Instruction, ...]:
         """The parameters by number."""
-        found = [one for one in self.instructions if one.opcode == "parameter"]
-        return tuple(sorted(found, key=lambda one: whole_number(one.argument) or 0))
+        instructions = [
+            instruction for instruction in self.instructions if instruction.opcode == "parameter"
+        ]
+        return tuple(
+            sorted(instructions, key=lambda instruction: whole_number(instruction.argument) or 0)
+        )
 
     @cached_property
     def users(self) -> Mapping[str, tuple[Instruction, ...]]:
         """The users of each instruction, in order, by the name of the instruction used."""
         users: dict[str, list[Instruction]] = {}
-        for one in self.instructions:
-            for name in dict.fromkeys(one.operand_names):
-                users.setdefault(name, []).append(one)
-        return {name: tuple(found) for name, found in users.items()}
+        for instruction in self.instructions:
+            for name in dict.fromkeys(instruction.operand_names):
+                users.setdefault(name, []).append(instruction)
+        return {name: tuple(user) for name, user in users.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +136,12 @@ class HloModule:
     @cached_property
     def by_name(self) -> Mapping[str, Computation]:
         """Computations by name."""
-        return {one.name: one for one in self.computations}
+        return {computation.name: computation for computation in self.computations}
 
     @cached_property
     def entry(self) -> Computation | None:
         """The entry computation, else the last one; None in an empty module."""
-        marked = (one for one in self.computations if one.is_entry)
+        marked = (computation for computation in self.computations if computation.is_entry)
         return next(marked, self.computations[-1] if self.computations else None)
 
     @property
@@ -154,4 +158,4 @@ class HloModule:
     @cached_property
     def instruction_count(self) -> int:
         """Instructions as written; compact texts leave out get-tuple-element."""
-        return sum(len(one.instructions) for one in self.computations)
+        return sum(len(computation.instructions) for computation in self.computations)

@@ -48,28 +48,28 @@ class ProtoReader(SnapshotReader):
         printer = Printer(module)
         problems: list[Problem] = []
         computations = tuple(
-            self._computation(printer, one, problems) for one in module.computations
+            self._computation(printer, computation, problems) for computation in module.computations
         )
         frames = stack_frames(module.stack_frame_index)
-        made = HloModule(text(module.name), module_attributes(module), computations, frames)
-        return SnapshotReading(made, limited(problems))
+        result = HloModule(text(module.name), module_attributes(module), computations, frames)
+        return SnapshotReading(result, limited(problems))
 
     def _computation(
         self, printer: Printer, computation: Message, problems: list[Problem]
     ) -> Computation:
-        found: list[Instruction] = []
+        instructions: list[Instruction] = []
         for line in printer.lines(computation):
             try:
-                found.append(self._lines[line])
+                instructions.append(self._lines[line])
             except LineError as error:
                 problems.append(_unreadable(line, error))
         thread = text(computation.execution_thread) or "main"
-        return self._computations.get(printer.header(computation), tuple(found), thread)
+        return self._computations.get(printer.header(computation), tuple(instructions), thread)
 
 
 def _unreadable(line: str, error: LineError) -> Problem:
-    found = trouble(1, line, error.place, error.message)
-    return Problem("", None, found.message)
+    problem = trouble(1, line, error.place, error.message)
+    return Problem("", None, problem.message)
 
 
 def _module(data: bytes) -> Message | None:

@@ -16,26 +16,26 @@ class NamesOnce:
 
     def apply(self, module: HloModule) -> tuple[HloModule, list[Problem]]:
         """Return the module, and what was given twice: the second `x` becomes `x~2`."""
-        found = [self._with_own_names(one) for one in module.computations]
+        computations = [self._with_own_names(computation) for computation in module.computations]
         problems = [
             _problem(other.name, f"in %{new.name}")
-            for old, new in zip(module.computations, found, strict=True)
+            for old, new in zip(module.computations, computations, strict=True)
             if old is not new
-            for one, other in zip(old.instructions, new.instructions, strict=True)
-            if one is not other
+            for instruction, other in zip(old.instructions, new.instructions, strict=True)
+            if instruction is not other
         ]
-        names = _own_names([one.name for one in found])
+        names = _own_names([computation.name for computation in computations])
         for place, name in names.items():
-            found[place] = self._renamed.setdefault(
-                (found[place], name), replace(found[place], name=name)
+            computations[place] = self._renamed.setdefault(
+                (computations[place], name), replace(computations[place], name=name)
             )
             problems.append(_problem(name, "among the computations"))
-        return (replace(module, computations=tuple(found)) if problems else module), problems
+        return (replace(module, computations=tuple(computations)) if problems else module), problems
 
     def _with_own_names(self, computation: Computation) -> Computation:
         known = self._known.get(computation)
         if known is None:
-            names = _own_names([one.name for one in computation.instructions])
+            names = _own_names([instruction.name for instruction in computation.instructions])
             known = _renamed(computation, names) if names else computation
             self._known[computation] = known
         return known
@@ -43,8 +43,8 @@ class NamesOnce:
 
 def _renamed(computation: Computation, names: dict[int, str]) -> Computation:
     instructions = (
-        replace(one, name=names[place]) if place in names else one
-        for place, one in enumerate(computation.instructions)
+        replace(instruction, name=names[place]) if place in names else instruction
+        for place, instruction in enumerate(computation.instructions)
     )
     return replace(computation, instructions=tuple(instructions))
 
@@ -59,12 +59,12 @@ def _own_names(names: Sequence[str]) -> dict[int, str]:
     taken = set(names)
     if len(taken) == len(names):
         return {}
-    found: dict[int, str] = {}
+    result: dict[int, str] = {}
     seen = dict.fromkeys(taken, 0)
     for place, name in enumerate(names):
         seen[name] += 1
         if seen[name] > 1:
             while f"{name}~{seen[name]}" in taken:
                 seen[name] += 1
-            found[place] = f"{name}~{seen[name]}"
-    return found
+            result[place] = f"{name}~{seen[name]}"
+    return result

@@ -107,10 +107,10 @@ _known: WeakValueDictionary[str, Shape] = WeakValueDictionary()
 
 def parse_shape(text: str) -> Shape:
     """Parse a shape; equal texts give the same object. Raises ShapeError with the position."""
-    found = _known.get(text)
-    if found is None:
-        found = _known[text] = _Parser(text).whole()
-    return found
+    shape = _known.get(text)
+    if shape is None:
+        shape = _known[text] = _Parser(text).whole()
+    return shape
 
 
 @dataclass(slots=True)
@@ -173,13 +173,13 @@ class _Parser:
 
     def _array(self) -> Shape:
         start = self._place
-        found = _ARRAY.match(self._text, start)
-        if found is None:
+        match = _ARRAY.match(self._text, start)
+        if match is None:
             raise ShapeError("expected a shape", start)
-        self._place = found.end()
-        dimensions = _dimensions(found[2], found.start(2))
+        self._place = match.end()
+        dimensions = _dimensions(match[2], match.start(2))
         layout = self._layout()
-        return _intern(Shape(self._written(start), found[1], dimensions, layout, ()))
+        return _intern(Shape(self._written(start), match[1], dimensions, layout, ()))
 
     def _layout(self) -> str:
         start = self._place
@@ -202,10 +202,10 @@ def _dimensions(text: str, place: int) -> tuple[int | None, ...]:
         raise ShapeError(f"more than {MOST_DIMENSIONS:,} dimensions", place)
     sizes = []
     for part in text.split(","):
-        found = _DIMENSION.match(part)
-        if found is None:
+        match = _DIMENSION.match(part)
+        if match is None:
             raise ShapeError("expected a dimension", place)
-        sizes.append(int(found[2]) if found[2] else None)
+        sizes.append(int(match[2]) if match[2] else None)
         place += len(part) + 1
     return tuple(sizes)
 

@@ -29,10 +29,10 @@ class Tables:
                 self.unknown.append((number, line))
 
     def _entry(self, title: str, line: str) -> bool:
-        found = _ENTRY.fullmatch(line)
-        if found is None:
+        match = _ENTRY.fullmatch(line)
+        if match is None:
             return False
-        number, text, fields = int(found[1]), found[2], found[3]
+        number, text, fields = int(match[1]), match[2], match[3]
         if text is not None and title in self._texts:
             self._texts[title][number] = quoting.unescape(text[1:-1])
             return True

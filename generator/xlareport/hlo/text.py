@@ -36,7 +36,7 @@ class TextReader(SnapshotReader):
         line = 1 + data.count(b"\n", 0, header.end)
         problems += [trouble(line + n, text, 0, "unknown text") for n, text in tables.unknown]
         problems += broken
-        if not any(one.is_entry for one in computations):
+        if not any(computation.is_entry for computation in computations):
             problems.append(Problem("", None, "no computation is marked ENTRY: a part of a text?"))
         module = HloModule(header.name, header.attributes_text, tuple(computations), tables.frames)
         return SnapshotReading(module, limited(problems))

@@ -71,18 +71,18 @@ def is_called(description: str, device: Device) -> bool:
 def device_named(description: str, table: Mapping[str, Device] | None = None) -> Device | None:
     """Return the device that a text names, as in `NVIDIA H100 80GB HBM3` or `sm_9.0a`."""
     wanted = description.lower()
-    found = [
+    result = [
         (len(alias), device)
         for device in (table or devices()).values()
         for alias in (device.key, *device.aliases)
         if alias in wanted
     ]
-    return max(found, key=lambda pair: pair[0])[1] if found else None
+    return max(result, key=lambda pair: pair[0])[1] if result else None
 
 
 def nominal_device(backend: str) -> Device:
     """Return the round figures that stand for a backend's unknown device; a CPU's by default."""
-    nominal = {one.nominal_for: one for one in devices().values() if one.nominal_for}
+    nominal = {device.nominal_for: device for device in devices().values() if device.nominal_for}
     return nominal.get(backend.lower(), nominal["cpu"])
 
 
@@ -96,7 +96,7 @@ def _device(key: str, entry: Any) -> Device:
             bandwidth=_rate(entry["bandwidth"]),
             source=str(entry["source"]),
             memory=int(entry["memory"]) if "memory" in entry else None,
-            aliases=tuple(str(one).lower() for one in entry.get("aliases", [])),
+            aliases=tuple(str(item).lower() for item in entry.get("aliases", [])),
             nominal_for=str(entry.get("nominal_for", "")),
         )
     except KeyError as error:

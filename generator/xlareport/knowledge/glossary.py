@@ -31,4 +31,4 @@ def find(name: str) -> Word | None:
 @cache
 def _spellings() -> Mapping[str, Word]:
     entries = all_entries().values()
-    return {name.casefold(): one for one in entries for name in (one.name, *one.aliases)}
+    return {name.casefold(): entry for entry in entries for name in (entry.name, *entry.aliases)}

@@ -29,7 +29,7 @@ def memory_spaces() -> Mapping[str, MemorySpace]:
 
 def space_words(backend: str | None, number: int, *, in_layout: bool = False) -> str:
     """Return the name of a memory space; `memory space 7` where it is not known."""
-    found = memory_spaces().get(f"{backend}-{number}")
-    if found is None:
+    memory_space = memory_spaces().get(f"{backend}-{number}")
+    if memory_space is None:
         return f"memory space {number}"
-    return (in_layout and found.layout) or found.words
+    return (in_layout and memory_space.layout) or memory_space.words

@@ -26,4 +26,4 @@ class OpcodeWork:
 def opcode_work() -> OpcodeWork:
     """Return the table, read once."""
     table = tomllib.loads(files(__package__).joinpath("opcode_work.toml").read_text("utf-8"))
-    return OpcodeWork(**{one.name: frozenset(table[one.name]) for one in fields(OpcodeWork)})
+    return OpcodeWork(**{field.name: frozenset(table[field.name]) for field in fields(OpcodeWork)})

@@ -100,10 +100,10 @@ def find_pipeline(name: str) -> PassInfo | None:
 
 def find_either(name: str) -> PassInfo | None:
     """Return the entry of a pass or pipeline of this name, one that is no guess where there is."""
-    found, pipeline = find(name), find_pipeline(name)
-    if found is None or (found.known_from == "name" and pipeline is not None):
+    pass_info, pipeline = find(name), find_pipeline(name)
+    if pass_info is None or (pass_info.known_from == "name" and pipeline is not None):
         return pipeline
-    return found
+    return pass_info
 
 
 def derived_class(name: str) -> str:
@@ -120,11 +120,19 @@ class _Index:
 
 @cache
 def _index(table: Callable[[], Mapping[str, PassInfo]]) -> _Index:
-    spelled = [(name, one) for one in table().values() for name in (one.name, *one.aliases)]
+    spelled = [
+        (name, pass_info)
+        for pass_info in table().values()
+        for name in (pass_info.name, *pass_info.aliases)
+    ]
     uses = Counter(_loose_form(name) for name, _ in spelled)
     return _Index(
-        exact={_file_form(name): one for name, one in spelled},
-        loose={_loose_form(name): one for name, one in spelled if uses[_loose_form(name)] == 1},
+        exact={_file_form(name): pass_info for name, pass_info in spelled},
+        loose={
+            _loose_form(name): pass_info
+            for name, pass_info in spelled
+            if uses[_loose_form(name)] == 1
+        },
     )
 
 
@@ -137,5 +145,5 @@ def _loose_form(name: str) -> str:
 
 
 def _numbered(name: str) -> PassInfo | None:
-    one = _index(all_entries).exact.get(re.sub(r"-\d+$", "", name))
-    return one if one and one.numbered else None
+    pass_info = _index(all_entries).exact.get(re.sub(r"-\d+$", "", name))
+    return pass_info if pass_info and pass_info.numbered else None

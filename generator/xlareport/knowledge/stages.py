@@ -43,4 +43,4 @@ def find_step(name: str) -> StageMeaning | None:
 @cache
 def _spellings() -> Mapping[str, StageMeaning]:
     entries = all_entries().values()
-    return {spelling: one for one in entries for spelling in (one.name, *one.aliases)}
+    return {spelling: entry for entry in entries for spelling in (entry.name, *entry.aliases)}

@@ -87,16 +87,20 @@ def settings_for(
                 written.setdefault(flag, want.words)
     for flag in frontends()[frontend].flags:
         written.setdefault(flag, "what is compiled is dumped")
-    made = (_setting(flag, gives, folder) for flag, gives in written.items())
-    return tuple(one for one in made if _known_in(one.flag, era) and _own(one.flag, backend))
+    settings = (_setting(flag, gives, folder) for flag, gives in written.items())
+    return tuple(
+        setting
+        for setting in settings
+        if _known_in(setting.flag, era) and _own(setting.flag, backend)
+    )
 
 
 def environment(settings: Sequence[FlagSetting]) -> Mapping[str, str]:
     """Return the variables with their values, flags of one variable joined by spaces."""
-    found: dict[str, list[str]] = {}
-    for one in settings:
-        found.setdefault(one.variable, []).append(one.text)
-    return {name: " ".join(values) for name, values in found.items()}
+    result: dict[str, list[str]] = {}
+    for setting in settings:
+        result.setdefault(setting.variable, []).append(setting.text)
+    return {name: " ".join(values) for name, values in result.items()}
 
 
 def shell_lines(settings: Sequence[FlagSetting]) -> Iterator[str]:
@@ -105,8 +109,8 @@ def shell_lines(settings: Sequence[FlagSetting]) -> Iterator[str]:
         yield f"export {name}={shlex.quote(value)}"
 
 
-def _suits(one: str, among: Sequence[str]) -> bool:
-    return not among or one in among
+def _suits(text: str, among: Sequence[str]) -> bool:
+    return not among or text in among
 
 
 def _setting(written: str, gives: str, folder: str) -> FlagSetting:
@@ -122,5 +126,5 @@ def _known_in(flag: Flag, era: str) -> bool:
 
 def _own(flag: Flag, backend: str) -> bool:
     """Say whether a flag is not another backend's own."""
-    others = (f"xla_{one}_" for one in BACKENDS if one != backend)
+    others = (f"xla_{text}_" for text in BACKENDS if text != backend)
     return not flag.name.startswith(tuple(others))

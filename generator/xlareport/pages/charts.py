@@ -81,17 +81,17 @@ class Spot:
 
 def spot_curve(spots: Sequence[Spot], what: str, write: Callable[[int], str]) -> str:
     """Draw a figure over the nights, each a spot with its words; steps are larger ones."""
-    top = max((one.value for one in spots), default=0)
+    top = max((spot.value for spot in spots), default=0)
     if len(spots) < 2 or not top:
         return ""
-    places = [_place(at, one.value, len(spots), top) for at, one in enumerate(spots)]
+    places = [_place(at, spot.value, len(spots), top) for at, spot in enumerate(spots)]
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     marks = "".join(
-        f'<circle class="{"xr-mark" if one.is_step else "xr-spot"}" cx="{x:.1f}" cy="{y:.1f}" '
-        f'r="{4 if one.is_step else 2}"><title>{escape(one.words)}</title></circle>'
-        for (x, y), one in zip(places, spots, strict=True)
+        f'<circle class="{"xr-mark" if spot.is_step else "xr-spot"}" cx="{x:.1f}" cy="{y:.1f}" '
+        f'r="{4 if spot.is_step else 2}"><title>{escape(spot.words)}</title></circle>'
+        for (x, y), spot in zip(places, spots, strict=True)
     )
-    words = escape(curve_words([one.value for one in spots], what, write))
+    words = escape(curve_words([spot.value for spot in spots], what, write))
     ticks = "".join(_tick(share, top, escape(write(round(top * share)))) for share in (0.5, 1.0))
     return (
         f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '

@@ -27,7 +27,7 @@ UNKNOWN = Markup('<span class="xr-unknown" title="not known">\N{EN DASH}</span>'
 
 def environment(templates: Path) -> Environment:
     """Return the environment that renders the templates of the folder `templates`."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,
@@ -36,10 +36,10 @@ def environment(templates: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(FILTERS)
+    environment.filters.update(FILTERS)
     for unsafe in ("safe", "forceescape", "urlize", "xmlattr", "tojson"):
-        del made.filters[unsafe]
-    return made
+        del environment.filters[unsafe]
+    return environment
 
 
 def printable(value: object) -> object:

@@ -8,14 +8,14 @@ from xlareport.records.report import ModuleView
 
 def expense_sources(view: ModuleView) -> Iterator[tuple[str, str]]:
     """Yield label and source of each: cost always, others where anything is known."""
-    found = view.expense
-    if found is None:
+    expense = view.expense
+    if expense is None:
         return
     yield "Cost", navigation.expense_page(view.slug)
-    memory = found.memory
+    memory = expense.memory
     if memory.spaces or memory.at_peak or memory.estimated_peak_bytes is not None:
         yield "Memory", navigation.memory_page(view.slug)
-    if found.lines:
+    if expense.lines:
         yield "Source", navigation.source_page(view.slug)
     if view.measured is not None:
         yield "Time", navigation.measured_page(view.slug)

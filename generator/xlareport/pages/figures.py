@@ -17,22 +17,22 @@ class Figure:
 
 def main_figures(final: FinalView, devices: int = 1) -> tuple[Figure, ...]:
     """Return the figures of an optimised module that are known, each that of one device."""
-    found = []
+    figures = []
     of_one = f"on one device of {devices:,}; " if devices > 1 else ""
     if final.flops is not None:
         least = least_of(final)
         note = f"{of_one}{least}loops counted with their rounds, in one run"
-        found.append(Figure("Work", units.quantity(final.flops, "flop"), note))
+        figures.append(Figure("Work", units.quantity(final.flops, "flop"), note))
     if final.bytes_accessed is not None:
         note = f"{of_one}{least_of(final)}read and written by its instructions in one run"
-        found.append(Figure("Traffic", units.byte_size(final.bytes_accessed), note))
+        figures.append(Figure("Traffic", units.byte_size(final.bytes_accessed), note))
     if final.allocated_bytes is not None:
         note = "everything that the module allocates on a device"
-        found.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
+        figures.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
     if final.unknown_ops:
         note = "instructions whose work cannot be told from the dump"
-        found.append(Figure("Not counted", units.count(final.unknown_ops), note))
-    return tuple(found)
+        figures.append(Figure("Not counted", units.count(final.unknown_ops), note))
+    return tuple(figures)
 
 
 def least_of(final: FinalView) -> str:

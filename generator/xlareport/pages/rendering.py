@@ -57,6 +57,6 @@ _COMPILED = Compiled()
 
 @cache
 def _templates() -> Environment:
-    made = environment(resource("templates"))
-    made.bytecode_cache = _COMPILED
-    return made
+    result = environment(resource("templates"))
+    result.bytecode_cache = _COMPILED
+    return result

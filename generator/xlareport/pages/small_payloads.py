@@ -34,7 +34,7 @@ NOTHING = Held()
 def hold(payloads: Iterable[Payload]) -> Held:
     """Pack the small payloads of a module quickly; the others become files."""
     small, others = _parted(payloads)
-    lines = "\n".join(f"{one.key} {one.body}" for one in small)
+    lines = "\n".join(f"{payload.key} {payload.body}" for payload in small)
     return Held(zlib.compress(lines.encode(), _QUICKLY), tuple(map(file_of, others)))
 
 
@@ -55,13 +55,15 @@ def module_payloads(slug: str, payloads: Iterable[Payload]) -> Iterator[File]:
 
 def together(key: str, payloads: Iterable[Payload]) -> File:
     """Return the file of payloads that are not packed, by the last part of their keys."""
-    members = sorted(f'"{one.key.rpartition("/")[2]}":{one.body}' for one in payloads)
+    members = sorted(f'"{payload.key.rpartition("/")[2]}":{payload.body}' for payload in payloads)
     return file_of(Payload(key, f"{{{','.join(members)}}}"))
 
 
 def _parted(payloads: Iterable[Payload]) -> tuple[Sequence[Payload], Sequence[Payload]]:
     """Part the smallest payloads, as many as may share a file, from the others."""
-    ordered = sorted(payloads, key=lambda one: (one.packing is not None, len(one.body), one.key))
-    ends = accumulate(len(one.body) for one in ordered)
-    fit = [not one.packing and end <= _MOST for one, end in zip(ordered, ends, strict=True)]
+    ordered = sorted(
+        payloads, key=lambda payload: (payload.packing is not None, len(payload.body), payload.key)
+    )
+    ends = accumulate(len(payload.body) for payload in ordered)
+    fit = [not payload.packing and end <= _MOST for payload, end in zip(ordered, ends, strict=True)]
     return ordered[: sum(fit)], ordered[sum(fit) :]

@@ -28,7 +28,7 @@ class TokenView:
 
 def token_views(tokens: Iterable[Token], kind: str = "") -> tuple[TokenView, ...]:
     """Return the parts of the name of a file of a kind; a pass says what it does as well."""
-    return tuple(TokenView(one.text, _meaning(one), _word(one, kind)) for one in tokens)
+    return tuple(TokenView(token.text, _meaning(token), _word(token, kind)) for token in tokens)
 
 
 def _word(token: Token, kind: str) -> str:
@@ -43,12 +43,12 @@ def _word(token: Token, kind: str) -> str:
 
 def pass_words(name: str) -> str:
     """Say in plain text what a pass, a pipeline or a step of a pass does; empty if not known."""
-    found = passes.find_either(name)
-    if found is None:
+    pass_info = passes.find_either(name)
+    if pass_info is None:
         step = stages.find_step(name)
         return plain(step.words) if step else ""
-    guess = f" ({found.basis})" if found.known_from == "name" else ""
-    return f"{plain(found.words)}{guess}"
+    guess = f" ({pass_info.basis})" if pass_info.known_from == "name" else ""
+    return f"{plain(pass_info.words)}{guess}"
 
 
 def meaning_of_pass(name: str) -> str:
@@ -86,8 +86,8 @@ class NameCells:
     def cell(self, name: DumpName) -> NameCell:
         """Return the cell of a name."""
         parts: list[int] = []
-        for one in name.tokens:
-            parts += self._part(one, name.kind)
+        for token in name.tokens:
+            parts += self._part(token, name.kind)
         return [str(name), parts]
 
     def _part(self, token: Token, kind: str) -> tuple[int, int]:

@@ -58,7 +58,7 @@ def assemble(
     edges = uses.edges() + inputs
     nodes = [_node(module, item, box, uses, known) for item, box in zip(items, ids, strict=True)]
     if uses.outputs and any(item.instance.computation.is_entry for item in items):
-        nodes = [_with_memory(one, uses.outputs.get(one.id, ()), module) for one in nodes]
+        nodes = [_with_memory(node, uses.outputs.get(node.id, ()), module) for node in nodes]
     return Drawing(
         title,
         (*outside, *nodes),
@@ -84,21 +84,23 @@ def _ids(items: Iterable[Item]) -> list[str]:
 def _node(module: HloModule, item: Item, box: str, uses: Uses, known: Known) -> Box:
     if isinstance(item.thing, InstructionGroup):
         return _part_node(module, item.thing, box, _badge(item, box, uses), known)
-    one = item.thing
+    instruction = item.thing
     folded = uses.folded.get(box, ())
-    times = boxes.loop_count(module, item.instance.computation, one)
+    times = boxes.loop_count(module, item.instance.computation, instruction)
     return Box(
         box,
-        tuple(boxes.lines(one, module, folded, times)),
-        boxes.family(one, module, fused=_is_fused(item.instance)),
+        tuple(boxes.lines(instruction, module, folded, times)),
+        boxes.family(instruction, module, fused=_is_fused(item.instance)),
         item.state,
-        tooltip=boxes.tooltip(one, module, folded),
-        target=f"i={one.name}",
-        opens=boxes.openings(one, module),
-        shape="round" if opens_into(module, one) and one.opcode != "fusion" else "rect",
+        tooltip=boxes.tooltip(instruction, module, folded),
+        target=f"i={instruction.name}",
+        opens=boxes.openings(instruction, module),
+        shape="round"
+        if opens_into(module, instruction) and instruction.opcode != "fusion"
+        else "rect",
         badge=_badge(item, box, uses),
-        mix=_fusion_mix(module, one),
-        shade=shade_of(one, known),
+        mix=_fusion_mix(module, instruction),
+        shade=shade_of(instruction, known),
     )
 
 
@@ -115,7 +117,7 @@ def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
 def _aliases(module: HloModule) -> Mapping[int, int]:
     """Return the parameter that gives its memory to each element of the result."""
     known = donation(module).aliases if "input_output_alias" in module.header else ()
-    return {one.output[0]: one.parameter for one in known if len(one.output) == 1}
+    return {alias.output[0]: alias.parameter for alias in known if len(alias.output) == 1}
 
 
 def _is_fused(instance: Instance) -> bool:
@@ -134,16 +136,16 @@ def _badge(item: Item, box: str, uses: Uses) -> str:
     return LEAVES if box in uses.leaving else ""
 
 
-def _fusion_mix(module: HloModule, one: Instruction) -> tuple[tuple[Family, int], ...]:
+def _fusion_mix(module: HloModule, instruction: Instruction) -> tuple[tuple[Family, int], ...]:
     """Return the colours inside a fusion."""
-    computation = opens_into(module, one) if one.opcode == "fusion" else None
+    computation = opens_into(module, instruction) if instruction.opcode == "fusion" else None
     return boxes.work_mix(module, boxes.working(computation)) if computation else ()
 
 
 def _part_node(
     module: HloModule, part: InstructionGroup, box: str, badge: str, known: Known
 ) -> Box:
-    counts = Counter(one.opcode for one in part.instructions())
+    counts = Counter(instruction.opcode for instruction in part.instructions())
     shape: Shape = "stack" if part.kind == "alike" else "round"
     return Box(
         box,
@@ -171,10 +173,10 @@ def _outside(uses: Uses) -> tuple[list[Box], list[Arrow]]:
     else:
         groups = {"elsewhere": list(values)}
     nodes, edges = [], []
-    for name, made in groups.items():
+    for name, group in groups.items():
         box = f"outside {name}"
-        nodes.append(_outside_node(box, name, [producer for producer, _ in made]))
-        used = dict.fromkeys(user for _, used_by in made for user in used_by)
+        nodes.append(_outside_node(box, name, [producer for producer, _ in group]))
+        used = dict.fromkeys(user for _, used_by in group for user in used_by)
         edges += [Arrow(box, user) for user in used]
     return nodes, edges
 
@@ -183,17 +185,17 @@ def _place(producer: Instruction) -> str:
     return "/".join(scope_of(producer)) or "elsewhere"
 
 
-def _outside_node(box: str, name: str, made: Sequence[Instruction]) -> Box:
-    first = made[0]
-    if len(made) == 1:
+def _outside_node(box: str, name: str, instructions: Sequence[Instruction]) -> Box:
+    first = instructions[0]
+    if len(instructions) == 1:
         words = (first.name, f"from {_place(first)}", shape_words(first))
     else:
-        words = (plural(len(made), "value"), f"from {name}", f"{first.name}, …")
+        words = (plural(len(instructions), "value"), f"from {name}", f"{first.name}, …")
     return Box(
         box,
         tuple(map(shorten, words)),
         "dashed",
-        tooltip="\n".join(one.name for one in made[:12]),
+        tooltip="\n".join(instruction.name for instruction in instructions[:12]),
         target=f"i={first.name}",
     )
 

@@ -34,28 +34,28 @@ _SHOWN = (
 """The attributes worth a line: the first one that an instruction has."""
 
 
-def family(one: Instruction, module: HloModule, *, fused: bool = False) -> Family:
+def family(instruction: Instruction, module: HloModule, *, fused: bool = False) -> Family:
     """Return the colour of an instruction; asynchronous ones take that of what they wrap."""
-    if one.opcode == "parameter":
-        large = (one.shape.element_count or 0) >= LARGE_INPUT
+    if instruction.opcode == "parameter":
+        large = (instruction.shape.element_count or 0) >= LARGE_INPUT
         return "dark-orange" if large else "orange"
-    if one.opcode == "bitcast":
+    if instruction.opcode == "bitcast":
         return "green" if fused else "white"
-    if one.opcode.startswith("async-"):
-        wrapped = called_computation(one, module)
+    if instruction.opcode.startswith("async-"):
+        wrapped = called_computation(instruction, module)
         return family(wrapped.root, module) if wrapped and wrapped.root else "white"
-    known = opcodes.find(one.opcode)
+    known = opcodes.find(instruction.opcode)
     return cast("Family", known.colour) if known and known.colour else "white"
 
 
-def called_computation(one: Instruction, module: HloModule) -> Computation | None:
+def called_computation(instruction: Instruction, module: HloModule) -> Computation | None:
     """Return the computation that says what an instruction does, where the module has it."""
-    called = [name for attribute, name in one.called if attribute != "condition"]
+    called = [name for attribute, name in instruction.called if attribute != "condition"]
     return module.by_name.get(called[0]) if called else None
 
 
 def lines(
-    one: Instruction,
+    instruction: Instruction,
     module: HloModule,
     folded: Sequence[tuple[int, str]],
     times: int | None = None,
@@ -64,8 +64,8 @@ def lines(
 
     `folded` are the operands without a box, by their numbers; `times` is how often a loop runs.
     """
-    inside = tuple(called_words(one, module)) if one.called else ()
-    return [*_lines(one, inside, tuple(folded), times)]
+    inside = tuple(called_words(instruction, module)) if instruction.called else ()
+    return [*_lines(instruction, inside, tuple(folded), times)]
 
 
 _KEPT = 1 << 13
@@ -74,108 +74,116 @@ _KEPT = 1 << 13
 
 @lru_cache(maxsize=_KEPT)
 def _lines(
-    one: Instruction,
+    instruction: Instruction,
     inside: tuple[str, ...],
     folded: tuple[tuple[int, str], ...],
     times: int | None,
 ) -> tuple[str, ...]:
-    found = [one.name]
-    if not one.name.startswith(one.opcode) or one.opcode == "fusion":
-        found.append(_opcode_words(one))
-    if one.opcode == "constant":
-        found.append(constant_words(one))
-    found += inside
+    result = [instruction.name]
+    if not instruction.name.startswith(instruction.opcode) or instruction.opcode == "fusion":
+        result.append(_opcode_words(instruction))
+    if instruction.opcode == "constant":
+        result.append(constant_words(instruction))
+    result += inside
     if times is not None:
-        found.append(f"runs {plural(times, 'time')}")
-    found += attribute_words(one)
-    found += operand_words(folded)
-    found.append(shape_line(one))
-    return tuple(map(shorten, found))
+        result.append(f"runs {plural(times, 'time')}")
+    result += attribute_words(instruction)
+    result += operand_words(folded)
+    result.append(shape_line(instruction))
+    return tuple(map(shorten, result))
 
 
-def shape_line(one: Instruction) -> str:
+def shape_line(instruction: Instruction) -> str:
     """Return the last line of a box: the shape, with its layout where that is unusual."""
-    return _laid_out(one) or shape_words(one, LONGEST_LINE)
+    return _laid_out(instruction) or shape_words(instruction, LONGEST_LINE)
 
 
-def _laid_out(one: Instruction) -> str:
+def _laid_out(instruction: Instruction) -> str:
     """Return the shape with its layout where that is not row-major, and there is room for it."""
-    shape = one.shape
+    shape = instruction.shape
     usual = ",".join(map(str, reversed(range(len(shape.dimensions)))))
     if shape.elements or shape.layout.strip("{}") in {"", usual}:
         return ""
     return shape.text if len(shape.text) <= LONGEST_LINE else ""
 
 
-def loop_count(module: HloModule, computation: Computation, one: Instruction) -> int | None:
+def loop_count(module: HloModule, computation: Computation, instruction: Instruction) -> int | None:
     """Return how often a loop that stands in a computation runs, where that is known."""
-    return Loops(module).trip_count(computation, one).count if one.opcode == "while" else None
+    return (
+        Loops(module).trip_count(computation, instruction).count
+        if instruction.opcode == "while"
+        else None
+    )
 
 
-def frame_title(one: Instruction, times: int | None) -> str:
+def frame_title(instruction: Instruction, times: int | None) -> str:
     """Return the title of a frame with what an instruction calls."""
     runs = "" if times is None else f", runs {plural(times, 'time')}"
-    return f"{one.name} {one.attributes.get('kind', one.opcode)}{runs}"
+    return f"{instruction.name} {instruction.attributes.get('kind', instruction.opcode)}{runs}"
 
 
-def _opcode_words(one: Instruction) -> str:
-    if one.opcode == "parameter":
-        return f"parameter {one.argument}"
-    kind = one.attributes.get("kind", "")
-    return f"{one.opcode} {kind}".strip()
+def _opcode_words(instruction: Instruction) -> str:
+    if instruction.opcode == "parameter":
+        return f"parameter {instruction.argument}"
+    kind = instruction.attributes.get("kind", "")
+    return f"{instruction.opcode} {kind}".strip()
 
 
-def called_words(one: Instruction, module: HloModule) -> list[str]:
+def called_words(instruction: Instruction, module: HloModule) -> list[str]:
     """Say in a line each what the called computations hold: `body region_0.5: 12 add, 3 dot`."""
-    found = []
-    for attribute, name in one.called[:2]:
+    result = []
+    for attribute, name in instruction.called[:2]:
         if attribute == "condition":
             continue
         computation = module.by_name.get(name)
         inside = summary(computation) if computation else "not in this file"
-        found.append(inside if one.opcode == "fusion" else f"{attribute} {inside}")
-    if len(one.called) > 2:
-        found.append(f"{len(one.called) - 2} more computations")
-    return found
+        result.append(inside if instruction.opcode == "fusion" else f"{attribute} {inside}")
+    if len(instruction.called) > 2:
+        result.append(f"{len(instruction.called) - 2} more computations")
+    return result
 
 
 def working(computation: Computation) -> list[Instruction]:
     """Return the instructions that do something: inputs, constants and tuples do not."""
-    return [one for one in computation.instructions if one.opcode not in _BOOKKEEPING]
+    return [
+        instruction
+        for instruction in computation.instructions
+        if instruction.opcode not in _BOOKKEEPING
+    ]
 
 
 def work_mix(
     module: HloModule, instructions: Iterable[Instruction]
 ) -> tuple[tuple[Family, int], ...]:
     """Count instructions by their colour, the most frequent first."""
-    counts = Counter(family(one, module, fused=True) for one in instructions)
+    counts = Counter(family(instruction, module, fused=True) for instruction in instructions)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def is_worth_opening(computation: Computation) -> bool:
     """Whether a picture of a computation says more than a line with its opcodes."""
     inside = working(computation)
-    return len(inside) > 1 or any(one.called for one in inside)
+    return len(inside) > 1 or any(instruction.called for instruction in inside)
 
 
-def openings(one: Instruction, module: HloModule, besides: str = "") -> tuple[Opening, ...]:
+def openings(instruction: Instruction, module: HloModule, besides: str = "") -> tuple[Opening, ...]:
     """Return the pictures of all that an instruction calls, but for trivial computations.
 
     `besides` names one that stands open already and is asked for by itself.
     """
-    found = []
-    for attribute, name in one.called:
+    openings = []
+    for attribute, name in instruction.called:
         computation = module.by_name.get(name)
         if computation is not None and is_worth_opening(computation):
             alone = ", alone" if name == besides else ""
-            found.append(Opening(f"c={name}", f"{attribute} {name}{alone}"))
-    return tuple(dict.fromkeys(found))
+            openings.append(Opening(f"c={name}", f"{attribute} {name}{alone}"))
+    return tuple(dict.fromkeys(openings))
 
 
 @lru_cache(maxsize=4096)
 def summary(computation: Computation) -> str:
     """Say what a computation does: `add` for a trivial one, else the opcodes it has most of."""
-    return count_words(Counter(one.opcode for one in computation.instructions))
+    return count_words(Counter(instruction.opcode for instruction in computation.instructions))
 
 
 def count_words(counts: Counter[str]) -> str:
@@ -199,49 +207,49 @@ def _rank(opcode: str) -> int:
     return _HEAVY.index(colour) if colour in _HEAVY else len(_HEAVY)
 
 
-def attribute_words(one: Instruction) -> list[str]:
+def attribute_words(instruction: Instruction) -> list[str]:
     """Return the one attribute that is worth a line; nothing where there is none."""
-    values = one.attributes
+    values = instruction.attributes
     return [f"{name}={values[name]}" for name in _SHOWN if name in values][:1]
 
 
 def operand_words(folded: Sequence[tuple[int, str]]) -> list[str]:
     """Return a line for each folded operand, and one for those beyond the third."""
-    found = [f"operand {number} = {words}" for number, words in folded[:_MOST_OPERAND_LINES]]
+    result = [f"operand {number} = {words}" for number, words in folded[:_MOST_OPERAND_LINES]]
     rest = folded[_MOST_OPERAND_LINES:]
     if len(rest) == 1:
-        found += [f"operand {number} = {words}" for number, words in rest]
+        result += [f"operand {number} = {words}" for number, words in rest]
     elif rest:
-        found.append(f"{len(rest)} more operands folded")
-    return found
+        result.append(f"{len(rest)} more operands folded")
+    return result
 
 
-def tooltip(one: Instruction, module: HloModule, folded: Iterable[tuple[int, str]]) -> str:
+def tooltip(instruction: Instruction, module: HloModule, folded: Iterable[tuple[int, str]]) -> str:
     """Return what was too long for the box, a thing a line."""
-    return _tooltip(one, source_words(one, module), tuple(folded)[:12])
+    return _tooltip(instruction, source_words(instruction, module), tuple(folded)[:12])
 
 
 @lru_cache(maxsize=_KEPT)
-def _tooltip(one: Instruction, source: str, folded: tuple[tuple[int, str], ...]) -> str:
-    found = [one.name, f"{one.opcode} {one.shape.text}"]
+def _tooltip(instruction: Instruction, source: str, folded: tuple[tuple[int, str], ...]) -> str:
+    result = [instruction.name, f"{instruction.opcode} {instruction.shape.text}"]
     operands = [f"operand {number} = {words}" for number, words in folded]
-    found += [
+    result += [
         line
         for place, line in enumerate(operands)
         if place >= _MOST_OPERAND_LINES or len(line) > LONGEST_LINE
     ]
-    found += [
+    result += [
         f"{name}={value}"
-        for name, value in one.attributes.items()
+        for name, value in instruction.attributes.items()
         if name not in {"metadata", "backend_config", "calls", "kind"}
     ][:8]
-    found += [one.metadata.op_name, source]
-    return "\n".join(shorten(line, _TOOLTIP_VALUE) for line in found if line)
+    result += [instruction.metadata.op_name, source]
+    return "\n".join(shorten(line, _TOOLTIP_VALUE) for line in result if line)
 
 
-def source_words(one: Instruction, module: HloModule) -> str:
+def source_words(instruction: Instruction, module: HloModule) -> str:
     """Return `file.py:12 in f` where the module knows it, else an empty text."""
-    metadata = one.metadata
+    metadata = instruction.metadata
     frame = module.stack_frames.get(metadata.stack_frame_id or 0)
     if frame is not None:
         return f"{frame.file}:{frame.line} in {frame.function}"

@@ -32,12 +32,12 @@ class LayoutCache:
         """Return a layout that is kept."""
         path = self._path(key)
         try:
-            found = _decode(json.loads(path.read_text("ascii")))
+            layout = _decode(json.loads(path.read_text("ascii")))
         except (OSError, ValueError, TypeError, KeyError):
             return None
         with contextlib.suppress(OSError):
             os.utime(path)
-        return found
+        return layout
 
     def put(self, key: str, layout: Layout) -> None:
         """Keep a layout; a full disk costs the next build time and nothing else."""
@@ -80,9 +80,9 @@ def _decode(kept: dict[str, Any]) -> Layout:
     return Layout(
         width,
         height,
-        tuple(_box(one) for one in kept["nodes"]),
-        tuple(tuple((float(x), float(y)) for x, y in one) for one in kept["edges"]),
-        tuple(_box(one) for one in kept["groups"]),
+        tuple(_box(item) for item in kept["nodes"]),
+        tuple(tuple((float(x), float(y)) for x, y in item) for item in kept["edges"]),
+        tuple(_box(item) for item in kept["groups"]),
     )
 
 

@@ -78,14 +78,14 @@ def change_pictures(
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
     choice = choose(find_spots(sides))
     places = [(name_of(spot), line, spot.ids) for line, spot in choice.places()]
-    shown = [one | _around(sides, one) for one in (choice.chosen, *(ids for *_, ids in places))]
+    shown = [item | _around(sides, item) for item in (choice.chosen, *(ids for *_, ids in places))]
     (first, second), *others = _pairs(sides, shown)
     last = replace(second, notes=(*choice.notes(), *second.notes), left_out=choice.lines())
     return StepDrawings(
         (first, last),
         tuple(
-            ChangedPlace(name, line, (_unframed(one), _unframed(other)))
-            for (name, line, _), (one, other) in zip(places, others, strict=True)
+            ChangedPlace(name, line, (_unframed(drawing), _unframed(other)))
+            for (name, line, _), (drawing, other) in zip(places, others, strict=True)
         ),
     )
 
@@ -95,19 +95,21 @@ def step_pictures(step: StepChange) -> StepDrawings | None:
     matching = step.matching
     if matching is None:
         return None
-    told = [one for one in step.changes if one.kind not in _UNSEEN]
+    changes = [change for change in step.changes if change.kind not in _UNSEEN]
     pairs = [
-        (one.before, one.after)
-        for one in told
-        if one.before and one.after and one.kind not in _GONE | _NEW
+        (change.before, change.after)
+        for change in changes
+        if change.before and change.after and change.kind not in _GONE | _NEW
     ]
     kept = {old for old, _ in pairs}
-    gone = {one.before for one in told if one.before and one.kind in _GONE | {Kind.FUSED}} - kept
-    new = {one.after for one in told if one.after and one.kind in _NEW}
+    gone = {
+        change.before for change in changes if change.before and change.kind in _GONE | {Kind.FUSED}
+    } - kept
+    new = {change.after for change in changes if change.after and change.kind in _NEW}
     pictures = change_pictures(
         matching.before, matching.after, gone, new, pairs, partner=_primary(matching)
     )
-    return pictures if any(one.nodes for one in pictures.pair) else None
+    return pictures if any(drawing.nodes for drawing in pictures.pair) else None
 
 
 def _primary(matching: Matching) -> Partner:
@@ -146,48 +148,48 @@ def _same(before: HloModule, place: Place) -> Place | None:
 
 def _around(sides: Sides, chosen: dict[str, None]) -> dict[str, None]:
     """Return what stands next to what was chosen, before or after."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for side, naming in sides:
         for place in side.states:
             if naming(place) in chosen:
-                others = (naming(one) for one in side.neighbours(place))
-                new = (name for name in others if name not in chosen and name not in found)
-                found.update(dict.fromkeys(islice(new, _MOST_AROUND_ONE)))
-    return dict(islice(found.items(), _MOST_AROUND))
+                others = (naming(neighbour) for neighbour in side.neighbours(place))
+                new = (name for name in others if name not in chosen and name not in result)
+                result.update(dict.fromkeys(islice(new, _MOST_AROUND_ONE)))
+    return dict(islice(result.items(), _MOST_AROUND))
 
 
 def _pairs(sides: Sides, shown: Sequence[Collection[str]]) -> list[Pair]:
     """Draw both sides of each of some collections of names; each module is gone through once."""
     every = set(chain.from_iterable(shown))
     computations = set[str]().union(*(side.computations for side, _ in sides))
-    found = [(*one, find_shown(*one, every, computations)) for one in sides]
+    result = [(*side, find_shown(*side, every, computations)) for side in sides]
     pairs = []
     for names in shown:
         old, new = (
-            draw_excerpt(side, naming, _part(there, names)) for side, naming, there in found
+            draw_excerpt(side, naming, _part(there, names)) for side, naming, there in result
         )
         first, second = _marked(old, new, "removed"), _marked(new, old, "added")
         pairs.append((replace(first, title="before"), replace(second, title="after")))
     return pairs
 
 
-def _part(found: Found, names: Collection[str]) -> Found:
+def _part(value: Found, names: Collection[str]) -> Found:
     """Return what was found under some of the names."""
     parts = (
-        (computation, {name: one for name, one in there.items() if name in names})
-        for computation, there in found.items()
+        (computation, {name: text for name, text in there.items() if name in names})
+        for computation, there in value.items()
     )
     return {computation: part for computation, part in parts if part}
 
 
 def _unframed(drawing: Drawing) -> Drawing:
     """Return a drawing without frames, in which each box says what it stands in."""
-    inside = {member: one.title for one in drawing.groups for member in one.members}
+    inside = {member: group.title for group in drawing.groups for member in group.members}
     nodes = (
-        replace(one, lines=(*one.lines, f"in {shorten(inside[one.id])}"))
-        if one.id in inside
-        else one
-        for one in drawing.nodes
+        replace(node, lines=(*node.lines, f"in {shorten(inside[node.id])}"))
+        if node.id in inside
+        else node
+        for node in drawing.nodes
     )
     return replace(drawing, nodes=tuple(nodes), groups=())
 

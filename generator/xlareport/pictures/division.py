@@ -38,9 +38,9 @@ class _Scope:
 def divide(module: HloModule, folding: Folding) -> InstructionGroup:
     """Divide what is drawn of a computation."""
     whole = _Scope()
-    for one in folding.computation.instructions:
-        if not folding.is_folded(one.name):
-            _scope_at(whole, scope_of(one)).own.append(one)
+    for instruction in folding.computation.instructions:
+        if not folding.is_folded(instruction.name):
+            _scope_at(whole, scope_of(instruction)).own.append(instruction)
     name = folding.computation.name
     return _ScopeDivider(module, folding).part(whole, name, name)
 
@@ -79,10 +79,10 @@ class _ScopeDivider:
         if len(own) + others <= _FEW_THINGS:
             return own
         crowded = len(own) + others > MOST_THINGS
-        landmarks = [one for one in own if one.opcode in _LANDMARKS]
+        landmarks = [instruction for instruction in own if instruction.opcode in _LANDMARKS]
         if len(landmarks) > _FEW_THINGS:
             return self._flow.divide(own, path, crowded=crowded)
-        rest = [one for one in own if one.opcode not in _LANDMARKS]
+        rest = [instruction for instruction in own if instruction.opcode not in _LANDMARKS]
         return [*landmarks, *self._flow.divide(rest, path, crowded=crowded)]
 
     def _alike(self, parts: Sequence[InstructionGroup], path: str) -> list[InstructionGroup]:
@@ -90,12 +90,12 @@ class _ScopeDivider:
         families: dict[str, list[InstructionGroup]] = {}
         for part in parts:
             families.setdefault(stem(part.title), []).append(part)
-        found: list[InstructionGroup] = []
+        groups: list[InstructionGroup] = []
         for name, members in families.items():
             if len(members) < _FEWEST_SCOPES:
-                found += members
+                groups += members
                 continue
             members.sort(key=self._maker.place)
             title = f"{members[0].title} … {members[-1].title}"
-            found.append(self._maker.make("alike", title, f"{path}/{name}", members))
-        return found
+            groups.append(self._maker.make("alike", title, f"{path}/{name}", members))
+        return groups

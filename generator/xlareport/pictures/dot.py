@@ -28,10 +28,10 @@ def dot_text(drawing: Drawing) -> str:
     widths = _least_widths(drawing.groups)
     lines = [*_frames(drawing.groups, numbers)]
     nodes = enumerate(drawing.nodes)
-    lines += [_node(number, one, widths.get(one.id, 0.0)) for number, one in nodes]
+    lines += [_node(number, box, widths.get(box.id, 0.0)) for number, box in nodes]
     lengths = _lengths(drawing.edges)
     edges = enumerate(drawing.edges)
-    lines += [_edge(number, one, numbers, lengths.get(number, 1)) for number, one in edges]
+    lines += [_edge(number, arrow, numbers, lengths.get(number, 1)) for number, arrow in edges]
     return _HEAD + "\n".join(lines) + "\n}\n"
 
 
@@ -43,9 +43,9 @@ def turned(dot: str) -> str:
 def _least_widths(groups: Sequence[Group]) -> dict[str, float]:
     """Return how wide a frame's first box has to be for the frame's title to fit."""
     return {
-        one.members[0]: text_width(shorten(one.title)) - _FRAME_MARGIN
-        for one in groups
-        if one.members
+        group.members[0]: text_width(shorten(group.title)) - _FRAME_MARGIN
+        for group in groups
+        if group.members
     }
 
 
@@ -66,7 +66,7 @@ def _lengths(edges: Sequence[Arrow]) -> dict[int, int]:
 
     Otherwise all leaves of a box stand in one row, and the picture becomes a ribbon.
     """
-    makes, uses = Counter(one.source for one in edges), Counter(one.target for one in edges)
+    makes, uses = Counter(edge.source for edge in edges), Counter(edge.target for edge in edges)
     leaves: Counter[tuple[str, str]] = Counter()
     lengths: dict[int, int] = {}
     for number, edge in enumerate(edges):
@@ -83,10 +83,10 @@ def _lengths(edges: Sequence[Arrow]) -> dict[int, int]:
 
 def _frames(groups: Sequence[Group], numbers: dict[str, int]) -> Iterator[str]:
     """Yield the clusters, inner ones inside outer ones, in the order of the drawing."""
-    order = {one.id: number for number, one in enumerate(groups)}
+    order = {group.id: number for number, group in enumerate(groups)}
     inner: dict[str | None, list[Group]] = {}
-    for one in groups:
-        inner.setdefault(one.parent, []).append(one)
+    for this_group in groups:
+        inner.setdefault(this_group.parent, []).append(this_group)
     waiting: list[Group | None] = list(reversed(inner.get(None, [])))
     while waiting:
         group = waiting.pop()

@@ -65,8 +65,8 @@ class PictureResult:
     @property
     def svgs(self) -> tuple[str, ...]:
         """The pictures as files; their colours mean the same in all of them."""
-        modes = scales(union([one for one, _ in self.placed]))
-        return tuple(svg_text(one, layout, modes) for one, layout in self.placed)
+        modes = scales(union([drawing for drawing, _ in self.placed]))
+        return tuple(svg_text(drawing, layout, modes) for drawing, layout in self.placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ class _Task:
 
     def result(self, layout: Layout, note: str = "") -> PictureResult:
         """Place the pictures, each with the note."""
-        parts = (restrict(one, self.whole, layout) for one in self.request.drawings)
-        placed = tuple((_noted(one, note), part) for one, part in parts)
+        parts = (restrict(drawing, self.whole, layout) for drawing in self.request.drawings)
+        placed = tuple((_noted(drawing, note), part) for drawing, part in parts)
         return PictureResult(self.request, placed, note)
 
 
@@ -118,7 +118,7 @@ def draw_with(
     waiting = iter(requests)
     cache = LayoutCache(cache_dir)
     desk = _Desk(pool, cache)
-    while some := [_Task.of(one) for one in islice(waiting, _AT_A_TIME * pool.jobs)]:
+    while some := [_Task.of(request) for request in islice(waiting, _AT_A_TIME * pool.jobs)]:
         laid = desk.lay_out([task.dot for task in some])
         yield from (task.drawn(laid[task.dot]) for task in some)
     cache.prune()
@@ -133,26 +133,26 @@ class _Desk:
 
     def lay_out(self, dots: Iterable[str]) -> Layouts:
         """Return the layouts by their DOT; a ribbon is tried from left to right as well."""
-        found = self._positions(dots)
-        ribbons = {dot: turned(dot) for dot, layout in found.items() if _is_ribbon(layout)}
+        result = self._positions(dots)
+        ribbons = {dot: turned(dot) for dot, layout in result.items() if _is_ribbon(layout)}
         other = self._positions(ribbons.values())
         for dot, way in ribbons.items():
-            found[dot] = min(found[dot], other[way], key=_stretch)
-        return found
+            result[dot] = min(result[dot], other[way], key=_stretch)
+        return result
 
     def _positions(self, dots: Iterable[str]) -> Layouts:
         """Return the layouts by their DOT, from the cache where they are there."""
         keys = {layout_key(dot): dot for dot in dots}
-        found: Layouts = {}
+        positions: Layouts = {}
         for key, dot in keys.items():
             if kept := self.cache.get(key):
-                found[dot] = kept
-        missing = [(key, dot) for key, dot in keys.items() if dot not in found]
+                positions[dot] = kept
+        missing = [(key, dot) for key, dot in keys.items() if dot not in positions]
         for key, layout in self.pool.layout_many(missing):
-            found[keys[key]] = layout
+            positions[keys[key]] = layout
             if isinstance(layout, Layout):
                 self.cache.put(key, layout)
-        return found
+        return positions
 
 
 def _is_ribbon(layout: Layout | LayoutFailure) -> bool:
@@ -171,4 +171,6 @@ def _noted(drawing: Drawing, note: str) -> Drawing:
 
 
 def _without_frames(request: PictureRequest) -> PictureRequest:
-    return replace(request, drawings=tuple(replace(one, groups=()) for one in request.drawings))
+    return replace(
+        request, drawings=tuple(replace(drawing, groups=()) for drawing in request.drawings)
+    )

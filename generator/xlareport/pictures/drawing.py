@@ -130,10 +130,10 @@ class Drawing(FastPickle):
         """Check the limits and that every id is unique and known."""
         if len(self.nodes) > NODE_LIMIT or len(self.edges) > EDGE_LIMIT:
             raise DrawingError(f"{len(self.nodes)} boxes and {len(self.edges)} arrows are too many")
-        ids = _unique(one.id for one in self.nodes)
-        ends = {end for one in self.edges for end in (one.source, one.target)}
-        _unique((one.source, one.target, one.style) for one in self.edges)
-        members = _unique(member for one in self.groups for member in one.members)
+        ids = _unique(node.id for node in self.nodes)
+        ends = {end for edge in self.edges for end in (edge.source, edge.target)}
+        _unique((edge.source, edge.target, edge.style) for edge in self.edges)
+        members = _unique(member for group in self.groups for member in group.members)
         if unknown := (ends | members) - ids:
             raise DrawingError(f"unknown boxes: {sorted(unknown)}")
         self._check_frames()
@@ -141,10 +141,10 @@ class Drawing(FastPickle):
     def _check_frames(self) -> None:
         """Check that every frame stands after the frame around it."""
         seen: set[str | None] = {None}
-        for one in self.groups:
-            if one.parent not in seen or one.id in seen:
-                raise DrawingError(f"frame {one.id!r} is given twice or before its parent")
-            seen.add(one.id)
+        for group in self.groups:
+            if group.parent not in seen or group.id in seen:
+                raise DrawingError(f"frame {group.id!r} is given twice or before its parent")
+            seen.add(group.id)
 
 
 def _unique(keys: Iterable[_Key]) -> set[_Key]:

@@ -37,8 +37,8 @@ def _path(curve: tuple[Point, ...]) -> str:
     (x, y), *rest = curve
     points = " ".join(f"{number(px)} {number(py)}" for px, py in rest)
     tip_x, tip_y = curve[-1]
-    one, other = (_barb(curve, sign * _HEAD_ANGLE) for sign in (1, -1))
-    return f"M{number(x)} {number(y)}C{points}M{one}L{number(tip_x)} {number(tip_y)}L{other}"
+    result, other = (_barb(curve, sign * _HEAD_ANGLE) for sign in (1, -1))
+    return f"M{number(x)} {number(y)}C{points}M{result}L{number(tip_x)} {number(tip_y)}L{other}"
 
 
 def _direction(curve: tuple[Point, ...]) -> float:

@@ -23,36 +23,36 @@ def find_shown(
 ) -> Found:
     """Return the instructions in some computations whose names are shown."""
     return {
-        one.name: chosen
-        for one in reversed(side.module.computations)
-        if one.name in computations and (chosen := _choose(one, naming, shown))
+        computation.name: chosen
+        for computation in reversed(side.module.computations)
+        if computation.name in computations and (chosen := _choose(computation, naming, shown))
     }
 
 
 def _choose(computation: Computation, naming: Naming, shown: Collection[str]) -> dict[str, str]:
     """Return what is shown of a computation, each thing once."""
-    found: dict[str, str] = {}
-    for one in computation.instructions:
-        name = naming(Place(computation.name, one.name))
+    result: dict[str, str] = {}
+    for instruction in computation.instructions:
+        name = naming(Place(computation.name, instruction.name))
         if name in shown:
-            found.setdefault(name, one.name)
-    return found
+            result.setdefault(name, instruction.name)
+    return result
 
 
-def draw_excerpt(side: PictureSide, naming: Naming, found: Found) -> Drawing:
+def draw_excerpt(side: PictureSide, naming: Naming, value: Found) -> Drawing:
     """Draw the instructions that were found."""
-    return _Excerpt(side, naming, found).drawing()
+    return _Excerpt(side, naming, value).drawing()
 
 
 class _Excerpt:
     """Collects instances, frames and items, the callers before what they call."""
 
-    def __init__(self, side: PictureSide, naming: Naming, found: Found) -> None:
+    def __init__(self, side: PictureSide, naming: Naming, value: Found) -> None:
         self._side = side
         self._naming = naming
         self._instances: dict[str, Instance] = {}
         self._frames: dict[str, Group] = {}
-        self._chosen = {computation: [*names.values()] for computation, names in found.items()}
+        self._chosen = {computation: [*names.values()] for computation, names in value.items()}
 
     def drawing(self) -> Drawing:
         """Return the drawing."""
@@ -77,7 +77,7 @@ class _Excerpt:
             instance.outer, instance.caller = outer, self._side.instruction(caller)
             outer.opened[caller.instruction] = instance
             frame = self._in_place_of(caller)
-        taken = {one.id for one in self._frames.values()}
+        taken = {frame.id for frame in self._frames.values()}
         while frame.id in taken:
             frame = replace(frame, id=f"{frame.id}'")
         self._frames[name] = frame
@@ -85,15 +85,15 @@ class _Excerpt:
 
     def _in_place_of(self, caller: Place) -> Group:
         """Return the frame that stands in place of a caller."""
-        one, around = self._side.instruction(caller), self._frames.get(caller.computation)
+        instruction, around = self._side.instruction(caller), self._frames.get(caller.computation)
         return Group(
             self._naming(caller),
-            frame_title(one, None),
+            frame_title(instruction, None),
             "computation",
             (),
             around.id if around else None,
             self._state(caller),
-            f"i={one.name}",
+            f"i={instruction.name}",
         )
 
     def _state(self, place: Place) -> State:
@@ -105,11 +105,11 @@ class _Excerpt:
         return [
             Item(
                 instance,
-                instance.computation.by_name[one],
+                instance.computation.by_name[text],
                 frame.id if frame else None,
-                self._naming(Place(name, one)),
-                self._state(Place(name, one)),
+                self._naming(Place(name, text)),
+                self._state(Place(name, text)),
             )
-            for one in self._chosen[name]
-            if one not in instance.opened
+            for text in self._chosen[name]
+            if text not in instance.opened
         ]

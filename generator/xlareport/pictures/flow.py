@@ -42,13 +42,15 @@ class FlowDivider:
     def divide(self, own: Sequence[Instruction], path: str, *, crowded: bool) -> list[Thing]:
         """Return parts for what is alike; where it is crowded, for every piece."""
         pieces = self._pieces(own)
-        numbers = [one for piece in pieces if all(map(_is_number, piece)) for one in piece]
+        numbers = [
+            instruction for piece in pieces if all(map(_is_number, piece)) for instruction in piece
+        ]
         if len(numbers) < _FEWEST_NUMBERS:
             return self._gather(pieces, path, crowded=crowded)
-        among = {one.name for one in numbers}
+        among = {number.name for number in numbers}
         others = [piece for piece in pieces if piece[0].name not in among]
         path_within = f"{path}/single numbers"
-        inside = self._gather([[one] for one in numbers], path_within, crowded=True)
+        inside = self._gather([[number] for number in numbers], path_within, crowded=True)
         part = self._maker.make("run", "single numbers", path_within, inside)
         return [part, *self._gather(others, path, crowded=crowded)]
 
@@ -57,14 +59,14 @@ class FlowDivider:
         families: dict[Likeness, list[list[Instruction]]] = {}
         for piece in pieces:
             families.setdefault(self._likeness(piece), []).append(piece)
-        found: list[Thing] = []
+        result: list[Thing] = []
         others: list[list[Instruction]] = []
         for members in families.values():
             if len(members) >= (_FEWEST_SINGLE if len(members[0]) == 1 else FEWEST_ALIKE):
-                found.append(self._family(members, path))
+                result.append(self._family(members, path))
             else:
                 others += members
-        return found + (self._others(others, path) if crowded else list(chain(*others)))
+        return result + (self._others(others, path) if crowded else list(chain(*others)))
 
     def _family(self, pieces: Sequence[list[Instruction]], path: str) -> InstructionGroup:
         """Make one part of pieces alike."""
@@ -90,29 +92,29 @@ class FlowDivider:
 
     def _repeats(self, piece: list[Instruction], path: str) -> list[Thing]:
         """Put stretches alike into one part each, and what stands between them into others."""
-        found: list[Thing] = []
+        result: list[Thing] = []
         between: list[list[Instruction]] = []
         waiting, tries = [piece], _MOST_REPEATS
         while waiting:
             some = waiting.pop()
             tries -= 1
             look = len(some) > _SHORT and tries > 0
-            repeat = find_repeat([_token(one) for one in some]) if look else None
+            repeat = find_repeat([_token(instruction) for instruction in some]) if look else None
             if repeat is None:
                 between.append(some)
                 continue
             waiting += [some[: repeat.start], some[repeat.end :]]
             starts = range(repeat.start, repeat.end, repeat.period)
-            found.append(self._alike([some[at : at + repeat.period] for at in starts], path))
-        return found + self._between(between, path) if found else list(piece)
+            result.append(self._alike([some[at : at + repeat.period] for at in starts], path))
+        return result + self._between(between, path) if result else list(piece)
 
     def _between(self, stretches: Iterable[list[Instruction]], path: str) -> list[Thing]:
         """Put each long stretch into one part."""
-        found: list[Thing] = []
+        result: list[Thing] = []
         for some in stretches:
             long = len(some) > _LARGE_PIECES
-            found += [self._maker.row("run", some, f"{path}/{some[0].name}")] if long else some
-        return found
+            result += [self._maker.row("run", some, f"{path}/{some[0].name}")] if long else some
+        return result
 
     def _alike(self, stretches: list[list[Instruction]], path: str) -> InstructionGroup:
         path = f"{path}/{stretches[0][0].name}*"
@@ -126,21 +128,21 @@ class FlowDivider:
         """Return what pieces alike have in common: their opcodes, and what they call."""
         return tuple(sorted(Counter(map(self._kind, piece)).items()))
 
-    def _kind(self, one: Instruction) -> str:
-        called = [self._module.by_name.get(name) for _, name in one.called]
-        return " ".join([one.opcode, *(summary(inner) for inner in called if inner)])
+    def _kind(self, instruction: Instruction) -> str:
+        called = [self._module.by_name.get(name) for _, name in instruction.called]
+        return " ".join([instruction.opcode, *(summary(inner) for inner in called if inner)])
 
     def _pieces(self, own: Sequence[Instruction]) -> list[list[Instruction]]:
         """Return the connected pieces, where numbers and what everybody reads connect nothing."""
-        chief = {one.name: one.name for one in own}
-        for one in own:
-            for operand in one.operand_names:
-                made = self._folding.elements.get(operand, operand).partition("#")[0]
-                if made in chief and self._connects(made):
-                    chief[_chief(chief, made)] = _chief(chief, one.name)
+        chief = {instruction.name: instruction.name for instruction in own}
+        for instruction in own:
+            for operand in instruction.operand_names:
+                text = self._folding.elements.get(operand, operand).partition("#")[0]
+                if text in chief and self._connects(text):
+                    chief[_chief(chief, text)] = _chief(chief, instruction.name)
         pieces: dict[str, list[Instruction]] = {}
-        for one in own:
-            pieces.setdefault(_chief(chief, one.name), []).append(one)
+        for this_instruction in own:
+            pieces.setdefault(_chief(chief, this_instruction.name), []).append(this_instruction)
         return list(pieces.values())
 
     def _connects(self, name: str) -> bool:
@@ -149,13 +151,13 @@ class FlowDivider:
         return few and computation.by_name[name].shape.element_count != 1
 
 
-def _is_number(one: Instruction) -> bool:
-    return one.shape.element_count == 1
+def _is_number(instruction: Instruction) -> bool:
+    return instruction.shape.element_count == 1
 
 
-def _token(one: Instruction) -> tuple[str, str, int]:
+def _token(instruction: Instruction) -> tuple[str, str, int]:
     """Return what instructions at the same place of two layers have in common."""
-    return one.opcode, one.shape.element_type, len(one.shape.dimensions)
+    return instruction.opcode, instruction.shape.element_type, len(instruction.shape.dimensions)
 
 
 def _chief(chief: dict[str, str], name: str) -> str:

@@ -40,8 +40,8 @@ class Folding:
         """Where the root tuple is folded: its operands, and the numbers at which they stand."""
         self._root = computation.root
         self._inputs = inputs
-        for one in computation.instructions:
-            self._fold(one)
+        for instruction in computation.instructions:
+            self._fold(instruction)
         self.keep(keep)
 
     def keeping(self, names: Collection[str]) -> "Folding":
@@ -73,19 +73,21 @@ class Folding:
             if name in self.words:
                 del self.words[name]
                 users = self.computation.users.get(name, ())
-                waiting += (one.name for one in users if one.opcode in _SPREADING)
+                waiting += (user.name for user in users if user.opcode in _SPREADING)
 
-    def _fold(self, one: Instruction) -> None:
-        if one is self._root:
-            self._fold_root(one)
-        elif one.opcode == "constant":
-            self.words[one.name] = constant_words(one)
-        elif one.opcode == "parameter":
-            self._fold_parameter(one)
-        elif one.opcode == "get-tuple-element" and one.operands:
-            self.elements[one.name] = f"{one.operands[0]}#{one.attributes.get('index', '')}"
-        elif one.opcode in _SPREADING and len(one.operands) == 1:
-            self._fold_spread(one)
+    def _fold(self, instruction: Instruction) -> None:
+        if instruction is self._root:
+            self._fold_root(instruction)
+        elif instruction.opcode == "constant":
+            self.words[instruction.name] = constant_words(instruction)
+        elif instruction.opcode == "parameter":
+            self._fold_parameter(instruction)
+        elif instruction.opcode == "get-tuple-element" and instruction.operands:
+            self.elements[instruction.name] = (
+                f"{instruction.operands[0]}#{instruction.attributes.get('index', '')}"
+            )
+        elif instruction.opcode in _SPREADING and len(instruction.operands) == 1:
+            self._fold_spread(instruction)
 
     def _fold_root(self, root: Instruction) -> None:
         if root.opcode != "tuple" or len(root.operands) < _FEWEST_OUTPUTS:
@@ -93,35 +95,35 @@ class Folding:
         for number, operand in enumerate(root.operands):
             self.outputs.setdefault(operand, []).append(number)
 
-    def _fold_parameter(self, one: Instruction) -> None:
-        users = len(self.computation.users.get(one.name, ()))
-        shared = 1 < users <= _MOST_SHARED and one.shape.element_count != 1
+    def _fold_parameter(self, instruction: Instruction) -> None:
+        users = len(self.computation.users.get(instruction.name, ()))
+        shared = 1 < users <= _MOST_SHARED and instruction.shape.element_count != 1
         if not (self._inputs and shared):
-            self.words[one.name] = parameter_words(one)
+            self.words[instruction.name] = parameter_words(instruction)
 
-    def _fold_spread(self, one: Instruction) -> None:
+    def _fold_spread(self, instruction: Instruction) -> None:
         """Fold a constant that is only spread or read in another shape."""
-        made_of = self.computation.by_name.get(one.operand_names[0])
+        made_of = self.computation.by_name.get(instruction.operand_names[0])
         if made_of is not None and made_of.opcode != "parameter" and made_of.name in self.words:
-            self.words[one.name] = self.words[made_of.name]
+            self.words[instruction.name] = self.words[made_of.name]
 
 
-def constant_words(one: Instruction) -> str:
+def constant_words(instruction: Instruction) -> str:
     """Return `constant 3`, or its shape where the literal is long."""
-    if 0 < len(one.argument) <= _LONGEST_LITERAL:
-        return f"constant {one.argument}"
-    return f"constant {shape_words(one)}"
+    if 0 < len(instruction.argument) <= _LONGEST_LITERAL:
+        return f"constant {instruction.argument}"
+    return f"constant {shape_words(instruction)}"
 
 
-def parameter_words(one: Instruction) -> str:
+def parameter_words(instruction: Instruction) -> str:
     """Return `parameter 3 f32[64,128]`."""
-    return f"parameter {one.argument} {shape_words(one)}"
+    return f"parameter {instruction.argument} {shape_words(instruction)}"
 
 
-def shape_words(one: Instruction, columns: int = _LONGEST_SHAPE) -> str:
+def shape_words(instruction: Instruction, columns: int = _LONGEST_SHAPE) -> str:
     """Return the shape without layouts, short enough for a box."""
-    elements = one.shape.elements
+    elements = instruction.shape.elements
     if not elements:
-        return shorten(one.shape.text.partition("{")[0], columns)
+        return shorten(instruction.shape.text.partition("{")[0], columns)
     inner = ", ".join(element.text.partition("{")[0] for element in elements[:3])
     return shorten(f"({inner}, … {len(elements)})" if len(elements) > 3 else f"({inner})", columns)

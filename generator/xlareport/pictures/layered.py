@@ -49,7 +49,7 @@ def _depths(above: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Return the layer of each box; `above` is in an order in which uses follow."""
     depths: dict[str, int] = {}
     for name, sources in above.items():
-        depths[name] = 1 + max((depths[one] for one in sources), default=-1)
+        depths[name] = 1 + max((depths[source] for source in sources), default=-1)
     return depths
 
 
@@ -58,18 +58,18 @@ def _reordered(
 ) -> list[list[str]]:
     """Sort each row by the mean place of what its boxes use."""
     places: dict[str, float] = {}
-    found = []
+    result = []
     for row in rows:
         places |= {name: float(place) for place, name in enumerate(row)}
         means = {
-            name: sum(places[one] for one in above[name]) / len(above[name])
+            name: sum(places[text] for text in above[name]) / len(above[name])
             if above[name]
             else places[name]
             for name in row
         }
-        found.append(sorted(row, key=means.__getitem__))
-        places |= {name: float(place) for place, name in enumerate(found[-1])}
-    return found
+        result.append(sorted(row, key=means.__getitem__))
+        places |= {name: float(place) for place, name in enumerate(result[-1])}
+    return result
 
 
 def _wrapped(layer: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> Iterator[list[str]]:

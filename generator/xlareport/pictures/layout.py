@@ -56,9 +56,11 @@ def _layout(graph: Any, objects: Iterable[Any], edges: Iterable[Any]) -> Layout:
     return Layout(
         round(right - left, 1),
         round(high - low, 1),
-        _in_order("n", ((one["name"], page.node(one)) for one in objects if "pos" in one)),
-        _in_order("e", ((one["id"], page.curve(one["pos"])) for one in edges)),
-        _in_order("cluster_", ((one["name"], page.frame(one)) for one in objects if "bb" in one)),
+        _in_order("n", ((item["name"], page.node(item)) for item in objects if "pos" in item)),
+        _in_order("e", ((edge["id"], page.curve(edge["pos"])) for edge in edges)),
+        _in_order(
+            "cluster_", ((item["name"], page.frame(item)) for item in objects if "bb" in item)
+        ),
     )
 
 
@@ -72,31 +74,31 @@ class _Page:
     def point(self, x: float, y: float) -> Point:
         return round(x - self.left, 1), round(self.high - y, 1)
 
-    def node(self, one: Mapping[str, str]) -> Rectangle:
-        width, height = 72 * float(one["width"]), 72 * float(one["height"])
-        x, y = _numbers(one["pos"])
+    def node(self, value: Mapping[str, str]) -> Rectangle:
+        width, height = 72 * float(value["width"]), 72 * float(value["height"])
+        x, y = _numbers(value["pos"])
         corner = self.point(x - width / 2, y + height / 2)
         return Rectangle(*corner, round(width, 1), round(height, 1))
 
-    def frame(self, one: Mapping[str, str]) -> Rectangle:
-        left, low, right, high = _numbers(one["bb"])
+    def frame(self, value: Mapping[str, str]) -> Rectangle:
+        left, low, right, high = _numbers(value["bb"])
         return Rectangle(*self.point(left, high), round(right - left, 1), round(high - low, 1))
 
     def curve(self, text: str) -> tuple[Point, ...]:
         """Read `e,TIP START C1 C2 P ...`; the tip is there only with an arrow head."""
-        points = [self.point(*_numbers(one)) for one in text.split()]
+        points = [self.point(*_numbers(text)) for text in text.split()]
         return tuple(points)
 
 
 def _numbers(text: str) -> tuple[float, ...]:
     """Read `1.5,2`; raises ValueError for anything else, infinities included."""
-    found = tuple(float(one) for one in text.split(","))
-    if not all(map(math.isfinite, found)):
+    numbers = tuple(float(text) for text in text.split(","))
+    if not all(map(math.isfinite, numbers)):
         raise ValueError(f"no finite numbers: {text!r}")
-    return found
+    return numbers
 
 
-def _in_order(prefix: str, found: Iterable[tuple[str, T]]) -> tuple[T, ...]:
+def _in_order(prefix: str, value: Iterable[tuple[str, T]]) -> tuple[T, ...]:
     """Sort by our numbering; raises KeyError where a number is missing."""
-    by_name = dict(found)
+    by_name = dict(value)
     return tuple(by_name[f"{prefix}{number}"] for number in range(len(by_name)))

@@ -58,11 +58,11 @@ class PictureSelection:
 
     def lines(self) -> tuple[str, ...]:
         """Name what is not drawn, spots alike in one line, the most frequent first."""
-        found = [*_families(self.alike), *_families(self.others)]
+        result = [*_families(self.alike), *_families(self.others)]
         drawn = {spot.likeness for spot in self.alike}
-        more = len(found) - _MOST_LINES
+        more = len(result) - _MOST_LINES
         return (
-            *(_line(one, drawn) for one in found[:_MOST_LINES]),
+            *(_line(regions, drawn) for regions in result[:_MOST_LINES]),
             *([f"{plural(more, 'more kind')} of spots"] if more > 0 else []),
         )
 
@@ -76,27 +76,28 @@ class PictureSelection:
             [(line, spot) for spot in members[:_MOST_NAMES]]
             for line, members in enumerate(families)
         )
-        named = (one for one in chain.from_iterable(zip_longest(*rows)) if one)
-        small = (one for one in named if len(one[1].ids) <= _ENOUGH_CHANGED)
-        return sorted(islice(small, _MOST_PLACES), key=lambda one: one[0])
+        named = (item for item in chain.from_iterable(zip_longest(*rows)) if item)
+        small = (item for item in named if len(item[1].ids) <= _ENOUGH_CHANGED)
+        return sorted(islice(small, _MOST_PLACES), key=lambda item: item[0])
 
 
 def choose(spots: Sequence[ChangeRegion]) -> PictureSelection:
     """Choose what to draw of the spots, which come with the most telling first."""
-    found = PictureSelection()
+    picture_selection = PictureSelection()
     drawn: set[Likeness] = set()
     for spot in spots:
         if spot.likeness in drawn:
-            found.alike.append(spot)
-        elif not found.chosen or (
-            len(found.chosen) + len(spot.ids) <= _ENOUGH_CHANGED and len(drawn) < _MOST_SPOTS
+            picture_selection.alike.append(spot)
+        elif not picture_selection.chosen or (
+            len(picture_selection.chosen) + len(spot.ids) <= _ENOUGH_CHANGED
+            and len(drawn) < _MOST_SPOTS
         ):
-            found.chosen.update(islice(spot.ids.items(), _MOST_CHANGED))
+            picture_selection.chosen.update(islice(spot.ids.items(), _MOST_CHANGED))
             drawn.add(spot.likeness)
         else:
-            found.others.append(spot)
-    found.cut = max(0, len(spots[0].ids) - _MOST_CHANGED) if spots else 0
-    return found
+            picture_selection.others.append(spot)
+    picture_selection.cut = max(0, len(spots[0].ids) - _MOST_CHANGED) if spots else 0
+    return picture_selection
 
 
 def _families(spots: Sequence[ChangeRegion]) -> list[list[ChangeRegion]]:
@@ -111,7 +112,7 @@ def _line(members: Sequence[ChangeRegion], drawn: Collection[Likeness]) -> str:
     """Return a line for spots alike: what changed, how often, where."""
     times = f"{plural(len(members), 'spot')}, " if len(members) > 1 else ""
     words = "as drawn" if members[0].likeness in drawn else _kinds(members[0].kinds)
-    names = [name_of(one) for one in members[:_MOST_NAMES]]
+    names = [name_of(member) for member in members[:_MOST_NAMES]]
     more = f" and {len(members) - _MOST_NAMES} more" if len(members) > _MOST_NAMES else ""
     return f"{times}{words}: {', '.join(names)}{more}"
 
@@ -126,7 +127,7 @@ def _kinds(kinds: Mapping[tuple[str, str], int]) -> str:
     most = Counter(kinds).most_common()
     words = [f"{state} {opcode}" for (state, opcode), _ in most[:_MOST_KINDS]]
     counted = [
-        f"{count} {one}" if count > 1 else one
-        for one, (_, count) in zip(words, most[:_MOST_KINDS], strict=True)
+        f"{count} {word}" if count > 1 else word
+        for word, (_, count) in zip(words, most[:_MOST_KINDS], strict=True)
     ]
     return ", ".join(counted) + (", …" if len(most) > _MOST_KINDS else "")

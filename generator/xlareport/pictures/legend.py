@@ -42,8 +42,8 @@ def legend(drawing: Drawing, scales: Iterable[Scale] = ()) -> Sequence[Section]:
         return ()
     entries = _used(drawing)
     return [
-        Section("", [one for one in entries if one.kind != "families"]),
-        Section("opcode", [one for one in entries if one.kind == "families"]),
+        Section("", [entry for entry in entries if entry.kind != "families"]),
+        Section("opcode", [entry for entry in entries if entry.kind == "families"]),
         *(Section(scale.mode, list(_of_scale(scale))) for scale in scales),
     ]
 
@@ -55,13 +55,13 @@ def _of_scale(scale: Scale) -> Iterator[LegendEntry]:
 
 def _used(drawing: Drawing) -> Sequence[LegendEntry]:
     """Return the entries of the table that a drawing uses, in its order."""
-    boxes = {family for one in drawing.nodes for family in (one.family, *dict(one.mix))}
-    states = {one.state for one in drawing.nodes} | {one.state for one in drawing.edges}
-    states |= {one.state for one in drawing.groups}
+    boxes = {family for node in drawing.nodes for family in (node.family, *dict(node.mix))}
+    states = {node.state for node in drawing.nodes} | {edge.state for edge in drawing.edges}
+    states |= {group.state for group in drawing.groups}
     used: Mapping[str, set[str]] = {
         "families": {*boxes},
         "states": {*states},
-        "edges": {one.style for one in drawing.edges},
+        "edges": {edge.style for edge in drawing.edges},
     }
     return [
         LegendEntry(kind, name, words)

@@ -52,14 +52,14 @@ class PictureLevel:
 
         Of what is alike the first is opened, and only where there is hardly anything else.
         """
-        while found := self._fitting(_inside_part, _ROOM_FOR_PARTS):
-            self._open(max(found, key=self._weight))
+        while result := self._fitting(_inside_part, _ROOM_FOR_PARTS):
+            self._open(max(result, key=self._weight))
         while len(self._items) < _TOO_FEW_PARTS and (
-            found := self._fitting(_inside_row, _ROOM_FOR_PARTS)
+            result := self._fitting(_inside_row, _ROOM_FOR_PARTS)
         ):
-            self._open(max(found, key=self._weight))
-        while len(self._items) < _TOO_FEW and (found := self._fitting(_inside_alike, MOST_BOXES)):
-            self._open(max(found, key=self._weight))
+            self._open(max(result, key=self._weight))
+        while len(self._items) < _TOO_FEW and (result := self._fitting(_inside_alike, MOST_BOXES)):
+            self._open(max(result, key=self._weight))
 
     def _weight(self, place: int) -> tuple[int, int]:
         """Order boxes by how many instructions they stand for, then by their place."""
@@ -72,8 +72,8 @@ class PictureLevel:
         if len(self._items) + more > _ROOM_FOR_CALLS and not poor:
             return
         room = MOST_BOXES if poor else _ROOM_FOR_CALLS
-        while found := self._fitting(self._inside_caller, room):
-            self._open(max(found, key=lambda place: (len(self._inside(place)), -place)))
+        while result := self._fitting(self._inside_caller, room):
+            self._open(max(result, key=lambda place: (len(self._inside(place)), -place)))
 
     def _fitting(self, inside: Callable[[Item], Things], most: int) -> list[int]:
         """Return which boxes can be opened so that there are not more than `most`."""
@@ -126,7 +126,7 @@ def _inside_part(item: Item) -> Things:
     part = item.thing
     if not isinstance(part, InstructionGroup) or part.kind not in {"scope", "flow"}:
         return ()
-    runs = all(isinstance(one, InstructionGroup) and one.kind == "run" for one in part.things)
+    runs = all(isinstance(group, InstructionGroup) and group.kind == "run" for group in part.things)
     return () if runs else part.things
 
 

@@ -33,9 +33,13 @@ def all_levels(
     """
     if module.entry is None:
         return ()
-    found: list[LevelPicture] = []
+    level_pictures: list[LevelPicture] = []
     seen: set[str] = set()
-    alone = (f"c={one.name}" for one in module.computations if is_worth_opening(one))
+    alone = (
+        f"c={computation.name}"
+        for computation in module.computations
+        if is_worth_opening(computation)
+    )
     for start in (f"c={module.entry.name}", *alone):
         waiting: deque[tuple[str, int | None]] = deque([(start, None)])
         while waiting and most_boxes > 0:
@@ -44,9 +48,9 @@ def all_levels(
                 seen.add(target)
                 drawing = pictures.picture(target)
                 most_boxes -= len(drawing.nodes)
-                waiting.extend((one, len(found)) for one in opened_by(drawing))
-                found.append(LevelPicture(target, drawing, parent))
-    return tuple(found)
+                waiting.extend((text, len(level_pictures)) for text in opened_by(drawing))
+                level_pictures.append(LevelPicture(target, drawing, parent))
+    return tuple(level_pictures)
 
 
 def opened_by(drawing: Drawing) -> Iterator[str]:
@@ -55,7 +59,7 @@ def opened_by(drawing: Drawing) -> Iterator[str]:
     for thing in things:
         if thing.target is not None and thing.target.startswith("g="):
             yield thing.target
-        yield from (one.target for one in thing.opens)
+        yield from (opening.target for opening in thing.opens)
 
 
 def whereabouts(module: HloModule, levels: Sequence[LevelPicture]) -> Mapping[str, int]:
@@ -63,23 +67,23 @@ def whereabouts(module: HloModule, levels: Sequence[LevelPicture]) -> Mapping[st
 
     What has no box of its own is shown by its user, or by what calls its computation.
     """
-    found: dict[str, int] = {}
+    whereabouts: dict[str, int] = {}
     for place, level in enumerate(levels):
         for name in _shown(level.drawing):
-            found.setdefault(name, place)
+            whereabouts.setdefault(name, place)
     whole = {level.target: place for place, level in enumerate(levels)}
     callers = _callers(module)
     for computation in reversed(module.computations):
         caller = callers.get(computation.name, "")
-        outside = whole.get(f"c={computation.name}", found.get(caller))
-        _place_folded(computation, outside, found)
-    return found
+        outside = whole.get(f"c={computation.name}", whereabouts.get(caller))
+        _place_folded(computation, outside, whereabouts)
+    return whereabouts
 
 
 def _shown(drawing: Drawing) -> Iterator[str]:
     """Yield the names of the instructions that have a box or a frame."""
-    boxes = (one.target for one in drawing.nodes if one.family != "dashed")
-    frames = (one.target for one in drawing.groups)
+    boxes = (node.target for node in drawing.nodes if node.family != "dashed")
+    frames = (group.target for group in drawing.groups)
     for target in chain(boxes, frames):
         if target is not None and target.startswith("i="):
             yield target.removeprefix("i=")
@@ -89,18 +93,18 @@ def _callers(module: HloModule) -> Mapping[str, str]:
     """Return the first instruction that calls each computation."""
     callers: dict[str, str] = {}
     for computation in module.computations:
-        for one in computation.instructions:
-            for _, name in one.called:
-                callers.setdefault(name, one.name)
+        for instruction in computation.instructions:
+            for _, name in instruction.called:
+                callers.setdefault(name, instruction.name)
     return callers
 
 
-def _place_folded(computation: Computation, outside: int | None, found: dict[str, int]) -> None:
+def _place_folded(computation: Computation, outside: int | None, value: dict[str, int]) -> None:
     """Place what has no box where its user is, users first; else in the picture given."""
-    for one in reversed(computation.instructions):
-        if one.name in found:
+    for instruction in reversed(computation.instructions):
+        if instruction.name in value:
             continue
-        users = computation.users.get(one.name, ())
-        place = next((found[user.name] for user in users if user.name in found), outside)
+        users = computation.users.get(instruction.name, ())
+        place = next((value[user.name] for user in users if user.name in value), outside)
         if place is not None:
-            found[one.name] = place
+            value[instruction.name] = place

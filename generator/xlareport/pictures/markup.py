@@ -7,7 +7,7 @@ from html import escape
 def text(value: str) -> str:
     """Return the text escaped, with only printable characters and line ends left of it."""
     if not value.replace("\n", "").isprintable():
-        value = "".join(one if one.isprintable() or one == "\n" else " " for one in value)
+        value = "".join(text if text.isprintable() or text == "\n" else " " for text in value)
     return escape(value)
 
 

@@ -69,7 +69,7 @@ class ModulePictures:
         if len(drawn) > MOST_BOXES:
             divided = self._divided(computation)
             return self._level(divided, divided.whole)
-        level = self._new([Item(instance, one) for one in drawn])
+        level = self._new([Item(instance, instruction) for instruction in drawn])
         level.open_callers()
         return level.drawing(f"{self._module.name}: {_words(computation)}")
 

@@ -20,8 +20,8 @@ def union(drawings: Sequence[Drawing]) -> Drawing:
     if len(drawings) == 1:
         return drawings[0]
     nodes: dict[str, Box] = {}
-    for one in (node for drawing in drawings for node in drawing.nodes):
-        nodes[one.id] = _larger(nodes.get(one.id, one), one)
+    for box in (node for drawing in drawings for node in drawing.nodes):
+        nodes[box.id] = _larger(nodes.get(box.id, box), box)
     keep = dict(islice(nodes.items(), NODE_LIMIT))
     edges = {_key(edge): edge for drawing in drawings for edge in drawing.edges}
     inside = (edge for edge in edges.values() if edge.source in keep and edge.target in keep)
@@ -37,15 +37,15 @@ def _key(edge: Arrow) -> tuple[str, str, str]:
     return edge.source, edge.target, edge.style
 
 
-def _larger(one: Box, other: Box) -> Box:
+def _larger(box: Box, other: Box) -> Box:
     """Return a box in which the text of either has room."""
-    rows = zip_longest(one.lines, other.lines, fillvalue="")
+    rows = zip_longest(box.lines, other.lines, fillvalue="")
     return replace(
         other,
         lines=tuple(max(row, key=text_width) for row in rows),
-        shape="stack" if "stack" in (one.shape, other.shape) else other.shape,
-        mix=one.mix or other.mix,
-        opens=max(one.opens, other.opens, key=len),
+        shape="stack" if "stack" in (box.shape, other.shape) else other.shape,
+        mix=box.mix or other.mix,
+        opens=max(box.opens, other.opens, key=len),
     )
 
 
@@ -59,8 +59,8 @@ def _frames(drawings: Sequence[Drawing], keep: Iterable[str]) -> tuple[Group, ..
     for box in keep:
         members.setdefault(homes.get(box), []).append(box)
     return frames_in_use(
-        replace(one, members=tuple(members.get(one.id, ())), parent=_parent(one, frames))
-        for one in sorted(frames.values(), key=lambda one: _depth(one, frames))
+        replace(frame, members=tuple(members.get(frame.id, ())), parent=_parent(frame, frames))
+        for frame in sorted(frames.values(), key=lambda frame: _depth(frame, frames))
     )
 
 
@@ -89,19 +89,21 @@ def restrict(drawing: Drawing, whole: Drawing, layout: Layout) -> tuple[Drawing,
         layout,
         nodes=tuple(boxes[node.id] for node in kept.nodes),
         edges=tuple(curves[_key(edge)] for edge in kept.edges),
-        groups=tuple(frames.get(one.id) or _around(kept, one, boxes) for one in kept.groups),
+        groups=tuple(frames.get(group.id) or _around(kept, group, boxes) for group in kept.groups),
     )
 
 
 def _around(drawing: Drawing, group: Group, boxes: dict[str, Rectangle]) -> Rectangle:
     """Return a frame around the boxes in it and in the frames in it."""
     inside = [group.id]
-    for one in drawing.groups:
-        if one.parent in inside:
-            inside.append(one.id)
-    found = [boxes[name] for one in drawing.groups if one.id in inside for name in one.members]
-    left, top = min(box.x for box in found), min(box.y for box in found)
-    right = max(box.x + box.width for box in found)
-    low = max(box.y + box.height for box in found)
+    for this_group in drawing.groups:
+        if this_group.parent in inside:
+            inside.append(this_group.id)
+    rectangles = [
+        boxes[name] for group in drawing.groups if group.id in inside for name in group.members
+    ]
+    left, top = min(box.x for box in rectangles), min(box.y for box in rectangles)
+    right = max(box.x + box.width for box in rectangles)
+    low = max(box.y + box.height for box in rectangles)
     margin = _FRAME_MARGIN
     return Rectangle(left - margin, top - margin, right - left + 2 * margin, low - top + 2 * margin)

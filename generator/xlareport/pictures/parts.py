@@ -77,7 +77,9 @@ class InstructionGrouper:
 
     def __init__(self, computation: Computation) -> None:
         self._crossings = _crossings(computation)
-        self._order = {one.name: place for place, one in enumerate(computation.instructions)}
+        self._order = {
+            instruction.name: place for place, instruction in enumerate(computation.instructions)
+        }
         self._targets: set[str] = set()
 
     def make(
@@ -102,7 +104,9 @@ class InstructionGrouper:
         while len(things) > MOST_THINGS:
             length = max(4, min(MOST_THINGS, -(-len(things) // _RUNS)))
             pieces = list(self._pieces(things, length))
-            things = [self.row("run", one, f"{path}/run {n}") for n, one in enumerate(pieces, 1)]
+            things = [
+                self.row("run", piece, f"{path}/run {n}") for n, piece in enumerate(pieces, 1)
+            ]
         return things
 
     def _pieces(self, things: list[Thing], length: int) -> Iterator[list[Thing]]:
@@ -131,13 +135,13 @@ class InstructionGrouper:
 def _crossings(computation: Computation) -> list[int]:
     """Return for each place in a computation how many values are made before it and used later."""
     last: dict[str, int] = {}
-    for place, one in enumerate(computation.instructions):
-        last.update(dict.fromkeys(one.operand_names, place))
+    for place, instruction in enumerate(computation.instructions):
+        last.update(dict.fromkeys(instruction.operand_names, place))
     changes = [0] * (len(computation.instructions) + 2)
-    for place, one in enumerate(computation.instructions):
-        if one.opcode not in _FREE and last.get(one.name, 0) > place:
+    for place, this_instruction in enumerate(computation.instructions):
+        if this_instruction.opcode not in _FREE and last.get(this_instruction.name, 0) > place:
             changes[place + 1] += 1
-            changes[last[one.name] + 1] -= 1
+            changes[last[this_instruction.name] + 1] -= 1
     return list(accumulate(changes))
 
 
@@ -145,7 +149,7 @@ def alike_words(part: InstructionGroup) -> list[str]:
     """Say how many parts alike there are, and how large; nothing of other parts."""
     if part.kind != "alike":
         return []
-    sizes = sorted(size_of(one) for one in part.members())
+    sizes = sorted(size_of(member) for member in part.members())
     if sizes[-1] == 1:
         return [f"{_TIMES} {len(sizes)}"]
     each = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"

@@ -34,8 +34,10 @@ class Repeat:
 
 def find_repeat(things: Sequence[Hashable]) -> Repeat | None:
     """Return the repeat that covers most of a sequence; None where none is long enough."""
-    found = [repeat for period in _periods(things) if (repeat := _longest(things, period))]
-    return max(found, key=lambda one: (one.end - one.start, -one.period), default=None)
+    repeats = [repeat for period in _periods(things) if (repeat := _longest(things, period))]
+    return max(
+        repeats, key=lambda repeat: (repeat.end - repeat.start, -repeat.period), default=None
+    )
 
 
 def _periods(things: Sequence[Hashable]) -> list[int]:
@@ -49,11 +51,11 @@ def _distances(things: Sequence[Hashable]) -> list[int]:
     for place, thing in enumerate(things):
         places.setdefault(thing, []).append(place)
     distances: Counter[int] = Counter()
-    for found in places.values():
-        if _FEWEST <= len(found) <= _TOO_FREQUENT:
-            distances.update(b - a for a, b in pairwise(found))
-    long = Counter({one: n for one, n in distances.items() if one >= _SHORTEST_PERIOD})
-    return [one for one, _ in long.most_common(_CANDIDATES)]
+    for item in places.values():
+        if _FEWEST <= len(item) <= _TOO_FREQUENT:
+            distances.update(b - a for a, b in pairwise(item))
+    long = Counter({number: n for number, n in distances.items() if number >= _SHORTEST_PERIOD})
+    return [number for number, _ in long.most_common(_CANDIDATES)]
 
 
 def _longest(things: Sequence[Hashable], period: int) -> Repeat | None:

@@ -49,21 +49,21 @@ class Scale:
 def every_scale() -> tuple[Scale, ...]:
     """Return the modes with all their colours and no boxes, for a style sheet of any picture."""
     words = {mode: dict(enumerate(limits()[mode]["words"])) for mode in _HEATED}
-    heat = (Scale(mode, "heat", {}, {}, said) for mode, said in words.items())
+    heat = (Scale(mode, "heat", {}, {}, word) for mode, word in words.items())
     tint = (Scale(mode, "tint", {}, {}, dict.fromkeys(range(MOST_KINDS), "")) for mode in _KINDS)
     return (*heat, *tint)
 
 
 def scales(drawing: Drawing) -> tuple[Scale, ...]:
     """Return the modes in which a drawing says something."""
-    found = (
-        _ordered("cost", {one.id: one.shade.cost for one in drawing.nodes}, units.share),
-        _ordered("time", {one.id: one.shade.time for one in drawing.nodes}, units.share),
-        _ordered("memory", {one.id: one.shade.memory for one in drawing.nodes}, units.byte_size),
+    result = (
+        _ordered("cost", {node.id: node.shade.cost for node in drawing.nodes}, units.share),
+        _ordered("time", {node.id: node.shade.time for node in drawing.nodes}, units.share),
+        _ordered("memory", {node.id: node.shade.memory for node in drawing.nodes}, units.byte_size),
         _kinds("scope", _scopes(drawing.nodes)),
-        _kinds("sharding", {one.id: one.shade.sharding for one in drawing.nodes}),
+        _kinds("sharding", {node.id: node.shade.sharding for node in drawing.nodes}),
     )
-    return tuple(one for one in found if one.levels)
+    return tuple(scale for scale in result if scale.levels)
 
 
 def _ordered(
@@ -78,7 +78,7 @@ def _ordered(
     }
     marks = {box: written(value) for box, value in values.items() if value is not None}
     used = sorted(set(levels.values()))
-    return Scale(mode, "heat", levels, marks, {one: table["words"][one] for one in used})
+    return Scale(mode, "heat", levels, marks, {number: table["words"][number] for number in used})
 
 
 def _kinds(mode: Mode, values: Mapping[str, str]) -> Scale:
@@ -108,7 +108,7 @@ def _kind_words(names: Sequence[str]) -> Iterator[str]:
 
 def _scopes(nodes: Iterable[Box]) -> Mapping[str, str]:
     """Return the scope of each box, as deep as colours last; layers count as one."""
-    paths = {one.id: tuple(map(stem, one.shade.scope)) for one in nodes}
+    paths = {node.id: tuple(map(stem, node.shade.scope)) for node in nodes}
     deepest = max(map(len, paths.values()), default=0)
     best = _cut(paths, 1)
     for depth in range(2, deepest + 1):

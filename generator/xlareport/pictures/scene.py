@@ -35,7 +35,11 @@ class Instance:
     def drawn(self) -> list[Instruction]:
         """Return the instructions that are not folded, in order."""
         folding = self.folding
-        return [one for one in self.computation.instructions if not folding.is_folded(one.name)]
+        return [
+            instruction
+            for instruction in self.computation.instructions
+            if not folding.is_folded(instruction.name)
+        ]
 
 
 class Value(NamedTuple):
@@ -48,12 +52,12 @@ class Value(NamedTuple):
     """Which element of a tuple: `1`, or `1#0` of a tuple in it; empty for the whole."""
 
 
-def opens_into(module: HloModule, one: Instruction) -> Computation | None:
+def opens_into(module: HloModule, instruction: Instruction) -> Computation | None:
     """Return the computation that can stand in place of an instruction."""
-    wanted = _OPENED_BY.get(one.opcode)
+    wanted = _OPENED_BY.get(instruction.opcode)
     if wanted is None:
         return None
-    names = [name for attribute, name in one.called if attribute == wanted]
+    names = [name for attribute, name in instruction.called if attribute == wanted]
     return module.by_name.get(names[0]) if names else None
 
 
@@ -94,8 +98,8 @@ def _hop(instance: Instance, name: str, element: str) -> Value | tuple[Instance,
         return Value(instance.places.get(name), "", producer, element)
     outside = _operand_of_caller(instance, producer)
     if outside is not None and instance.outer is not None:
-        made, _, index = outside.partition("#")
-        return instance.outer, made, "#".join(one for one in (index, element) if one)
+        text, _, index = outside.partition("#")
+        return instance.outer, text, "#".join(text for text in (index, element) if text)
     words = folding.words[name]
     return Value(None, f"element {element} of {words}" if element else words, producer, element)
 
@@ -108,8 +112,8 @@ def _into(inner: Instance, element: str) -> tuple[Instance, str, str]:
     first, _, rest = element.partition("#")
     index = whole_number(first)
     if inner.folding.outputs and index is not None and index < len(root.operands):
-        made, _, own = root.operands[index].partition("#")
-        return inner, made, "#".join(one for one in (own, rest) if one)
+        text, _, own = root.operands[index].partition("#")
+        return inner, text, "#".join(text for text in (own, rest) if text)
     return inner, root.name, element
 
 

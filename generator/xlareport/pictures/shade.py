@@ -44,30 +44,34 @@ UNKNOWN = Shade()
 SEVERAL = "several"
 
 
-def shade_of(one: Instruction, known: Known) -> Shade:
+def shade_of(instruction: Instruction, known: Known) -> Shade:
     """Return what is known of an instruction."""
-    sharding = one.attributes.get("sharding", "") if "sharding" in one.attributes_text else ""
+    sharding = (
+        instruction.attributes.get("sharding", "")
+        if "sharding" in instruction.attributes_text
+        else ""
+    )
     return Shade(
-        known.cost.get(one.name),
-        one.shape.byte_size,
+        known.cost.get(instruction.name),
+        instruction.shape.byte_size,
         sharding,
-        scope_of(one),
-        known.time.get(one.name),
+        scope_of(instruction),
+        known.time.get(instruction.name),
     )
 
 
 def shade_of_group(members: Iterable[Instruction], known: Known) -> Shade:
     """Return what is known of instructions that are drawn as one box."""
-    shades = [shade_of(one, known) for one in members]
-    costs = [one.cost for one in shades if one.cost is not None]
-    sizes = [one.memory for one in shades if one.memory is not None]
-    times = [one.time for one in shades if one.time is not None]
-    shardings = {one.sharding for one in shades if one.sharding}
+    shades = [shade_of(member, known) for member in members]
+    costs = [shade.cost for shade in shades if shade.cost is not None]
+    sizes = [shade.memory for shade in shades if shade.memory is not None]
+    times = [shade.time for shade in shades if shade.time is not None]
+    shardings = {shade.sharding for shade in shades if shade.sharding}
     return Shade(
         sum(costs) if costs else None,
         sum(sizes) if sizes else None,
         next(iter(shardings), "") if len(shardings) < 2 else SEVERAL,
-        _shared([one.scope for one in shades if one.scope]),
+        _shared([shade.scope for shade in shades if shade.scope]),
         sum(times) if times else None,
     )
 

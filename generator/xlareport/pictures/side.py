@@ -22,11 +22,11 @@ class PictureSide:
         self._foldings: dict[str, Folding] = {}
         for name, marked in _by_computation(module, states).items():
             folding = self._fold(name, _worth_a_box(module.by_name[name], marked))
-            for place in (Place(name, one) for one in marked if not folding.is_folded(one)):
+            for place in (Place(name, text) for text in marked if not folding.is_folded(text)):
                 self.states[place] = states[place]
         self._callers = _callers(module, self._foldings)
         self._opened = {place: name for name, [place] in self._callers.items()}
-        self.computations = {*self._foldings, *(one.computation for one in self._opened)}
+        self.computations = {*self._foldings, *(place.computation for place in self._opened)}
         """Where something changed, and what calls it."""
 
     def instruction(self, place: Place) -> Instruction:
@@ -79,36 +79,40 @@ def _plain(computation: Computation) -> Folding:
 
 def _by_computation(module: HloModule, states: Mapping[Place, State]) -> dict[str, list[str]]:
     """Return the names of what changed and is there, by computation, in the order of the module."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for place in states:
-        found.setdefault(place.computation, set()).add(place.instruction)
+        result.setdefault(place.computation, set()).add(place.instruction)
     return {
-        computation.name: [one.name for one in computation.instructions if one.name in marked]
+        computation.name: [
+            instruction.name
+            for instruction in computation.instructions
+            if instruction.name in marked
+        ]
         for computation in module.computations
-        if (marked := found.get(computation.name))
+        if (marked := result.get(computation.name))
     }
 
 
 def _worth_a_box(computation: Computation, marked: list[str]) -> set[str]:
     """Return what gets a box of its own although it would be folded elsewhere."""
     among = set(marked)
-    told = _TOLD_BY_USERS if computation.is_entry else _TOLD_BY_USERS | {"parameter"}
+    result = _TOLD_BY_USERS if computation.is_entry else _TOLD_BY_USERS | {"parameter"}
     return {
         name
         for name in marked
-        if computation.by_name[name].opcode not in told
+        if computation.by_name[name].opcode not in result
         or not any(user.name in among for user in computation.users.get(name, ()))
     }
 
 
 def _callers(module: HloModule, wanted: Collection[str]) -> dict[str, list[Place]]:
     """Return who calls a computation that can stand in its caller's place, where it is just one."""
-    found: dict[str, list[Place]] = {}
+    result: dict[str, list[Place]] = {}
     if all(module.by_name[name].is_entry for name in wanted):
-        return found
+        return result
     for computation in module.computations:
-        for one in computation.instructions:
-            inner = opens_into(module, one)
+        for instruction in computation.instructions:
+            inner = opens_into(module, instruction)
             if inner is not None and inner.name in wanted:
-                found.setdefault(inner.name, []).append(Place(computation.name, one.name))
-    return {name: places for name, places in found.items() if len(places) == 1}
+                result.setdefault(inner.name, []).append(Place(computation.name, instruction.name))
+    return {name: places for name, places in result.items() if len(places) == 1}

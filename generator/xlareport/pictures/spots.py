@@ -83,7 +83,7 @@ def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
             _link(links, names)
     for name, changed in beside.items():
         if name in homes or len(changed) <= _HUB:
-            for names in _by_home({one: homes[one] for one in changed}).values():
+            for names in _by_home({text: homes[text] for text in changed}).values():
                 here = homes.get(name) == homes[names[0]]
                 _link(links, [name, *names] if here else names)
     return links
@@ -106,10 +106,10 @@ def _homes(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, str]:
 
 
 def _by_home(homes: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for name, home in homes.items():
-        found.setdefault(home, []).append(name)
-    return found
+        result.setdefault(home, []).append(name)
+    return result
 
 
 def _changed(sides: Iterable[tuple[PictureSide, Naming]]) -> Iterator[tuple[str, tuple[str, str]]]:

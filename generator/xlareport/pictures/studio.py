@@ -24,9 +24,9 @@ class Studio:
     def draw(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
         """Draw pictures that were not yet asked for, equal ones once."""
         drawn = draw_with(self.pool, self._once(requests), self.cache)
-        for done, one in enumerate(drawn, len(self.asked) + 1):
+        for done, picture_result in enumerate(drawn, len(self.asked) + 1):
             self.progress(_DRAWING, done, len(self.asked))
-            yield one
+            yield picture_result
 
     def again(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
         """Draw what was drawn before, without a word."""
@@ -34,7 +34,7 @@ class Studio:
 
     def _once(self, requests: Iterable[PictureRequest]) -> Iterator[PictureRequest]:
         """Yield what was not yet asked for, and note it."""
-        for one in requests:
-            if one.place not in self.asked:
-                self.asked.add(one.place)
-                yield one
+        for request in requests:
+            if request.place not in self.asked:
+                self.asked.add(request.place)
+                yield request

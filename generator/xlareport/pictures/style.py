@@ -73,7 +73,7 @@ def style_sheet(families: Iterable[str], scales: Sequence[Scale] = ()) -> str:
     rules = [_family(name) for name in sorted(families)]
     rules += [_state(name, *look) for name, look in _STATES.items()]
     rules += [_palette("h", "heat", _HEAT), _palette("t", "tint", _TINTS)] if scales else []
-    modes = [_mode("opcode"), *(rule for one in scales for rule in _scale(one))]
+    modes = [_mode("opcode"), *(rule for scale in scales for rule in _scale(scale))]
     return _BASE + "\n".join(rules) + _LAST + "\n".join(modes)
 
 

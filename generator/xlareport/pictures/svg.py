@@ -65,7 +65,7 @@ def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, toolt
     left = (width - layout.width) / 2
     head = (
         '<svg xmlns="http://www.w3.org/2000/svg" class="xg by-opcode" role="img"'
-        f' data-modes="{" ".join(("opcode", *(one.mode for one in modes)))}"'
+        f' data-modes="{" ".join(("opcode", *(mode.mode for mode in modes)))}"'
         f' viewBox="0 0 {size}" width="{number(width)}" height="{number(height)}">'
     )
     return "\n".join(
@@ -81,8 +81,8 @@ def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, toolt
             *edge_elements(drawing, layout),
             *map(_frame_title, drawing.groups, layout.groups),
             *(
-                _node(*one, modes, tooltips=tooltips)
-                for one in zip(drawing.nodes, layout.nodes, strict=True)
+                _node(*item, modes, tooltips=tooltips)
+                for item in zip(drawing.nodes, layout.nodes, strict=True)
             ),
             "</g>",
             *below,
@@ -98,7 +98,7 @@ def _description(drawing: Drawing) -> str:
 
 
 def _families(drawing: Drawing) -> set[str]:
-    return {family for one in drawing.nodes for family in (one.family, *dict(one.mix))}
+    return {family for node in drawing.nodes for family in (node.family, *dict(node.mix))}
 
 
 def _title(title: str, width: float) -> str:
@@ -156,7 +156,7 @@ def _node(node: Box, box: Rectangle, modes: Sequence[Scale], *, tooltips: bool) 
 def _levels(node: Box, modes: Iterable[Scale]) -> str:
     """Return the attributes with the colours of a box."""
     return "".join(
-        f' data-{one.mode}="{one.levels[node.id]}"' for one in modes if node.id in one.levels
+        f' data-{mode.mode}="{mode.levels[node.id]}"' for mode in modes if node.id in mode.levels
     )
 
 
@@ -164,20 +164,20 @@ def _figures(node: Box, box: Rectangle, modes: Iterable[Scale]) -> str:
     """Return what stands at the lower left corner of a box in each mode."""
     place = f'x="3" y="{number(_front(node, box)[1] + 3)}"'
     return "".join(
-        f'<text class="mark of-{one.mode}" {place}>{text(one.marks[node.id])}</text>'
-        for one in modes
-        if node.id in one.marks
+        f'<text class="mark of-{mode.mode}" {place}>{text(mode.marks[node.id])}</text>'
+        for mode in modes
+        if node.id in mode.marks
     )
 
 
 def _openings(opens: Iterable[Opening], x: float, y: float) -> str:
     """Return the marks that open what is called, from a lower right corner to the left."""
     return "".join(
-        f'<g class="open"{_target(one.target)}'
+        f'<g class="open"{_target(opening.target)}'
         f' transform="translate({number(x - OPENING_WIDTH * place)} {number(y)})">'
-        f"<title>{text(one.words)}</title>"
+        f"<title>{text(opening.words)}</title>"
         '<rect x="-8" y="-8" width="12" height="12" rx="2"/><path d="M-5-2h6M-2-5v6"/></g>'
-        for place, one in enumerate(opens)
+        for place, opening in enumerate(opens)
     )
 
 

@@ -85,7 +85,7 @@ class Uses:
     def edges(self) -> list[Arrow]:
         """Return all arrows, the important ones first."""
         arriving = Counter(target for _, target in self.arrows)
-        found = [
+        arrows = [
             Arrow(
                 source,
                 target,
@@ -94,22 +94,22 @@ class Uses:
             )
             for (source, target), arrow in self.arrows.items()
         ]
-        found += [Arrow(source, target, style="control") for source, target in self.control]
-        return sorted(found, key=lambda edge: _STYLES.index(edge.style))
+        arrows += [Arrow(source, target, style="control") for source, target in self.control]
+        return sorted(arrows, key=lambda edge: _STYLES.index(edge.style))
 
 
 def collect_uses(items: Sequence[Item], ids: Sequence[str]) -> Uses:
     """Place the items, each in the box of its id, and follow every operand."""
     for item, box in zip(items, ids, strict=True):
-        for one in item.instructions():
-            item.instance.places[one.name] = box
+        for instruction in item.instructions():
+            item.instance.places[instruction.name] = box
     uses = Uses()
     for item, box in zip(items, ids, strict=True):
         whole = isinstance(item.thing, Instruction)
-        for one in item.instructions():
-            _add_operands(uses, item.instance, one, box, whole=whole)
-            _add_control(uses, item.instance, one, box)
-            if _leaves(item.instance, one):
+        for this_instruction in item.instructions():
+            _add_operands(uses, item.instance, this_instruction, box, whole=whole)
+            _add_control(uses, item.instance, this_instruction, box)
+            if _leaves(item.instance, this_instruction):
                 uses.leaving.add(box)
     for instance in {id(item.instance): item.instance for item in items}.values():
         _add_outputs(uses, instance)
@@ -117,12 +117,12 @@ def collect_uses(items: Sequence[Item], ids: Sequence[str]) -> Uses:
 
 
 def _add_operands(
-    uses: Uses, instance: Instance, one: Instruction, box: str, *, whole: bool
+    uses: Uses, instance: Instance, instruction: Instruction, box: str, *, whole: bool
 ) -> None:
-    for number, operand in enumerate(one.operands):
+    for number, operand in enumerate(instruction.operands):
         value = resolve(instance, operand)
         if value.box is not None:
-            _add_arrow(uses, value, box, _numbered(one, number) if whole else None)
+            _add_arrow(uses, value, box, _numbered(instruction, number) if whole else None)
         elif value.words:
             if whole:
                 uses.folded.setdefault(box, []).append((number, value.words))
@@ -156,18 +156,18 @@ def _numbered(user: Instruction, number: int) -> str:
     return str(number) if matters else ""
 
 
-def _add_control(uses: Uses, instance: Instance, one: Instruction, box: str) -> None:
-    if "control-predecessors" not in one.attributes_text:
+def _add_control(uses: Uses, instance: Instance, instruction: Instruction, box: str) -> None:
+    if "control-predecessors" not in instruction.attributes_text:
         return
-    for name in computation_names(one.attributes.get("control-predecessors", "")):
+    for name in computation_names(instruction.attributes.get("control-predecessors", "")):
         source = instance.places.get(name)
         if source is not None and source != box:
             uses.control[source, box] = None
 
 
-def _leaves(instance: Instance, one: Instruction) -> bool:
+def _leaves(instance: Instance, instruction: Instruction) -> bool:
     """Whether an instruction without a box uses a value, directly or through elements of tuples."""
-    folding, waiting = instance.folding, [one.name]
+    folding, waiting = instance.folding, [instruction.name]
     while waiting:
         for user in instance.computation.users.get(waiting.pop(), ()):
             if user.name in folding.elements:

@@ -135,8 +135,8 @@ class _Reader:
         elif line.startswith(" ["):
             self._old_place(number, line)
         elif line.startswith("Total bytes used:"):
-            found = _TOTAL.match(line)
-            self._total = int(found[1]) if found else None
+            match = _TOTAL.match(line)
+            self._total = int(match[1]) if match else None
         elif line and not line.startswith(" "):
             self.troubles.add(number, f"neither an allocation nor a value: {line[:80]}")
 
@@ -147,32 +147,32 @@ class _Reader:
             self.troubles.add(number, f"an allocation without a size: {line[:80]}")
 
     def _value(self, number: int, line: str) -> None:
-        found = _VALUE.fullmatch(line)
-        if found:
-            self._values.append(_value(found, int(found["offset"]), int(found["size"])))
+        match = _VALUE.fullmatch(line)
+        if match:
+            self._values.append(_value(match, int(match["offset"]), int(match["size"])))
             return
-        found = _OLD_VALUE.fullmatch(line)
-        if found is None:
+        match = _OLD_VALUE.fullmatch(line)
+        if match is None:
             self.troubles.add(number, f"a value that cannot be read: {line.strip()[:80]}")
-        elif found["place"]:
-            self._placed(number, found, found["place"], found["shape"])
+        elif match["place"]:
+            self._placed(number, match, match["place"], match["shape"])
         else:
-            self._open_value = found
+            self._open_value = match
 
     def _old_place(self, number: int, line: str) -> None:
-        found = _OLD_PLACE.fullmatch(line)
-        if found and self._open_value:
-            self._placed(number, self._open_value, found["place"], found["shape"])
+        match = _OLD_PLACE.fullmatch(line)
+        if match and self._open_value:
+            self._placed(number, self._open_value, match["place"], match["shape"])
         else:
             self.troubles.add(number, "a place without a value")
         self._open_value = None
 
-    def _placed(self, number: int, found: re.Match[str], place: str, shape: str) -> None:
+    def _placed(self, number: int, match: re.Match[str], place: str, shape: str) -> None:
         numbers = numbers_in(place)
         if len(numbers) != 2:
             self.troubles.add(number, f"expected [offset,size]: {place[:40]}")
             return
-        value = _value(found, *numbers)
+        value = _value(match, *numbers)
         value.shape = shape
         self._values.append(value)
 
@@ -182,16 +182,16 @@ class _Reader:
         self._head, self._values, self._open_value = None, [], None
 
 
-def _value(found: re.Match[str], offset: int, size: int) -> BufferValue:
+def _value(match: re.Match[str], offset: int, size: int) -> BufferValue:
     return BufferValue(
-        id=int(found["id"]),
-        instruction=found["name"],
-        index=numbers_in(found["index"] or ""),
-        is_phi=found["phi"] is not None,
-        color=int(found["color"]),
+        id=int(match["id"]),
+        instruction=match["name"],
+        index=numbers_in(match["index"] or ""),
+        is_phi=match["phi"] is not None,
+        color=int(match["color"]),
         offset=offset,
         size=size,
-        shape=found["shape"] or "",
+        shape=match["shape"] or "",
     )
 
 
@@ -216,5 +216,5 @@ def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocat
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.search(text)
-    return int(found[1]) if found else None
+    match = pattern.search(text)
+    return int(match[1]) if match else None

@@ -28,32 +28,36 @@ def read_buffer_assignment_proto(
     if not proto.HasField("buffer_assignment"):
         return None, []
     names = {
-        one.id: one.name.decode("utf-8", "replace")
+        instruction.id: instruction.name.decode("utf-8", "replace")
         for computation in proto.hlo_module.computations
-        for one in computation.instructions
+        for instruction in computation.instructions
     }
-    buffers = {one.id: one for one in proto.buffer_assignment.logical_buffers}
+    buffers = {
+        logical_buffer.id: logical_buffer
+        for logical_buffer in proto.buffer_assignment.logical_buffers
+    }
     allocations = tuple(
-        _allocation(one, buffers, names) for one in proto.buffer_assignment.buffer_allocations
+        _allocation(buffer_allocation, buffers, names)
+        for buffer_allocation in proto.buffer_assignment.buffer_allocations
     )
     return BufferAssignment(allocations, None), []
 
 
-def _allocation(one: Any, buffers: Mapping[int, Any], names: Mapping[int, str]) -> Allocation:
-    special = one.is_entry_computation_parameter or one.is_constant or one.is_thread_local
-    known = [placed for placed in one.assigned if placed.logical_buffer_id in buffers]
+def _allocation(value: Any, buffers: Mapping[int, Any], names: Mapping[int, str]) -> Allocation:
+    special = value.is_entry_computation_parameter or value.is_constant or value.is_thread_local
+    known = [placed for placed in value.assigned if placed.logical_buffer_id in buffers]
     values = (_value(placed, buffers[placed.logical_buffer_id], names) for placed in known)
     return Allocation(
-        index=one.index,
-        size=one.size,
-        color=one.color,
-        parameter=one.parameter_number if one.is_entry_computation_parameter else None,
-        parameter_index=tuple(one.parameter_shape_index),
+        index=value.index,
+        size=value.size,
+        color=value.color,
+        parameter=value.parameter_number if value.is_entry_computation_parameter else None,
+        parameter_index=tuple(value.parameter_shape_index),
         output_shape=None,
-        is_constant=one.is_constant,
-        is_thread_local=one.is_thread_local,
-        maybe_live_out=one.maybe_live_out,
-        is_preallocated_temp=not special and not one.maybe_live_out,
+        is_constant=value.is_constant,
+        is_thread_local=value.is_thread_local,
+        maybe_live_out=value.maybe_live_out,
+        is_preallocated_temp=not special and not value.maybe_live_out,
         values=tuple(values),
     )
 

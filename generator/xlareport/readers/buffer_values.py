@@ -79,11 +79,11 @@ class _Reader:
             self.troubles.add(number, f"neither a value nor a use: {line.strip()[:80]}")
 
     def _head(self, number: int, line: str) -> None:
-        found = _HEAD.fullmatch(line.rstrip().rpartition("<")[2])
-        if found:
-            index = numbers_in(found["index"] or "")
-            color = int(found["color"])
-            self.values.append(UsedValue(int(found["id"]), found["name"], index, color))
+        match = _HEAD.fullmatch(line.rstrip().rpartition("<")[2])
+        if match:
+            index = numbers_in(match["index"] or "")
+            color = int(match["color"])
+            self.values.append(UsedValue(int(match["id"]), match["name"], index, color))
         elif line.startswith("<"):
             self.troubles.add(number, f"a value that cannot be read: {line[:80]}")
 

@@ -42,10 +42,10 @@ def read_flagfile(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[P
     troubles = Troubles(path)
     settings = []
     for number, line in enumerate(decoded_lines(data, troubles), 1):
-        found = _FLAG.fullmatch(line.strip())
-        if found:
-            value = "true" if found[2] is None else found[2]
-            settings.append(FlagValue(found[1], value, number))
+        match = _FLAG.fullmatch(line.strip())
+        if match:
+            value = "true" if match[2] is None else match[2]
+            settings.append(FlagValue(match[1], value, number))
         elif line.strip() and not line.startswith("#"):
             troubles.add(number, f"expected `--name=value`: {line[:80]}")
     return tuple(settings), troubles.problems()
@@ -66,8 +66,8 @@ class _Fields:
             self._inside(line)
         elif opened := _OPENS.fullmatch(line):
             self._message, self._open, self._depth = FlagValue(opened[1], "", number), [], 1
-        elif found := _FIELD.fullmatch(line):
-            self._settings.append(FlagValue(found[1], unquoted(found[2]), number))
+        elif match := _FIELD.fullmatch(line):
+            self._settings.append(FlagValue(match[1], unquoted(match[2]), number))
         elif line and not line.startswith("#"):
             self._troubles.add(number, f"expected `name: value`: {line[:80]}")
 
@@ -92,8 +92,8 @@ def unquoted(value: str) -> str:
     return _ESCAPE.sub(_character, value[1:-1])
 
 
-def _character(found: re.Match[str]) -> str:
-    code = found[1]
+def _character(match: re.Match[str]) -> str:
+    code = match[1]
     if code[0] == "x" and len(code) > 1:
         return chr(int(code[1:], 16))
     if code[0] in "01234567":

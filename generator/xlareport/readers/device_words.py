@@ -12,4 +12,4 @@ _WORDS = re.compile(
 def read_device_words(data: bytes, path: str) -> tuple[str, list[Problem]]:
     """Return the texts that name the device, joined; empty where the file names none."""
     del path
-    return " ".join(found.decode("utf-8", "replace") for found in _WORDS.findall(data)), []
+    return " ".join(item.decode("utf-8", "replace") for item in _WORDS.findall(data)), []

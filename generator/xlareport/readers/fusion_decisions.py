@@ -28,13 +28,13 @@ def read_fusion_decisions(
 ) -> tuple[tuple[FusionDecision, ...], list[Problem]]:
     """Read the decisions in order."""
     message, problems = read_textproto(data, path)
-    found = tuple(
+    fusion_decisions = tuple(
         _decision(kind, step)
-        for one in message.messages("fusion_steps")
-        for kind in one.fields
-        for step in one.messages(kind)
+        for message in message.messages("fusion_steps")
+        for kind in message.fields
+        for step in message.messages(kind)
     )
-    return found, problems
+    return fusion_decisions, problems
 
 
 def _decision(kind: str, step: Message) -> FusionDecision:

@@ -35,7 +35,7 @@ class Troubles:
 
 def numbers_in(text: str) -> tuple[int, ...]:
     """Return the whole numbers in a text, such as those of an index of a shape."""
-    return tuple(int(one) for one in _NUMBER.findall(text))
+    return tuple(int(item) for item in _NUMBER.findall(text))
 
 
 def decoded_lines(data: bytes, troubles: Troubles) -> list[str]:

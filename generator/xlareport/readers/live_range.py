@@ -139,38 +139,40 @@ class _Reader:
         return True
 
     def _scheduled(self, line: str) -> bool:
-        found = _SEQUENCE.fullmatch(line)
-        if found is None or int(found[1]) != len(self.schedule):
+        match = _SEQUENCE.fullmatch(line)
+        if match is None or int(match[1]) != len(self.schedule):
             return False
-        self.schedule.append(found[2])
+        self.schedule.append(match[2])
         return True
 
     def _range(self, line: str) -> bool:
-        found = _RANGE.fullmatch(line)
-        if found is None:
+        match = _RANGE.fullmatch(line)
+        if match is None:
             return False
-        start, end = int(found[3]), int(found[4])
+        start, end = int(match[3]), int(match[4])
         if not start <= end <= self.last_position:
             return False
-        self.ranges.append(LiveRange(found[1], _index(found[2]), start, end))
+        self.ranges.append(LiveRange(match[1], _index(match[2]), start, end))
         return True
 
     def _live(self, line: str) -> bool:
-        found = _LIVE.fullmatch(line)
-        if found:
-            self.live.append(LiveBuffer(found[1], _index(found[2] or ""), int(found[3])))
-        return found is not None
+        match = _LIVE.fullmatch(line)
+        if match:
+            self.live.append(LiveBuffer(match[1], _index(match[2] or ""), int(match[3])))
+        return match is not None
 
     def _share(self, line: str) -> bool:
-        found = _NODE.fullmatch(line)
-        if found:
-            depth = len(found["branches"]) // _BRANCH_WIDTH
-            total, own = _grouped(found["total"]), _grouped(found["current"])
-            self.breakdown.append(ScopeShare(found["name"], depth, total, own))
-        return found is not None
+        match = _NODE.fullmatch(line)
+        if match:
+            depth = len(match["branches"]) // _BRANCH_WIDTH
+            total, own = _grouped(match["total"]), _grouped(match["current"])
+            self.breakdown.append(ScopeShare(match["name"], depth, total, own))
+        return match is not None
 
     def result(self) -> LiveRanges:
-        listed = sum(one.size for one in self.live) if self.peak is not None else None
+        listed = (
+            sum(live_buffer.size for live_buffer in self.live) if self.peak is not None else None
+        )
         if listed is not None and self.stated_peak not in (None, listed):
             self.troubles.add(None, f"the peak is stated as {self.stated_peak}, listed as {listed}")
         return LiveRanges(
@@ -185,7 +187,7 @@ class _Reader:
 
 def _index(text: str) -> tuple[int, ...]:
     numbers = map(whole_number, text.replace(",", " ").split())
-    return tuple(one for one in numbers if one is not None)
+    return tuple(number for number in numbers if number is not None)
 
 
 def _grouped(text: str) -> int:

@@ -24,10 +24,10 @@ def read_memory_report_proto(
     except (DecodeError, zlib.error) as error:
         return (), [Problem(path, None, f"cut off, or no memory usage report: {error}")]
     return tuple(
-        SpaceUsage("", one.color, one.total_bytes, _tables(one)) for one in proto.spaces
+        SpaceUsage("", space.color, space.total_bytes, _tables(space)) for space in proto.spaces
     ), []
 
 
 def _tables(space: Any) -> tuple[ReportTable, ...]:
-    texts = (one.hlo_text.decode("utf-8", "replace") for one in space.allocations)
+    texts = (allocation.hlo_text.decode("utf-8", "replace") for allocation in space.allocations)
     return tuple(table for text in texts for table in report_tables(text))

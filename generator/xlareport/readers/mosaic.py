@@ -53,7 +53,9 @@ class MosaicKernel:
 
 def read_mosaic(data: bytes) -> MosaicKernel | None:
     """Read a file of Mosaic's; None where it holds no kernel with a grid."""
-    lines = [one for one in data.decode("utf-8", "replace").split("\n") if len(one) < _LONGEST_LINE]
+    lines = [
+        text for text in data.decode("utf-8", "replace").split("\n") if len(text) < _LONGEST_LINE
+    ]
     for line in lines:
         grid, name = _GRID.search(line), _NAME.match(line)
         if grid and name:
@@ -74,7 +76,7 @@ def _kernel(
 
 def _window(block: tuple[int, ...], grid: tuple[int, ...], returned: Sequence[str]) -> Window:
     """Count the blocks: a place of the grid that is handed on plainly takes all its values."""
-    places = [_GRID_PLACE.fullmatch(one.strip()) for one in returned]
+    places = [_GRID_PLACE.fullmatch(text.strip()) for text in returned]
     counts = [
         grid[int(place[1])] if place and int(place[1]) < len(grid) else None for place in places
     ]
@@ -85,16 +87,16 @@ def _window(block: tuple[int, ...], grid: tuple[int, ...], returned: Sequence[st
 
 def _returned(lines: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return what each function of the text hands back, as written."""
-    found: dict[str, Sequence[str]] = {}
+    result: dict[str, Sequence[str]] = {}
     function = ""
     for line in lines:
         begins, ends = _NAME.match(line), _RETURN.match(line)
         if begins:
             function = begins[1]
         elif ends and function:
-            found[function] = ends[1].split(",")
-    return found
+            result[function] = ends[1].split(",")
+    return result
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in text.split(",") if _NUMBER.fullmatch(one))
+    return tuple(int(text) for text in text.split(",") if _NUMBER.fullmatch(text))

@@ -31,7 +31,7 @@ def object_kernels(data: bytes) -> tuple[str, ...]:
 
 def _functions(data: bytes) -> Iterator[str]:
     sections = list(_sections(data))
-    table = next((one for one in sections if one[1] == _SYMBOL_TABLE), None)
+    table = next((section for section in sections if section[1] == _SYMBOL_TABLE), None)
     if table is None or table[6] >= len(sections):
         return
     start, size, strings = table[4], table[5], sections[table[6]][4]

@@ -50,8 +50,8 @@ class OpEvent:
 
 def instruction_name(written: str) -> str:
     """Return the name that heads an instruction's text: `%dot.1 = f32[] dot(...)` is `dot.1`."""
-    found = _TEXT.match(written)
-    return found[1] if found else ""
+    match = _TEXT.match(written)
+    return match[1] if match else ""
 
 
 def run_name(written: str) -> str:

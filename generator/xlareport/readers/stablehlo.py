@@ -41,14 +41,14 @@ def read_stablehlo(data: bytes, path: str) -> tuple[tuple[Operation, ...], list[
     troubles = Troubles(path)
     lines = decoded_lines(data, troubles)
     stacks = _Stacks(dict(_definitions(lines)))
-    found = []
+    operations = []
     for number, line in enumerate(lines, 1):
         written = line.strip()
         located = _TRAILING.search(written[-40:])
         if located and not written.startswith(("#", "}")) and _is_operation(written):
             text = written[: -len(located[0])].rstrip()[:_LONGEST]
-            found.append(Operation(text, number, stacks.frames(located[1])))
-    return tuple(found), troubles.problems()
+            operations.append(Operation(text, number, stacks.frames(located[1])))
+    return tuple(operations), troubles.problems()
 
 
 def _is_operation(line: str) -> bool:
@@ -57,9 +57,9 @@ def _is_operation(line: str) -> bool:
 
 def _definitions(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
-        found = _DEFINED.fullmatch(line.rstrip()) if line.startswith("#loc") else None
-        if found:
-            yield found[1], found[2]
+        match = _DEFINED.fullmatch(line.rstrip()) if line.startswith("#loc") else None
+        if match:
+            yield match[1], match[2]
 
 
 class _Stacks:
@@ -80,11 +80,11 @@ class _Stacks:
         """Walk from location to location, each once: what refers to itself ends."""
         waiting, seen = [name], set[str]()
         while waiting and len(seen) < _DEEPEST:
-            one = waiting.pop()
-            if one in seen:
+            text = waiting.pop()
+            if text in seen:
                 continue
-            seen.add(one)
-            place = self._place(one)
+            seen.add(text)
+            place = self._place(text)
             if isinstance(place, tuple):
                 yield place
             else:
@@ -94,15 +94,15 @@ class _Stacks:
         """Return where a location is, or the names of others, the first of them last."""
         if name not in self._places:
             text = self._written.get(name, "")
-            found = _PLACE.match(text)
-            self._places[name] = (found[1], int(found[2])) if found else _referred(text)
+            match = _PLACE.match(text)
+            self._places[name] = (match[1], int(match[2])) if match else _referred(text)
         return self._places[name]
 
 
 def _referred(text: str) -> Sequence[str]:
     """Return the locations that one names, last first: as many as are ever followed."""
-    found = _REFERENCE.finditer(_unquoted(text))
-    return list(dict.fromkeys(one[0] for one in islice(found, _DEEPEST)))[::-1]
+    matches = _REFERENCE.finditer(_unquoted(text))
+    return list(dict.fromkeys(match[0] for match in islice(matches, _DEEPEST)))[::-1]
 
 
 def _unquoted(text: str) -> str:

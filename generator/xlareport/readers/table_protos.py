@@ -31,11 +31,11 @@ def message_class(table: str, name: str) -> Any:
 
 
 def _field(package: str, name: str, number: int, kind: str) -> descriptor_pb2.FieldDescriptorProto:
-    made = _KINDS(name=name, number=number)
-    made.label = _KINDS.LABEL_REPEATED if kind.startswith("*") else _KINDS.LABEL_OPTIONAL
+    result = _KINDS(name=name, number=number)
+    result.label = _KINDS.LABEL_REPEATED if kind.startswith("*") else _KINDS.LABEL_OPTIONAL
     plain = kind.removeprefix("*")
     if plain[0].isupper():
-        made.type, made.type_name = _KINDS.TYPE_MESSAGE, f".{package}.{plain}"
+        result.type, result.type_name = _KINDS.TYPE_MESSAGE, f".{package}.{plain}"
     else:
-        made.type = _KINDS.Type.Value(f"TYPE_{plain.upper()}")
-    return made
+        result.type = _KINDS.Type.Value(f"TYPE_{plain.upper()}")
+    return result

@@ -26,11 +26,13 @@ class Message:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the values of a field that are no messages."""
-        return tuple(one for one in self.fields.get(name, ()) if isinstance(one, str))
+        return tuple(text for text in self.fields.get(name, ()) if isinstance(text, str))
 
     def messages(self, name: str) -> tuple["Message", ...]:
         """Return the values of a field that are messages."""
-        return tuple(one for one in self.fields.get(name, ()) if isinstance(one, Message))
+        return tuple(
+            message for message in self.fields.get(name, ()) if isinstance(message, Message)
+        )
 
     def number(self, name: str) -> float | None:
         """Return the first value of a field as a number; None where it is none."""
@@ -48,15 +50,15 @@ def read_textproto(data: bytes, path: str) -> tuple[Message, list[Problem]]:
     troubles, stack = Troubles(path), [Message()]
     for number, raw in enumerate(decoded_lines(data, troubles), 1):
         line = raw.strip()
-        opened, found = _OPENS.fullmatch(line), _FIELD.fullmatch(line)
+        opened, match = _OPENS.fullmatch(line), _FIELD.fullmatch(line)
         if opened and len(stack) < _DEEPEST:
             inner = Message()
             stack[-1].fields.setdefault(opened[1], []).append(inner)
             stack.append(inner)
         elif line == "}" and len(stack) > 1:
             stack.pop()
-        elif found and not opened:
-            stack[-1].fields.setdefault(found[1], []).append(unquoted(found[2]))
+        elif match and not opened:
+            stack[-1].fields.setdefault(match[1], []).append(unquoted(match[2]))
         elif line and not line.startswith("#"):
             troubles.add(number, f"neither a field nor a brace: {line[:80]}")
     if len(stack) > 1:

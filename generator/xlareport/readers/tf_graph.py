@@ -43,22 +43,22 @@ def read_tf_graph(data: bytes, path: str) -> tuple[tuple[FrameworkGraph, ...], l
     graphs = [FrameworkGraph(path, "", tuple(_nodes(whole.messages("node"))))]
     for library in whole.messages("library"):
         for function in library.messages("function"):
-            names = [one.text("name") for one in function.messages("signature")]
+            names = [message.text("name") for message in function.messages("signature")]
             nodes = tuple(_nodes(function.messages("node_def")))
             graphs.append(FrameworkGraph(path, names[0] if names else "", nodes))
     return tuple(graphs), problems
 
 
 def _nodes(messages: tuple[Message, ...]) -> Iterator[GraphNode]:
-    compiled = {one.text("name"): _function(one) for one in messages}
-    for one in messages:
-        inputs = one.texts("input")
+    compiled = {message.text("name"): _function(message) for message in messages}
+    for message in messages:
+        inputs = message.texts("input")
         yield GraphNode(
-            name=one.text("name"),
-            op=one.text("op"),
+            name=message.text("name"),
+            op=message.text("op"),
             inputs=tuple(name for name in inputs if not name.startswith("^")),
-            unit=_unit(one, compiled),
-            has_text=_has_text(one),
+            unit=_unit(message, compiled),
+            has_text=_has_text(message),
         )
 
 
@@ -89,6 +89,6 @@ def _function(node: Message) -> str:
 
 
 def _attributes(node: Message) -> Iterator[tuple[str, Message]]:
-    for one in node.messages("attr"):
-        for value in one.messages("value"):
-            yield one.text("key"), value
+    for message in node.messages("attr"):
+        for value in message.messages("value"):
+            yield message.text("key"), value

@@ -15,4 +15,4 @@ _LINE = re.compile(
 def read_tf_log(data: bytes) -> Mapping[str, str]:
     """Return the reasons by the name of the operation; empty for a log without any."""
     text = data.decode(errors="replace")
-    return {found["name"]: found["reason"] for found in _LINE.finditer(text)}
+    return {match["name"]: match["reason"] for match in _LINE.finditer(text)}

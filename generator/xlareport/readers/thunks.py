@@ -64,51 +64,55 @@ class ThunkNote:
 
 def read_thunk_sequence(data: bytes, path: str) -> tuple[tuple[Thunk, ...], list[Problem]]:
     """Read a sequence of any era; of a `thunk_schedule`, its order and its dependencies."""
-    troubles, found, part = Troubles(path), [], ""
+    troubles, thunks, part = Troubles(path), [], ""
     lines = decoded_lines(data, troubles)
-    end = next((at for at, one in enumerate(lines) if one.startswith("Dependencies:")), len(lines))
+    end = next(
+        (at for at, line in enumerate(lines) if line.startswith("Dependencies:")), len(lines)
+    )
     for number, line in enumerate(lines[:end], 1):
         thunk, heading = _thunk(number, line, part), _PART.fullmatch(line)
         if thunk is not None:
-            found.append(thunk if thunk.depth else _at_top(thunk))
+            thunks.append(thunk if thunk.depth else _at_top(thunk))
             part = part if thunk.depth else ""
         elif heading:
             part = heading[1]
         elif line.strip() and not line.startswith(("Total order:", "No thunks")):
             troubles.add(number, f"no thunk: {line.strip()[:80]}")
     needed = _dependencies(lines[end + 1 :], end + 2, troubles)
-    waiting = (replace(one, waits_for=tuple(needed.get(one.name, ()))) for one in found)
+    waiting = (replace(thunk, waits_for=tuple(needed.get(thunk.name, ()))) for thunk in thunks)
     return tuple(waiting), troubles.problems()
 
 
 def _dependencies(lines: Sequence[str], first: int, troubles: Troubles) -> Mapping[str, list[str]]:
     """Return for each instruction those that its thunk waits for: lines `A depends on B`."""
-    found: dict[str, list[str]] = defaultdict(list)
+    dependencies: dict[str, list[str]] = defaultdict(list)
     for number, line in enumerate(lines, first):
         waiting, words, needed = line.strip().partition(" depends on ")
         if words:
-            found[waiting.lstrip("%")].append(needed.lstrip("%"))
+            dependencies[waiting.lstrip("%")].append(needed.lstrip("%"))
         elif line.strip():
             troubles.add(number, f"no dependency: {line.strip()[:80]}")
-    return found
+    return dependencies
 
 
 def read_thunk_metadata(data: bytes, path: str) -> tuple[tuple[ThunkNote, ...], list[Problem]]:
     """Read the notes that name the instruction of each thunk."""
     message, problems = read_textproto(data, path)
     notes = []
-    for one in message.messages("thunk_metadata"):
-        for info in one.messages("thunk_info"):
+    for this_message in message.messages("thunk_metadata"):
+        for info in this_message.messages("thunk_info"):
             known = whole_number(info.text("thunk_id"))
-            notes.append(ThunkNote(known, one.text("thunk_kind"), info.text("profile_annotation")))
+            notes.append(
+                ThunkNote(known, this_message.text("thunk_kind"), info.text("profile_annotation"))
+            )
     return tuple(notes), problems
 
 
 def _thunk(number: int, line: str, part: str) -> Thunk | None:
-    found = _NUMBERED.fullmatch(line) or _PLAIN.fullmatch(line)
-    if found is None:
+    match = _NUMBERED.fullmatch(line) or _PLAIN.fullmatch(line)
+    if match is None:
         return None
-    fields = found.groupdict()
+    fields = match.groupdict()
     return Thunk(
         id=_number(fields.get("id")),
         kind=fields["kind"],

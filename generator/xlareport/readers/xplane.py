@@ -44,9 +44,9 @@ _NOTHING = ("", "", "")
 def xplane_events(file: IO[bytes], path: str, problems: list[Problem]) -> Iterator[OpEvent]:
     """Yield the events of a profile; where it cannot be read is added to `problems`."""
     try:
-        planes = (one for one in fields(file, 0, file.seek(0, 2)) if one.number == _PLANE)
-        for number, one in enumerate(planes):
-            yield from _of_plane(file, number, one)
+        planes = (field for field in fields(file, 0, file.seek(0, 2)) if field.number == _PLANE)
+        for number, plane in enumerate(planes):
+            yield from _of_plane(file, number, plane)
     except (DecodeError, UnicodeDecodeError) as error:
         problems.append(Problem(path, None, f"Cut off, or no profile: {error}."))
 
@@ -70,33 +70,33 @@ class _Plane:
 
 def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
     parts: dict[int, list[Field]] = {_NAME: [], _LINE: [], _KIND: [], _STAT: []}
-    for count, one in enumerate(fields(file, place.start, place.end)):
-        parts.get(one.number, []).append(one)
+    for count, field in enumerate(fields(file, place.start, place.end)):
+        parts.get(field.number, []).append(field)
         if count > _MOST_PARTS:
             raise DecodeError(f"a plane has more than {_MOST_PARTS:,} lines, names and kinds")
     if not parts[_LINE]:
         return
-    name = "".join(value_of(file, one).decode() for one in parts[_NAME])
-    entries = (_parsed("StatEntry", value_of(file, one)) for one in parts[_STAT])
-    texts = {one.key: one.value.name for one in entries}
+    name = "".join(value_of(file, field).decode() for field in parts[_NAME])
+    entries = (_parsed("StatEntry", value_of(file, field)) for field in parts[_STAT])
+    texts = {entry.key: entry.value.name for entry in entries}
     slots = {key: _TOLD.index(text) for key, text in texts.items() if text in _TOLD}
     is_tpu = name.startswith(_TPU)
     if not slots and not is_tpu:
         return
-    names, told = {}, {}
-    for one in parts[_KIND]:
-        kind = _parsed("EventEntry", value_of(file, one))
+    names, result = {}, {}
+    for this_field in parts[_KIND]:
+        kind = _parsed("EventEntry", value_of(file, this_field))
         names[kind.key] = kind.value.name
-        told[kind.key] = _said(kind.value.stats, _NOTHING, slots, texts)
-    plane = _Plane(file, number, tuple(parts[_LINE]), texts, slots, names, told)
+        result[kind.key] = _said(kind.value.stats, _NOTHING, slots, texts)
+    plane = _Plane(file, number, tuple(parts[_LINE]), texts, slots, names, result)
     yield from _of_tpu(plane) if is_tpu else _of_threads(plane)
 
 
 def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
     """Yield events that name their instructions themselves."""
     for event, start, thread in _events(plane, lambda name: name not in DERIVED_LINES):
-        said = plane.told.get(event.metadata_id, _NOTHING)
-        module, instruction, run = _said(event.stats, said, plane.slots, plane.texts)
+        result = plane.told.get(event.metadata_id, _NOTHING)
+        module, instruction, run = _said(event.stats, result, plane.slots, plane.texts)
         if module and instruction:
             name = module_name(module)
             yield OpEvent(name, instruction, run_name(run), thread, start, event.duration_ps)
@@ -113,8 +113,8 @@ def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:
 
 def _runs(plane: _Plane) -> Iterator[DeviceRun]:
     for event, start, _ in _events(plane, lambda name: name == _MODULES):
-        said = plane.told.get(event.metadata_id, _NOTHING)
-        run = _said(event.stats, said, plane.slots, plane.texts)[2]
+        result = plane.told.get(event.metadata_id, _NOTHING)
+        run = _said(event.stats, result, plane.slots, plane.texts)[2]
         module = module_name(plane.names.get(event.metadata_id, ""))
         yield start, start + event.duration_ps, module, run or str(start)
 
@@ -141,13 +141,13 @@ def _said(
     stats: Iterable[Any], before: _Told, slots: Mapping[int, int], texts: Mapping[int, str]
 ) -> _Told:
     """Return what stats tell in place of what was told before."""
-    found: list[str] | None = None
-    for one in stats:
-        slot = slots.get(one.metadata_id)
+    result: list[str] | None = None
+    for stat in stats:
+        slot = slots.get(stat.metadata_id)
         if slot is not None:
-            found = found or list(before)
-            found[slot] = _value(one, texts)
-    return (found[0], found[1], found[2]) if found else before
+            result = result or list(before)
+            result[slot] = _value(stat, texts)
+    return (result[0], result[1], result[2]) if result else before
 
 
 def _value(stat: Any, texts: Mapping[int, str]) -> str:

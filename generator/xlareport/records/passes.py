@@ -6,32 +6,33 @@ from xlareport.analysis.passes.overview import Overview
 from xlareport.records.report import ModuleView, PassView, StageView
 
 
-def with_glance(view: ModuleView, found: Overview | None) -> ModuleView:
+def with_glance(view: ModuleView, overview: Overview | None) -> ModuleView:
     """Return the record with the figures of each snapshot, and with the times of passes."""
-    if found is None:
+    if overview is None:
         return view
     return replace(
         view,
-        stages=_stages(view, found),
+        stages=_stages(view, overview),
         passes=tuple(
-            PassView(one.name, one.runs, one.changed, one.microseconds) for one in found.passes
+            PassView(pass_.name, pass_.runs, pass_.changed, pass_.microseconds)
+            for pass_ in overview.passes
         ),
-        passes_microseconds=found.span,
+        passes_microseconds=overview.span,
     )
 
 
-def _stages(view: ModuleView, found: Overview) -> tuple[StageView, ...]:
+def _stages(view: ModuleView, overview: Overview) -> tuple[StageView, ...]:
     """Give each snapshot that could be read its figures; the others keep theirs."""
-    growth = iter(found.growth)
+    growth = iter(overview.growth)
     stages = []
     for stage in view.stages:
-        one = next(growth) if stage.instructions is not None else None
-        known = one and replace(
+        result = next(growth) if stage.instructions is not None else None
+        known = result and replace(
             stage,
-            fusions=one.fusions,
-            flops=one.flops,
-            bytes_accessed=one.bytes_accessed,
-            partitions=one.partitions,
+            fusions=result.fusions,
+            flops=result.flops,
+            bytes_accessed=result.bytes_accessed,
+            partitions=result.partitions,
         )
         stages.append(known or stage)
     return tuple(stages)

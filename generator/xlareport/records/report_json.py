@@ -19,18 +19,18 @@ def report_json(report: ReportView) -> str:
 
 def report_value(report: ReportView) -> dict[str, Any]:
     """Return what report.json holds."""
-    kinds = {one.path: one.kind for one in report.files}
-    modules = [_module(one, kinds) for one in report.modules]
-    others = [one.path for one in report.files if one.module is None]
+    kinds = {file.path: file.kind for file in report.files}
+    modules = [_module(module, kinds) for module in report.modules]
+    others = [file.path for file in report.files if file.module is None]
     bare = asdict(replace(report, modules=(), files=()))
     return bare | {"modules": modules, "files": _files(others, kinds)}
 
 
-def _module(one: ModuleView, kinds: Mapping[str, str]) -> dict[str, Any]:
-    of_stages = {path for stage in one.stages for path in stage.files}
-    others = [path for path in one.files if path not in of_stages]
-    stages = [_stage(stage) for stage in one.stages]
-    bare = asdict(replace(one, stages=(), files=()))
+def _module(module: ModuleView, kinds: Mapping[str, str]) -> dict[str, Any]:
+    of_stages = {path for stage in module.stages for path in stage.files}
+    others = [path for path in module.files if path not in of_stages]
+    stages = [_stage(stage) for stage in module.stages]
+    bare = asdict(replace(module, stages=(), files=()))
     return bare | {"stages": stages, "files": _files(others, kinds)}
 
 
@@ -38,8 +38,8 @@ def _files(paths: Sequence[str], kinds: Mapping[str, str]) -> list[dict[str, str
     return [{"path": path, "kind": kinds[path]} for path in paths]
 
 
-def _stage(one: StageView) -> dict[str, Any]:
-    value = asdict(one) | {"files": _together(one.files)}
+def _stage(stage: StageView) -> dict[str, Any]:
+    value = asdict(stage) | {"files": _together(stage.files)}
     del value["label"]
     return value
 

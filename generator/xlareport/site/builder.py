@@ -18,8 +18,8 @@ _RECORD = re.compile(r"^(?=[A-Z]+ +- )", re.MULTILINE)
 class SiteBuildError(XlareportError):
     """MkDocs could not build the site; what it said is kept."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__(f"MkDocs could not build the site from the pages:\n{said.strip()}")
+    def __init__(self, text: str) -> None:
+        super().__init__(f"MkDocs could not build the site from the pages:\n{text.strip()}")
 
 
 class MissingPluginError(XlareportError):
@@ -52,11 +52,11 @@ def build_site(
     fresh = folder.aside / str(os.getpid()) / "site"  # not where a killed build may still write
     try:
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        said = _run_mkdocs(folder, fresh, workers, mkdocs_worker, strict=strict)
+        message = _run_mkdocs(folder, fresh, workers, mkdocs_worker, strict=strict)
         folder.swap(fresh)
     finally:
         folder.repair()
-    return said
+    return message
 
 
 def _run_mkdocs(
@@ -76,16 +76,18 @@ def _run_mkdocs(
         MkdocsRun(settings, place, strict, number, shares) for number, place in enumerate(places)
     ]
     tasks = [workers.submit(run_mkdocs, run, died) for run in runs[1:]] if workers else []
-    finished = [mkdocs_worker.ask(runs[0], died), *(one.result() for one in tasks)]
+    finished = [mkdocs_worker.ask(runs[0], died), *(task.result() for task in tasks)]
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
         raise MissingPluginError(folder.out)
-    for one in finished:
-        if one.code != 0:
-            raise SiteBuildError(_trouble(one.said))
+    for mkdocs_end in finished:
+        if mkdocs_end.code != 0:
+            raise SiteBuildError(_trouble(mkdocs_end.said))
     for place in places[1:]:
         _join(place, fresh)
-    return "".join(dict.fromkeys(record for one in finished for record in _warnings(one.said)))
+    return "".join(
+        dict.fromkeys(record for mkdocs_end in finished for record in _warnings(mkdocs_end.said))
+    )
 
 
 def _join(place: Path, fresh: Path) -> None:
@@ -95,14 +97,14 @@ def _join(place: Path, fresh: Path) -> None:
         page.replace(fresh / "m" / page.name)
 
 
-def _warnings(said: str) -> list[str]:
+def _warnings(text: str) -> list[str]:
     """Return what MkDocs said apart from how far it is; --quiet would keep warnings from it."""
-    return [one for one in _RECORD.split(said) if not one.startswith("INFO")]
+    return [item for item in _RECORD.split(text) if not item.startswith("INFO")]
 
 
-def _trouble(said: str) -> str:
+def _trouble(text: str) -> str:
     """Return what a MkDocs that failed said; a fault of it stands in the last line of all."""
-    return "".join(_warnings(said)).strip() or said.strip().rpartition("\n")[2]
+    return "".join(_warnings(text)).strip() or text.strip().rpartition("\n")[2]
 
 
 def _settings(out: Path) -> Path:

@@ -85,24 +85,24 @@ def fitting(
 
     `fixed` bytes are taken already. Raises UnreadableInputError where nothing more can be left out.
     """
-    spare = limit - fixed - sum(one.size for one in parts)
+    spare = limit - fixed - sum(part.size for part in parts)
     dropped: list[PackedFile] = []
-    ranked = ((one.rank, -one.size, one) for one in parts if one.rank is not None)
-    for _, _, one in sorted(ranked, key=lambda each: each[:2]):
+    ranked = ((part.rank, -part.size, part) for part in parts if part.rank is not None)
+    for _, _, file in sorted(ranked, key=lambda each: each[:2]):
         if spare >= 0:
             break
-        spare += one.size
-        dropped.append(one)
+        spare += file.size
+        dropped.append(file)
     if spare < 0:
         raise UnreadableInputError(
             f"The pages alone need {limit - spare:,} bytes, more than the limit of {limit:,}; "
             "allow more with --limit."
         )
-    without = {one.path for one in dropped}
-    return [one for one in parts if one.path not in without], dropped
+    without = {file.path for file in dropped}
+    return [part for part in parts if part.path not in without], dropped
 
 
 def in_words(dropped: Iterable[PackedFile]) -> tuple[tuple[str, int], ...]:
     """Return what was left out, by what it is called, and how many files that is."""
-    counted = Counter(_ORDER[one.rank][2] for one in dropped if one.rank is not None)
+    counted = Counter(_ORDER[file.rank][2] for file in dropped if file.rank is not None)
     return tuple(counted.items())

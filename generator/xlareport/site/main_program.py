@@ -58,11 +58,11 @@ def main_program(site: Path) -> MainProgram:
 def _slug(site: Path) -> str | None:
     try:
         report = json.loads((site / "report.json").read_text("utf-8"))
-        slugs = {one["key"]: one["slug"] for one in report["modules"]}
-        found = slugs.get(report["main"]["module"]) if report["main"] else None
+        slugs = {item["key"]: item["slug"] for item in report["modules"]}
+        result = slugs.get(report["main"]["module"]) if report["main"] else None
     except (ValueError, KeyError, TypeError) as error:
         raise UnreadableInputError(f"{site}/report.json is damaged: {error}.") from error
-    return str(found) if found else None
+    return str(result) if result else None
 
 
 def _pages(site: Path, slug: str | None) -> Iterator[str]:

@@ -69,10 +69,10 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     sys.path[:] = [path for path in sys.path if path not in ("", str(Path.cwd()))]
     _import_mkdocs()
     os.environ[SHARE] = f"{run.share}/{run.of}"
-    said = StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+    o = StringIO()
+    with redirect_stdout(o), redirect_stderr(o):
         code = _exit_code(run)
-    return MkdocsEnd(code, said.getvalue())
+    return MkdocsEnd(code, o.getvalue())
 
 
 def died(_: MkdocsRun) -> MkdocsEnd:

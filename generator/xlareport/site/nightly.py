@@ -27,7 +27,7 @@ def with_slugs(grouped: GroupedDump, history: Path | None) -> GroupedDump:
     nights = read_nights(history)[0] if history else ()
     if not nights:
         return grouped
-    named = labels(one.name for one in grouped.modules)
-    slugs = kept_slugs(named, [one.slug for one in grouped.modules], nights[-1].slugs)
+    named = labels(module.name for module in grouped.modules)
+    slugs = kept_slugs(named, [module.slug for module in grouped.modules], nights[-1].slugs)
     modules = zip(grouped.modules, slugs, strict=True)
-    return replace(grouped, modules=tuple(replace(one, slug=slug) for one, slug in modules))
+    return replace(grouped, modules=tuple(replace(module, slug=slug) for module, slug in modules))

@@ -92,15 +92,15 @@ def _record(night: Night) -> dict[str, Any]:
         "dump": night.dump,
         "report": night.report,
         "main": night.main,
-        "figures": {module: dict(found) for module, found in night.figures.items()},
+        "figures": {module: dict(figure) for module, figure in night.figures.items()},
         "slugs": dict(night.slugs),
     }
 
 
 def _night(record: Mapping[str, Any]) -> Night:
     figures = {
-        _text(module): {_text(name): _whole(value) for name, value in found.items()}
-        for module, found in record["figures"].items()
+        _text(module): {_text(name): _whole(value) for name, value in item.items()}
+        for module, item in record["figures"].items()
     }
     main = record["main"]
     return Night(

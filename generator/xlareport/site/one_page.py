@@ -42,8 +42,8 @@ class Page:
     @property
     def title(self) -> str:
         """Return the title as the page has it, in HTML."""
-        found = _TITLE.search(self.head)
-        return found[1] if found else ""
+        match = _TITLE.search(self.head)
+        return match[1] if match else ""
 
     def template(self) -> str:
         """Return the main part, inert, under the page's path; its pictures are in it."""
@@ -67,8 +67,8 @@ class Page:
         around = _STYLE.sub(self._style, _IMAGE.sub(self._embedded, around))
         around = _OTHER_LINK.sub("", around)
         around = _SCRIPT.sub(self._script, _POLICY.sub("", around))
-        head, found, rest = around.partition(_CHARSET)
-        if not found:
+        head, text, rest = around.partition(_CHARSET)
+        if not text:
             raise UnreadableInputError(f"{self.site / self.path} names no charset.")
         whole = f"{head}{_CHARSET}{mark}{_policy(around)}{rest}"
         before, main, after = whole.partition("</main>")
@@ -79,9 +79,9 @@ class Page:
         """Return the file of the site that an address in the page's HTML names, if there is one."""
         place = unquote(html.unescape(address))
         path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), place))
-        found = (self.site / path).resolve()
-        within = found.is_relative_to(self.site.resolve())
-        return found if within and found.is_file() else None
+        result = (self.site / path).resolve()
+        within = result.is_relative_to(self.site.resolve())
+        return result if within and result.is_file() else None
 
     def _embedded(self, match: re.Match[str]) -> str:
         file = self._file(match[2])
@@ -128,8 +128,10 @@ def _element(tag: str, content: str) -> str:
 
 def _policy(around: str) -> str:
     """Return the policy of the document; styles load nothing, since nothing may be loaded."""
-    found = (one for one in _SCRIPT.finditer(around) if "application/json" not in one["attributes"])
-    hashes = " ".join(sorted({script_hash(one["body"]) for one in found}))
+    matches = (
+        match for match in _SCRIPT.finditer(around) if "application/json" not in match["attributes"]
+    )
+    hashes = " ".join(sorted({script_hash(match["body"]) for match in matches}))
     rules = (f"script-src {hashes}", "style-src 'unsafe-inline'", "img-src data:", "font-src data:")
     return policy(rules)
 

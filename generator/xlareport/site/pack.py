@@ -39,11 +39,11 @@ def pack(
     are too large, and UnwritableFileError.
     """
     site = find_site(report)
-    parts = sorted(_parts(site), key=lambda one: one.path)
+    parts = sorted(_parts(site), key=lambda part: part.path)
     written = (_told(parts), *notes.values())
-    fixed = sum(len(one) + _PER_FILE for one in written) + len(zlib.compress(_lacking(parts)))
+    fixed = sum(len(text) + _PER_FILE for text in written) + len(zlib.compress(_lacking(parts)))
     kept, dropped = fitting(parts, limit, fixed + sum(map(_remains, parts)))
-    absent = {one.path: _ABSENT for one in dropped if _is_picture(one.path)}
+    absent = {file.path: _ABSENT for file in dropped if _is_picture(file.path)}
     try:
         _write(target, kept, {**notes, **absent, LIST: _told(dropped)}, _lacking(dropped))
     except OSError as error:
@@ -73,7 +73,7 @@ def _remains(part: PackedFile) -> int:
 
 def _lacking(dropped: Iterable[PackedFile]) -> bytes:
     """Return the line by which the pages know what is not there; nothing where all is."""
-    data = [one.path for one in dropped if one.path.startswith(_DATA)]
+    data = [file.path for file in dropped if file.path.startswith(_DATA)]
     keys = [path.removeprefix(_DATA).removesuffix(".js") for path in data]
     listed = json.dumps(json.dumps(keys))
     place = "document.documentElement.dataset.xrLeftOut"
@@ -82,7 +82,7 @@ def _lacking(dropped: Iterable[PackedFile]) -> bytes:
 
 def _told(dropped: Iterable[PackedFile]) -> str:
     """Return the list that the zip holds of what it leaves out; empty where that is nothing."""
-    lines = [one.path for one in dropped]
+    lines = [file.path for file in dropped]
     if not lines:
         return ""
     head = "Left out of this report to keep it small; the pages say so where it is missing:"
@@ -96,9 +96,9 @@ def _write(
     aside = target.with_name(f".{target.name}.part")
     try:
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-            for one in parts:
-                more = lacking if one.path == _SCRIPT else b""
-                archive.writestr(_named(f"{folder}/{one.path}"), one.location.read_bytes() + more)
+            for part in parts:
+                more = lacking if part.path == _SCRIPT else b""
+                archive.writestr(_named(f"{folder}/{part.path}"), part.location.read_bytes() + more)
             for name, text in notes.items():
                 if text:
                     archive.writestr(_named(f"{folder}/{name}"), text)
@@ -108,7 +108,7 @@ def _write(
 
 
 def _named(path: str) -> zipfile.ZipInfo:
-    made = zipfile.ZipInfo(path, _MOMENT)
-    made.compress_type = zipfile.ZIP_DEFLATED
-    made.external_attr = 0o644 << 16
-    return made
+    zip_info = zipfile.ZipInfo(path, _MOMENT)
+    zip_info.compress_type = zipfile.ZIP_DEFLATED
+    zip_info.external_attr = 0o644 << 16
+    return zip_info

@@ -45,7 +45,7 @@ def pack_single(
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]
     rest = _missing((*others, *in_words(parts)), notes)
-    fixed = sum(len(one.encode()) for one in (head, templates, rest, scripts, facts, foot))
+    fixed = sum(len(text.encode()) for text in (head, templates, rest, scripts, facts, foot))
     kept, dropped = fitting(parts, limit, fixed)
     left_out = (*others, *in_words(dropped))
     missing = _missing(left_out, notes)
@@ -59,16 +59,16 @@ def pack_single(
 
 def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
     """Return what other modules have in the report, in words, and how many files that is."""
-    folders = [one for one in (site / DATA).glob("m/*") if one.name != main.slug]
+    folders = [path for path in (site / DATA).glob("m/*") if path.name != main.slug]
     data = [file for folder in folders for file in folder.iterdir()]
-    pages = [one for one in (site / "m").glob("*.html") if f"m/{one.name}" not in main.pages]
+    pages = [path for path in (site / "m").glob("*.html") if f"m/{path.name}" not in main.pages]
     words = f"pages and data of {units.plural(len(folders), 'other module')}"
     return ((words, len(pages) + len(data)),) if folders else ()
 
 
 def _part(site: Path, path: str, main: MainProgram) -> PackedFile:
-    made = PackedFile(path, site / path, 0, rank(path, main))
-    return replace(made, size=len(_data(made)))
+    file = PackedFile(path, site / path, 0, rank(path, main))
+    return replace(file, size=len(_data(file)))
 
 
 def _data(part: PackedFile) -> str:
@@ -87,7 +87,7 @@ def _facts(site: Path, slug: str | None) -> str:
     """Return the facts of the report about its main program as JSON that is no markup."""
     report = json.loads((site / "report.json").read_text("utf-8"))
     facts = {name: report.get(name) for name in _FACTS}
-    modules = [one for one in report["modules"] if one["slug"] == slug]
+    modules = [item for item in report["modules"] if item["slug"] == slug]
     return json.dumps(facts | {"modules": modules}).replace("<", "\\u003c")
 
 

@@ -41,9 +41,9 @@ class SiteSizes:
 def site_sizes(site: Path) -> SiteSizes:
     """Measure a built site."""
     files = {
-        one.relative_to(site).as_posix(): one.stat().st_size
-        for one in site.rglob("*")
-        if one.is_file()
+        path.relative_to(site).as_posix(): path.stat().st_size
+        for path in site.rglob("*")
+        if path.is_file()
     }
     fixed = sum(size for path, size in files.items() if _is_fixed(path))
     pages = {path: size for path, size in files.items() if path.endswith(".html")}
@@ -56,7 +56,7 @@ def _is_fixed(path: str) -> bool:
 
 def in_words(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
     """Say how large a site is, how much of that is due to a dump of `dump` bytes, and the time."""
-    whole, fixed, grown = (_bytes(one) for one in (_whole(sizes), sizes.fixed, sizes.grown))
+    whole, fixed, grown = (_bytes(number) for number in (_whole(sizes), sizes.fixed, sizes.grown))
     share = f", {units.share(sizes.grown / dump)} of it" if dump >= LARGE_DUMP else ""
     parts = f"{fixed} that every report has, {grown} for this dump of {_bytes(dump)}{share}"
     page = f"{sizes.largest_page}, {_bytes(sizes.pages[sizes.largest_page])}"

@@ -45,19 +45,19 @@ class Folded:
 
 def folded(strings: Sequence[str]) -> Folded:
     """Fold strings; any string comes back as it was."""
-    made = Folded()
+    folded = Folded()
     known: dict[str | tuple[str], tuple[int, list[list[str]]]] = {}
-    for one in strings:
-        key, numbers = _taken_apart(one)
+    for string in strings:
+        key, numbers = _taken_apart(string)
         if key not in known:
             known[key] = len(known), []
         number, rows = known[key]
         rows.append(numbers)
-        made.uses.append(number)
+        folded.uses.append(number)
     for key, (_, rows) in known.items():
-        made.patterns.append(key if isinstance(key, str) else [*key])
-        made.numbers += _distances(rows)
-    return made
+        folded.patterns.append(key if isinstance(key, str) else [*key])
+        folded.numbers += _distances(rows)
+    return folded
 
 
 def _distances(rows: Sequence[Sequence[str]]) -> Iterator[int]:
@@ -65,7 +65,7 @@ def _distances(rows: Sequence[Sequence[str]]) -> Iterator[int]:
     if len(rows) == 1:  # as most patterns have
         return map(int, rows[0])
     columns = (list(map(int, slot)) for slot in zip(*rows, strict=True))
-    return chain.from_iterable(map(sub, one, [0, *one[:-1]]) for one in columns)
+    return chain.from_iterable(map(sub, column, [0, *column[:-1]]) for column in columns)
 
 
 def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
@@ -78,20 +78,20 @@ def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
     return SLOT.join(parts[::2]), parts[1::2]
 
 
-def unfolded(found: Folded, room: int) -> list[str]:
+def unfolded(folded: Folded, room: int) -> list[str]:
     """Return the strings; raises FoldingError, also where they have more than `room` characters."""
-    counts = [0] * len(found.patterns)
-    for number in found.uses:
+    counts = [0] * len(folded.patterns)
+    for number in folded.uses:
         if not 0 <= number < len(counts):
             raise FoldingError("a string has a pattern that is not there")
         counts[number] += 1
-    numbers = iter(found.numbers)
-    pairs = zip(found.patterns, counts, strict=True)
+    numbers = iter(folded.numbers)
+    pairs = zip(folded.patterns, counts, strict=True)
     rows = [_filled(_parts(pattern), count, numbers) for pattern, count in pairs]
     if next(numbers, None) is not None:
         raise FoldingError("there are more numbers than slots")
     strings: list[str] = []
-    for number in found.uses:
+    for number in folded.uses:
         strings.append(next(rows[number]))
         room -= len(strings[-1])
         if room < 0:
@@ -115,7 +115,7 @@ def _filled(parts: Sequence[str], count: int, numbers: Iterator[int]) -> Iterato
 def _slot(steps: Sequence[int], count: int) -> list[int]:
     if len(steps) != count:
         raise FoldingError("there are fewer numbers than slots")
-    found = list(accumulate(steps))
-    if min(found, default=0) < 0 or max(found, default=0) > _LARGEST:
+    result = list(accumulate(steps))
+    if min(result, default=0) < 0 or max(result, default=0) > _LARGEST:
         raise FoldingError("a number is out of bounds")
-    return found
+    return result

@@ -61,9 +61,9 @@ def payload_file(key: str, value: Any) -> tuple[str, str]:
     return file_of(payload(key, value))
 
 
-def file_of(one: Payload) -> tuple[str, str]:
+def file_of(payload: Payload) -> tuple[str, str]:
     """Return the file in which a payload lies by itself: its path in the site, and its script."""
-    return payload_path(one.key), _script(_smaller(one, INLINE_LIMIT))
+    return payload_path(payload.key), _script(_smaller(payload, INLINE_LIMIT))
 
 
 def stored(site: Path, key: str) -> Any:
@@ -76,11 +76,11 @@ def stored(site: Path, key: str) -> Any:
     return read_payload((site / payload_path(key)).read_text("ascii"))[1]
 
 
-def _smaller(one: Payload, limit: int) -> Payload:
+def _smaller(payload: Payload, limit: int) -> Payload:
     """Pack what is longer than `limit`, unless it is packed."""
-    if one.packing or len(one.body) <= limit:
-        return one
-    return Payload(one.key, packed(one.body.encode()), "gzip")
+    if payload.packing or len(payload.body) <= limit:
+        return payload
+    return Payload(payload.key, packed(payload.body.encode()), "gzip")
 
 
 def packed(written: bytes) -> str:
@@ -94,8 +94,8 @@ def enclosed(script: str) -> str:
 
     A report in one file holds its payloads like that. Raises ValueError.
     """
-    one = _delivered(script)
-    return json.dumps([one.key, one.body, one.packing], separators=(",", ":")).replace(
+    payload = _delivered(script)
+    return json.dumps([payload.key, payload.body, payload.packing], separators=(",", ":")).replace(
         "<", "\\u003c"
     )
 
@@ -117,13 +117,13 @@ def read_payload(script: str) -> tuple[str, Any]:
 
     A stranger's script may be a bomb: what unpacks to too much, or to too many values, is refused.
     """
-    one = _delivered(script)
-    return one.key, value_of(one)
+    payload = _delivered(script)
+    return payload.key, value_of(payload)
 
 
-def value_of(one: Payload) -> Any:
+def value_of(payload: Payload) -> Any:
     """Return the value of a payload; raises ValueError."""
-    written = _unpacked(one.body) if one.packing else one.body.encode()
+    written = _unpacked(payload.body) if payload.packing else payload.body.encode()
     if written.count(b",") + written.count(b"[") + written.count(b"{") > _MOST_VALUES:
         raise ValueError("This payload holds too many values.")
     try:
@@ -132,10 +132,10 @@ def value_of(one: Payload) -> Any:
         raise ValueError("This payload is nested too deeply.") from error
 
 
-def _script(one: Payload) -> str:
-    if one.packing:
-        return f'xlareport.deliver("{one.key}", "{one.body}", "{one.packing}");\n'
-    return f'xlareport.deliver("{one.key}", {_script_string(one.body)});\n'
+def _script(payload: Payload) -> str:
+    if payload.packing:
+        return f'xlareport.deliver("{payload.key}", "{payload.body}", "{payload.packing}");\n'
+    return f'xlareport.deliver("{payload.key}", {_script_string(payload.body)});\n'
 
 
 def _delivered(script: str) -> Payload:

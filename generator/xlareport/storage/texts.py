@@ -91,12 +91,12 @@ class TextStore:
     def _numbers(self, lines: list[bytes]) -> list[int]:
         """Return the numbers of lines, and store those that are new."""
         numbers, first = self.lines, len(self.lines)
-        found = [numbers.setdefault(line, len(numbers)) for line in lines]
+        result = [numbers.setdefault(line, len(numbers)) for line in lines]
         fresh = list(islice(reversed(numbers), len(numbers) - first))[::-1]
         self._places += [(0, 0)] * len(fresh)
         self._room -= sum(map(len, fresh)) + len(fresh)
         self.chunks[-1].lines += [line.decode("utf-8", "surrogateescape") for line in fresh]
-        return found
+        return result
 
     def _block_runs(self, members: list[int], number: int, fresh: int) -> Runs:
         runs: Runs = []
@@ -164,7 +164,7 @@ def restore(
     Nothing of a text is made before it has been checked that it has the size it says.
     """
     blocks = _restored_blocks(chunks)
-    sizes = [sum(map(len, one)) + len(one) - 1 for one in blocks]
+    sizes = [sum(map(len, block)) + len(block) - 1 for block in blocks]
     former: list[int] = []
     known = 0
     left = _MOST_BLOCKS

@@ -43,7 +43,7 @@ def decisions_by_place(
     if not steps:
         return {}, ()
     owners = _Owners(module)
-    found: dict[Where, list[_Group]] = defaultdict(list)
+    result: dict[Where, list[_Group]] = defaultdict(list)
     doubtful: set[Where] = set()
     gone: list[_Group] = []
     for group in _groups(steps):
@@ -52,11 +52,11 @@ def decisions_by_place(
             gone.append(group)
             continue
         (place, most), *others = votes.most_common(2)
-        found[place].append(group)
+        result[place].append(group)
         doubtful |= {place} if any(count == most for _, count in others) else set()
     linked = {
         place: LinkedDecisions(_in_order(groups), "guessed" if place in doubtful else "matched")
-        for place, groups in found.items()
+        for place, groups in result.items()
     }
     return linked, _in_order(gone)
 
@@ -64,21 +64,23 @@ def decisions_by_place(
 def _groups(decisions: Iterable[FusionDecision]) -> list[_Group]:
     """Put the steps together by the fusion that they ended in."""
     groups: dict[str, _Group] = defaultdict(_Group)
-    made: set[str] = set()
-    for number, one in enumerate(decisions):
-        target = one.fusion or one.producer
-        consumer = one.consumers[0] if one.fusion and one.consumers else ""
+    result: set[str] = set()
+    for number, decision in enumerate(decisions):
+        target = decision.fusion or decision.producer
+        consumer = decision.consumers[0] if decision.fusion and decision.consumers else ""
         if consumer and consumer != target:
             _join(groups[target], groups.pop(consumer, _Group()))
-        groups[target].steps.append((number, one))
-        groups[target].names.update({one.producer if not one.fusion else consumer} - made - {""})
-        made.update({one.fusion} - {""})
+        groups[target].steps.append((number, decision))
+        groups[target].names.update(
+            {decision.producer if not decision.fusion else consumer} - result - {""}
+        )
+        result.update({decision.fusion} - {""})
     return list(groups.values())
 
 
-def _join(one: _Group, other: _Group) -> None:
-    one.steps += other.steps
-    one.names |= other.names
+def _join(group: _Group, other: _Group) -> None:
+    group.steps += other.steps
+    group.names |= other.names
 
 
 def _in_order(groups: Iterable[_Group]) -> tuple[FusionDecision, ...]:
@@ -95,20 +97,24 @@ class _Owners:
         fused = fused_computations(module)
         for computation in module.computations:
             if computation.name not in fused:
-                for one in computation.instructions:
-                    self._add(one, (computation.name, one.name), module)
+                for instruction in computation.instructions:
+                    self._add(instruction, (computation.name, instruction.name), module)
 
     def of(self, name: str) -> Iterable[Where]:
         """Return those with this name, else those with it up to the last number."""
         return self._by_name.get(name) or self._by_stem.get(_stem(name)) or ()
 
-    def _add(self, one: Instruction, place: Where, module: HloModule) -> None:
-        inside = [module.by_name.get(name) for _, name in one.called if one.opcode == "fusion"]
+    def _add(self, instruction: Instruction, place: Where, module: HloModule) -> None:
+        inside = [
+            module.by_name.get(name)
+            for _, name in instruction.called
+            if instruction.opcode == "fusion"
+        ]
         within = [
             inner for computation in inside if computation for inner in computation.instructions
         ]
-        for inner in (one, *within):
-            if inner.opcode != "parameter" or inner is one:
+        for inner in (instruction, *within):
+            if inner.opcode != "parameter" or inner is instruction:
                 self._by_name[inner.name][place] = None
                 self._by_stem[_stem(inner.name)][place] = None
 

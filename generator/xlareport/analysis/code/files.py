@@ -45,24 +45,24 @@ class CodeLink:
 
 def linked(files: Iterable[CodeFile], index: KernelIndex) -> tuple[CodeLink, ...]:
     """Link every file; one that names no kernel is known by its siblings, else it is the module."""
-    return tuple(_link(one, index) for one in with_siblings(tuple(files)))
+    return tuple(_link(with_sibling, index) for with_sibling in with_siblings(tuple(files)))
 
 
 def with_siblings(files: Sequence[CodeFile]) -> tuple[CodeFile, ...]:
     """Return the files; those that name no kernel have the names of the files of the same part."""
     named: dict[str, dict[str, None]] = defaultdict(dict)
-    for one in files:
-        named[one.part].update(dict.fromkeys(one.kernels))
+    for file in files:
+        named[file.part].update(dict.fromkeys(file.kernels))
     return tuple(
-        one if one.kernels or not one.part else replace(one, kernels=tuple(named[one.part]))
-        for one in files
+        file if file.kernels or not file.part else replace(file, kernels=tuple(named[file.part]))
+        for file in files
     )
 
 
 def _link(file: CodeFile, index: KernelIndex) -> CodeLink:
-    found = {place: None for one in file.kernels if (place := index.find(one))}
-    if found:
-        return CodeLink(file, tuple(found))
+    result = {place: None for kernel in file.kernels if (place := index.find(kernel))}
+    if result:
+        return CodeLink(file, tuple(result))
     if file.kernels:
         return CodeLink(file, (), "No instruction has a name like its kernel's.")
     if file.defines_none:
@@ -80,8 +80,8 @@ def _whole(module: HloModule, reason: str) -> tuple[CodeOrigin, ...]:
 
 def by_place(links: Iterable[CodeLink]) -> Mapping[tuple[str, str], tuple[CodeLink, ...]]:
     """Return the files of each (computation, instruction), in order."""
-    found: dict[tuple[str, str], dict[str, CodeLink]] = defaultdict(dict)
+    code_links: dict[tuple[str, str], dict[str, CodeLink]] = defaultdict(dict)
     for link in links:
         for place in link.places:
-            found[place.computation, place.instruction][link.file.path] = link
-    return {place: tuple(files.values()) for place, files in found.items()}
+            code_links[place.computation, place.instruction][link.file.path] = link
+    return {place: tuple(files.values()) for place, files in code_links.items()}

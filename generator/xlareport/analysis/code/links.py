@@ -67,37 +67,43 @@ class KernelIndex:
 
     def _whole_computation(self, kernel: str) -> CodeOrigin | None:
         for name in possible_names(kernel):
-            found = self._computations.get(kernel_name(name))
-            if found is not None:
-                return CodeOrigin(kernel, found, "", "matched", "It has the computation's name.")
+            text = self._computations.get(kernel_name(name))
+            if text is not None:
+                return CodeOrigin(kernel, text, "", "matched", "It has the computation's name.")
         return None
 
     @cached_property
     def _computations(self) -> Mapping[str, str]:
-        return {kernel_name(one.name): one.name for one in self.module.computations}
+        return {
+            kernel_name(computation.name): computation.name
+            for computation in self.module.computations
+        }
 
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[Computation, Instruction]]:
         fused = fused_computations(self.module)
         return {
-            one.name: (place, one)
+            instruction.name: (place, instruction)
             for place in self.module.computations
             if place.name not in fused
-            for one in place.instructions
+            for instruction in place.instructions
         }
 
     @cached_property
     def _by_kernel_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:
-        found: dict[str, list[tuple[Computation, Instruction]]] = {}
-        for place, one in self._by_name.values():
-            found.setdefault(kernel_name(one.name), []).append((place, one))
-        return found
+        result: dict[str, list[tuple[Computation, Instruction]]] = {}
+        for place, instruction in self._by_name.values():
+            result.setdefault(kernel_name(instruction.name), []).append((place, instruction))
+        return result
 
 
 def fused_computations(module: HloModule) -> frozenset[str]:
     """Return the bodies of fusions: what is inside of them is no kernel of its own."""
     return frozenset(
-        name for one in module.instructions if one.opcode == "fusion" for _, name in one.called
+        name
+        for instruction in module.instructions
+        if instruction.opcode == "fusion"
+        for _, name in instruction.called
     )
 
 
@@ -110,27 +116,27 @@ def possible_names(kernel: str) -> tuple[str, ...]:
     """Return what the instruction may be called, the likeliest first."""
     names = [kernel]
     for start in _BEFORE:
-        names += [one.removeprefix(start) for one in names]
+        names += [name.removeprefix(start) for name in names]
     for end in _AFTER:
-        names += [one.removesuffix(end) for one in names]
+        names += [name.removesuffix(end) for name in names]
     return tuple(dict.fromkeys(reversed(list(dict.fromkeys(names)))))
 
 
 def noted_kernels(thunks: Iterable[Thunk], notes: Iterable[ThunkNote]) -> Mapping[str, str]:
     """Return kernel -> instruction, joining a sequence with its metadata by thunk id."""
-    instructions = {one.id: one.instruction for one in notes if one.id is not None}
+    instructions = {note.id: note.instruction for note in notes if note.id is not None}
     return {
-        one.name: instructions[one.id]
-        for one in thunks
-        if one.id in instructions and one.name and not one.name.startswith("k")
+        thunk.name: instructions[thunk.id]
+        for thunk in thunks
+        if thunk.id in instructions and thunk.name and not thunk.name.startswith("k")
     }
 
 
 def _placed(
-    kernel: str, found: tuple[Computation, Instruction], grade: str, reason: str
+    kernel: str, value: tuple[Computation, Instruction], grade: str, reason: str
 ) -> CodeOrigin:
-    return CodeOrigin(kernel, found[0].name, found[1].name, grade, reason)
+    return CodeOrigin(kernel, value[0].name, value[1].name, grade, reason)
 
 
-def _unlikeliness(found: tuple[Computation, Instruction]) -> tuple[bool, str]:
-    return found[1].opcode not in _LIKELY, found[1].name
+def _unlikeliness(value: tuple[Computation, Instruction]) -> tuple[bool, str]:
+    return value[1].opcode not in _LIKELY, value[1].name

@@ -34,10 +34,10 @@ def mosaic_links(
 def mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]]:
     """Return the instructions that run a kernel of Mosaic's, with their computations."""
     return [
-        (computation, one)
+        (computation, instruction)
         for computation in module.computations
-        for one in computation.instructions
-        if one.opcode == "custom-call" and target_of(one) == _TARGET
+        for instruction in computation.instructions
+        if instruction.opcode == "custom-call" and target_of(instruction) == _TARGET
     ]
 
 
@@ -45,13 +45,15 @@ def mosaic_places(
     kernel: MosaicKernel, calls: Sequence[tuple[Computation, Instruction]], *, alone: bool
 ) -> tuple[CodeOrigin, ...]:
     """Return the calls that a kernel may be of; `alone` where no other module may hold them."""
-    named = [one for one in calls if kernel.name in one[1].metadata.op_name.split("/")]
-    fitting = [one for one in named if _fits(kernel, *one)]
+    named = [call for call in calls if kernel.name in call[1].metadata.op_name.split("/")]
+    fitting = [item for item in named if _fits(kernel, *item)]
     sure = alone and len(fitting) == 1
     reason = _reason(len(fitting), alone=alone)
     return tuple(
-        CodeOrigin(kernel.name, place.name, one.name, "matched" if sure else "guessed", reason)
-        for place, one in fitting
+        CodeOrigin(
+            kernel.name, place.name, instruction.name, "matched" if sure else "guessed", reason
+        )
+        for place, instruction in fitting
     )
 
 

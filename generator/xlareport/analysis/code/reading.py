@@ -37,4 +37,4 @@ def code_file(text: CodeText) -> CodeFile:
 
 
 def _part(name: DumpName) -> str:
-    return next((one.text for one in name.tokens if one.field in _PARTS), "")
+    return next((token.text for token in name.tokens if token.field in _PARTS), "")

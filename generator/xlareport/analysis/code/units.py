@@ -56,7 +56,7 @@ class ModuleCode:
     @property
     def unlinked(self) -> tuple[CodeLink, ...]:
         """Files of which it is not known what they were made from."""
-        return tuple(one for one in self.links if not one.is_found)
+        return tuple(link for link in self.links if not link.is_found)
 
 
 def module_code(
@@ -79,10 +79,10 @@ def module_code(
 
 def _run_thunks(index: KernelIndex, notes: CodeNotes) -> Iterator[RunThunk]:
     """Yield the thunks with what they were made from: by their number first, else by their name."""
-    named = {one.id: one.instruction for one in notes.notes}
+    named = {note.id: note.instruction for note in notes.notes}
     named[None] = ""
-    for one in notes.thunks:
-        yield RunThunk(one, index.find(one.name, named.get(one.id, "")))
+    for thunk in notes.thunks:
+        yield RunThunk(thunk, index.find(thunk.name, named.get(thunk.id, "")))
 
 
 def _units(
@@ -93,36 +93,36 @@ def _units(
 ) -> Iterator[CodeUnit]:
     files, runs = by_place(links), _by_place(thunks)
     for place in dict.fromkeys((*runs, *_in_order(module, files))):
-        found = module.by_name.get(place[0])
-        one = found.by_name.get(place[1]) if found else None
+        computation = module.by_name.get(place[0])
+        instruction = computation.by_name.get(place[1]) if computation else None
         least = _least_certain(
             place, files.get(place, ()), [thunks[at] for at in runs.get(place, ())]
         )
         yield CodeUnit(
             place=place,
-            instruction=one,
+            instruction=instruction,
             grade=least.grade,
             reason=least.reason,
             files=files.get(place, ()),
             thunks=tuple(runs.get(place, ())),
             decisions=decisions.get(place),
-            tuning=tuning(one) if one else {},
+            tuning=tuning(instruction) if instruction else {},
         )
 
 
 def _in_order(module: HloModule, places: Collection[Where]) -> Iterator[Where]:
     """Yield places in the order of the module: what holds all of a computation comes before it."""
     for computation in module.computations:
-        names = ("", *(one.name for one in computation.instructions))
+        names = ("", *(instruction.name for instruction in computation.instructions))
         yield from (place for name in names if (place := (computation.name, name)) in places)
 
 
 def _by_place(thunks: Sequence[RunThunk]) -> Mapping[Where, list[int]]:
-    found: dict[Where, list[int]] = defaultdict(list)
-    for at, one in enumerate(thunks):
-        if one.place:
-            found[one.place.computation, one.place.instruction].append(at)
-    return found
+    result: dict[Where, list[int]] = defaultdict(list)
+    for at, thunk in enumerate(thunks):
+        if thunk.place:
+            result[thunk.place.computation, thunk.place.instruction].append(at)
+    return result
 
 
 _CERTAINTY = ("exact", "matched", "guessed")
@@ -131,8 +131,12 @@ _CERTAINTY = ("exact", "matched", "guessed")
 def _least_certain(
     place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk]
 ) -> CodeOrigin:
-    places = [one for link in files for one in link.places] + [
-        one.place for one in thunks if one.place
+    places = [place for link in files for place in link.places] + [
+        thunk.place for thunk in thunks if thunk.place
     ]
-    here = [one for one in places if (one.computation, one.instruction) == place]
-    return max(here, key=lambda one: _CERTAINTY.index(one.grade))
+    here = [
+        code_origin
+        for code_origin in places
+        if (code_origin.computation, code_origin.instruction) == place
+    ]
+    return max(here, key=lambda code_origin: _CERTAINTY.index(code_origin.grade))

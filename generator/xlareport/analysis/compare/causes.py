@@ -36,83 +36,95 @@ class Cause:
     """Keys of the modules that show it, as the head has them, else as the base had them."""
 
 
-def causes(found: Sequence[Comparison]) -> tuple[Cause, ...]:
+def causes(comparisons: Sequence[Comparison]) -> tuple[Cause, ...]:
     """Return the causes, the one that explains most first; empty where nothing differs."""
-    return (*_options(found), *_compiler(found), *_programs(found), *_modules(found), *_ways(found))
+    return (
+        *_options(comparisons),
+        *_compiler(comparisons),
+        *_programs(comparisons),
+        *_modules(comparisons),
+        *_ways(comparisons),
+    )
 
 
-def _keys(found: Sequence[Comparison]) -> tuple[str, ...]:
-    return tuple(one.one.sketch.key for one in found)
+def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+    return tuple(comparison.one.sketch.key for comparison in comparisons)
 
 
-def _options(found: Sequence[Comparison]) -> Iterator[Cause]:
+def _options(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     changed: dict[OptionChange, list[Comparison]] = {}
-    for one in found:
-        for option in one.options:
-            changed.setdefault(option, []).append(one)
+    for comparison in comparisons:
+        for option in comparison.options:
+            changed.setdefault(option, []).append(comparison)
     for option, members in changed.items():
         base, head = (_value(value) for value in (option.base, option.head))
         what = (
             "device it was compiled for" if option.name == DEVICE else f"XLA option `{option.name}`"
         )
-        said = f"The {what} is {base} in the base and {head} in the head."
+        message = f"The {what} is {base} in the base and {head} in the head."
         kind = "device" if option.name == DEVICE else "option"
-        yield Cause(kind, said, Grade.EXACT, _keys(members))
+        yield Cause(kind, message, Grade.EXACT, _keys(members))
 
 
 def _value(value: str | None) -> str:
     return "at its default" if value is None else f"`{value}`"
 
 
-def _compiler(found: Sequence[Comparison]) -> Iterator[Cause]:
+def _compiler(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     """Tell another compiler by pipelines that begin with another pass, as no program can cause."""
     disabled = {
         name
-        for one in found
-        for option in one.options
+        for comparison in comparisons
+        for option in comparison.options
         if option.name == _DISABLED
         for value in (option.base, option.head)
         for name in (value or "").split(",")
     }
-    began = {(*each, one.one.sketch.key) for one in found for each in _begun_otherwise(one)}
+    began = {
+        (*each, comparison.one.sketch.key)
+        for comparison in comparisons
+        for each in _begun_otherwise(comparison)
+    }
     signs = [each for each in sorted(began) if not disabled & {each[1], each[2]}]
     if signs:
         pipeline, base, head, _ = signs[0]
-        said = (
+        message = (
             f"Another version of the compiler, by the passes it has: `{pipeline}` begins with "
             f"`{base}` in the base and with `{head}` in the head."
         )
         modules = dict.fromkeys(each[3] for each in signs)
-        yield Cause("compiler", said, Grade.MATCHED, tuple(modules))
+        yield Cause("compiler", message, Grade.MATCHED, tuple(modules))
     else:
-        yield from _other_pipelines(found)
+        yield from _other_pipelines(comparisons)
 
 
-def _other_pipelines(found: Sequence[Comparison]) -> Iterator[Cause]:
+def _other_pipelines(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     """Tell another compiler by several pipelines that only one side ever begins."""
-    pairs = [one for one in found if one.base and one.head]
-    ours = dict.fromkeys(name for one in pairs for name in _first_passes(_moments(one.base)))
-    theirs = dict.fromkeys(name for one in pairs for name in _first_passes(_moments(one.head)))
+    pairs = [comparison for comparison in comparisons if comparison.base and comparison.head]
+    ours = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.base)))
+    theirs = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.head)))
     only = {
         "base": [name for name in ours if name not in theirs],
         "head": [name for name in theirs if name not in ours],
     }
     if not ours or not theirs or sum(map(len, only.values())) < _OTHER_COMPILER:
         return
-    told = [f"only the {side} has {_listed(names)}" for side, names in only.items() if names]
-    said = f"Another version of the compiler, by its pipelines: {', '.join(told)}."
-    yield Cause("compiler", said, Grade.GUESSED, _keys([one for one in pairs if not one.same]))
+    result = [f"only the {side} has {_listed(names)}" for side, names in only.items() if names]
+    message = f"Another version of the compiler, by its pipelines: {', '.join(result)}."
+    yield Cause(
+        "compiler", message, Grade.GUESSED, _keys([pair for pair in pairs if not pair.same])
+    )
 
 
 def _moments(side: Sketched | None) -> Sequence[Moment]:
     return side.moments if side else ()
 
 
-def _begun_otherwise(one: Comparison) -> Iterator[tuple[str, str, str]]:
+def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
     """Yield (pipeline, first pass of the base, of the head) where these differ."""
-    if one.base is None or one.head is None:
+    if comparison.base is None or comparison.head is None:
         return
-    ours, theirs = _first_passes(one.base.moments), _first_passes(one.head.moments)
+    ours, theirs = _first_passes(comparison.base.moments), _first_passes(comparison.head.moments)
     for pipeline in ours.keys() & theirs.keys():
         if not ours[pipeline] & theirs[pipeline]:
             yield pipeline, min(ours[pipeline]), min(theirs[pipeline])
@@ -120,11 +132,11 @@ def _begun_otherwise(one: Comparison) -> Iterator[tuple[str, str, str]]:
 
 def _first_passes(moments: Sequence[Moment]) -> Mapping[str, set[str]]:
     """Return, by pipeline, the passes with which it began: every start of one is dumped."""
-    found: dict[str, set[str]] = {}
-    for one in moments:
-        if one.after == _START and one.pipeline and one.before:
-            found.setdefault(one.pipeline, set()).add(one.before)
-    return found
+    result: dict[str, set[str]] = {}
+    for moment in moments:
+        if moment.after == _START and moment.pipeline and moment.before:
+            result.setdefault(moment.pipeline, set()).add(moment.before)
+    return result
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -132,60 +144,73 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
 
 
-def _programs(found: Sequence[Comparison]) -> Iterator[Cause]:
-    changed = [one for one in found if one.divergence.where is Where.INPUT]
+def _programs(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
+    changed = [
+        comparison for comparison in comparisons if comparison.divergence.where is Where.INPUT
+    ]
     if changed:
-        names = _listed(list(dict.fromkeys(one.one.sketch.name for one in changed)))
-        said = f"The program itself differs before any pass ran, in {names}."
-        yield Cause("program", said, Grade.EXACT, _keys(changed))
+        names = _listed(list(dict.fromkeys(comparison.one.sketch.name for comparison in changed)))
+        message = f"The program itself differs before any pass ran, in {names}."
+        yield Cause("program", message, Grade.EXACT, _keys(changed))
 
 
-def _modules(found: Sequence[Comparison]) -> Iterator[Cause]:
+def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     for side, there in (("base", "head"), ("head", "base")):
-        alone = [one for one in found if getattr(one, there) is None]
+        alone = [comparison for comparison in comparisons if getattr(comparison, there) is None]
         if alone:
-            names = _listed(list(dict.fromkeys(one.one.sketch.name for one in alone)))
+            names = _listed(list(dict.fromkeys(comparison.one.sketch.name for comparison in alone)))
             how_many = units.plural(len(alone), "module")
-            said = f"Only the {side} has {how_many}: {names}."
-            yield Cause("modules", said, Grade.EXACT, _keys(alone))
+            message = f"Only the {side} has {how_many}: {names}."
+            yield Cause("modules", message, Grade.EXACT, _keys(alone))
 
 
-def _ways(found: Sequence[Comparison]) -> Iterator[Cause]:
+def _ways(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     """Yield what tells same programs apart: what autotuning chose, and the first pass to differ."""
-    parted = [one for one in found if one.divergence.where in (Where.PASS, Where.UNKNOWN)]
+    parted = [
+        comparison
+        for comparison in comparisons
+        if comparison.divergence.where in (Where.PASS, Where.UNKNOWN)
+    ]
     yield from _tuning(parted)
     by_pass: dict[str, list[Comparison]] = {}
-    for one in parted:
-        by_pass.setdefault(parting(one), []).append(one)
-    for said, members in sorted(by_pass.items(), key=lambda each: -_size(each[1])):
+    for comparison in parted:
+        by_pass.setdefault(parting(comparison), []).append(comparison)
+    for text, members in sorted(by_pass.items(), key=lambda each: -_size(each[1])):
         where = units.plural(len(members), "module")
-        yield Cause("pass", f"{said} ({where}).", Grade.EXACT, _keys(members))
+        yield Cause("pass", f"{text} ({where}).", Grade.EXACT, _keys(members))
 
 
 def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     """Tell autotuning: other settings of the same instructions, or parted where passes time."""
-    settings = [one for one in parted if one.tuned]
+    settings = [comparison for comparison in parted if comparison.tuned]
     if settings:
-        said = (
+        message = (
             f"Autotuning chose differently: {_names(settings)} ends in the same instructions, with "
             "other backend configurations."
         )
-        yield Cause("autotuning", said, Grade.MATCHED, _keys(settings))
-    timed = [one for one in parted if not one.tuned and _parts_at_a_picker(one)]
+        yield Cause("autotuning", message, Grade.MATCHED, _keys(settings))
+    timed = [
+        comparison
+        for comparison in parted
+        if not comparison.tuned and _parts_at_a_picker(comparison)
+    ]
     if timed:
-        said = (
+        message = (
             f"Autotuning chose differently: {_names(timed)} is the same until the pass that times "
             "alternatives, and not after it."
         )
-        yield Cause("autotuning", said, Grade.MATCHED, _keys(timed))
+        yield Cause("autotuning", message, Grade.MATCHED, _keys(timed))
 
 
-def _names(found: Sequence[Comparison]) -> str:
-    return _listed(list(dict.fromkeys(one.one.sketch.name for one in found)))
+def _names(comparisons: Sequence[Comparison]) -> str:
+    return _listed(list(dict.fromkeys(comparison.one.sketch.name for comparison in comparisons)))
 
 
-def _parts_at_a_picker(one: Comparison) -> bool:
-    sides = (one.base, one.divergence.base), (one.head, one.divergence.head)
+def _parts_at_a_picker(comparison: Comparison) -> bool:
+    sides = (
+        (comparison.base, comparison.divergence.base),
+        (comparison.head, comparison.divergence.head),
+    )
     ran = [side.moments[at] for side, at in sides if side is not None and at is not None]
     words = [f"{each.pipeline} {each.after}" for each in ran]
     return bool(words) and all(any(sign in each for sign in _PICKERS) for each in words)
@@ -193,19 +218,23 @@ def _parts_at_a_picker(one: Comparison) -> bool:
 
 def _size(members: Sequence[Comparison]) -> int:
     """Return the instructions of all, so that what concerns the larger modules comes first."""
-    return sum(one.one.summary.final.instructions or 0 for one in members)
+    return sum(member.one.summary.final.instructions or 0 for member in members)
 
 
-def parting(one: Comparison) -> str:
+def parting(comparison: Comparison) -> str:
     """Say in words where two compilations part, without a full stop."""
-    if one.base is None or one.head is None or one.divergence.where is Where.NOWHERE:
+    if (
+        comparison.base is None
+        or comparison.head is None
+        or comparison.divergence.where is Where.NOWHERE
+    ):
         return "They do not part"
-    if one.divergence.where is Where.UNKNOWN:
+    if comparison.divergence.where is Where.UNKNOWN:
         return "The same program ends differently; no snapshots in between say which pass did it"
-    if one.divergence.where is Where.INPUT:
+    if comparison.divergence.where is Where.INPUT:
         return "The programs differ before any pass ran"
-    base = _ran(one.base.moments, one.divergence.base)
-    head = _ran(one.head.moments, one.divergence.head)
+    base = _ran(comparison.base.moments, comparison.divergence.base)
+    head = _ran(comparison.head.moments, comparison.divergence.head)
     if base == head:
         return f"They agree until {base}, which leaves something else in the head"
     return f"They agree, then part: next the base is changed by {base}, the head by {head}"
@@ -215,9 +244,9 @@ def _ran(moments: Sequence[Moment], number: int | None) -> str:
     """Name the pass that ran last before a snapshot."""
     if number is None:
         return "nothing more"
-    one = moments[number]
-    if one.key == _END:
+    moment = moments[number]
+    if moment.key == _END:
         return "something before the end"
-    if one.after is None:
-        return f"what ran before {one.label}"
-    return f"`{one.after}` in `{one.pipeline}`" if one.pipeline else f"`{one.after}`"
+    if moment.after is None:
+        return f"what ran before {moment.label}"
+    return f"`{moment.after}` in `{moment.pipeline}`" if moment.pipeline else f"`{moment.after}`"

@@ -96,9 +96,9 @@ class Comparison:
     @property
     def one(self) -> Sketched:
         """The module as the head has it, else as the base had it."""
-        found = self.head or self.base
-        assert found is not None, "a pair has at least one side"  # noqa: S101 - for the reader
-        return found
+        sketched = self.head or self.base
+        assert sketched is not None, "a pair has at least one side"  # noqa: S101 - for the reader
+        return sketched
 
     @property
     def bare(self) -> bool:
@@ -126,7 +126,7 @@ class Comparison:
     @property
     def collectives(self) -> tuple[tuple[str, int, int], ...]:
         """Of the opcodes, those that talk to other devices."""
-        return tuple(one for one in self.opcodes if one[0].startswith(_COLLECTIVES))
+        return tuple(opcode for opcode in self.opcodes if opcode[0].startswith(_COLLECTIVES))
 
 
 def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | None) -> Comparison:
@@ -146,22 +146,26 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         opcodes=() if bare else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),
         ports=() if bare else tuple(_ports(base.summary.signature, head.summary.signature)),
-        only_base=tuple(one for one in ours if one not in theirs),
-        only_head=tuple(one for one in theirs if one not in ours),
+        only_base=tuple(text for text in ours if text not in theirs),
+        only_head=tuple(text for text in theirs if text not in ours),
     )
 
 
 def _quantities(base: ModuleFigures, head: ModuleFigures) -> list[Quantity]:
-    names = [one.name for one in fields(ModuleFigures)]
-    found = [Quantity(name, getattr(base, name), getattr(head, name)) for name in names]
-    return [one for one in found if one.base is not None or one.head is not None]
+    names = [field.name for field in fields(ModuleFigures)]
+    quantities = [Quantity(name, getattr(base, name), getattr(head, name)) for name in names]
+    return [
+        quantity
+        for quantity in quantities
+        if quantity.base is not None or quantity.head is not None
+    ]
 
 
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:
     old, new = dict(base.opcodes), dict(head.opcodes)
     counts = [(name, old.get(name, 0), new.get(name, 0)) for name in {**old, **new}]
-    changed = [one for one in counts if one[1] != one[2]]
-    return tuple(sorted(changed, key=lambda one: (-abs(one[2] - one[1]), one[0])))
+    changed = [count for count in counts if count[1] != count[2]]
+    return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 
 def _options(base: ModuleSummary, head: ModuleSummary) -> tuple[OptionChange, ...]:
@@ -187,31 +191,31 @@ def _ports(base: Signature, head: Signature) -> Iterator[PortChange]:
         ("argument", _written(base.arguments), _written(head.arguments)),
         ("result", _written(base.results), _written(head.results)),
     ):
-        for number, (one, other) in enumerate(zip_longest(ours, theirs)):
-            if one != other:
-                yield PortChange(f"{word} {number}", one, other)
+        for number, (item, other) in enumerate(zip_longest(ours, theirs)):
+            if item != other:
+                yield PortChange(f"{word} {number}", item, other)
 
 
 def _written(ports: Sequence[Argument | Result]) -> list[str]:
-    return [_port(one) for one in ports]
+    return [_port(port) for port in ports]
 
 
-def _port(one: Argument | Result) -> str:
-    layout = f"{{{one.layout}}}" if one.layout else ""
-    sharding = f", sharding {one.sharding}" if one.sharding else ""
-    donated = ", donated" if isinstance(one, Argument) and one.donated else ""
-    return f"{one.shape}{layout}{sharding}{donated}"
+def _port(argument: Argument | Result) -> str:
+    layout = f"{{{argument.layout}}}" if argument.layout else ""
+    sharding = f", sharding {argument.sharding}" if argument.sharding else ""
+    donated = ", donated" if isinstance(argument, Argument) and argument.donated else ""
+    return f"{argument.shape}{layout}{sharding}{donated}"
 
 
 def _stated(summary: ModuleSummary) -> Mapping[str, str]:
     values: dict[str, str] = {}
-    for one in summary.settings:
-        name = one.setting.name
+    for setting in summary.settings:
+        name = setting.setting.name
         if not name.startswith(_OF_DUMPING):
             former = f"{values[name]}, " if name in values else ""
-            values[name] = f"{former}{one.setting.value}"
+            values[name] = f"{former}{setting.setting.value}"
     return values
 
 
 def _passes(moments: Sequence[Moment]) -> dict[str, None]:
-    return dict.fromkeys(one.after for one in moments if one.after)
+    return dict.fromkeys(moment.after for moment in moments if moment.after)

@@ -47,7 +47,9 @@ def diverge(base: Sequence[Moment], head: Sequence[Moment]) -> Divergence:
     """Find where the compilations part; snapshots that repeat the one before say nothing."""
     ours, theirs = _distinct(base), _distinct(head)
     pairs = list(zip(ours, theirs, strict=False))
-    differing = (at for at, (one, other) in enumerate(pairs) if base[one].form != head[other].form)
+    differing = (
+        at for at, (number, other) in enumerate(pairs) if base[number].form != head[other].form
+    )
     at = next(differing, len(pairs))
     if at == len(ours) == len(theirs):
         return Divergence(Where.NOWHERE, None, None)
@@ -68,6 +70,6 @@ def _distinct(moments: Sequence[Moment]) -> list[int]:
     """Return the numbers of the snapshots that are not the same as the one before."""
     return [
         number
-        for number, one in enumerate(moments)
-        if number == 0 or moments[number - 1].form != one.form
+        for number, moment in enumerate(moments)
+        if number == 0 or moments[number - 1].form != moment.form
     ]

@@ -29,41 +29,50 @@ class CodeDigests:
     def of_module(self, module: HloModule) -> bytes:
         """Return the digest of a module's entry with all that it calls."""
         known: dict[str, bytes] = {}
-        for one in _callees_first(module):
-            known[one.name] = self._of_computation(one, known)
+        for computation in _callees_first(module):
+            known[computation.name] = self._of_computation(computation, known)
         entry = known.get(module.entry.name, _UNKNOWN) if module.entry else b""
-        told = [f"{key}={module.attributes.get(key)}" for key in _OF_MODULES]
-        return _digest([entry, *(one.encode() for one in told)])
+        result = [f"{key}={module.attributes.get(key)}" for key in _OF_MODULES]
+        return _digest([entry, *(text.encode() for text in result)])
 
-    def _of_computation(self, one: Computation, known: dict[str, bytes]) -> bytes:
+    def _of_computation(self, computation: Computation, known: dict[str, bytes]) -> bytes:
         called = tuple(
-            known.get(name, _UNKNOWN) for each in one.instructions for _, name in each.called
+            known.get(name, _UNKNOWN)
+            for each in computation.instructions
+            for _, name in each.called
         )
-        former = self._computations.get(one)
+        former = self._computations.get(computation)
         if former is not None and former[0] == called:
             return former[1]
-        places = {each.name: place for place, each in enumerate(one.instructions)}
-        parts = [self._of_instruction(each, places) for each in one.instructions]
-        made = _digest([*parts, *called, one.execution_thread.encode()])
-        self._computations[one] = (called, made)
-        return made
+        places = {each.name: place for place, each in enumerate(computation.instructions)}
+        parts = [self._of_instruction(each, places) for each in computation.instructions]
+        result = _digest([*parts, *called, computation.execution_thread.encode()])
+        self._computations[computation] = (called, result)
+        return result
 
-    def _of_instruction(self, one: Instruction, places: dict[str, int]) -> bytes:
-        head = self._instructions.get(one)
+    def _of_instruction(self, instruction: Instruction, places: dict[str, int]) -> bytes:
+        head = self._instructions.get(instruction)
         if head is None:
-            head = self._instructions[one] = _head(one, self._ignored)
-        return head + ",".join(_placed(name, places) for name in one.operands).encode()
+            head = self._instructions[instruction] = _head(instruction, self._ignored)
+        return head + ",".join(_placed(name, places) for name in instruction.operands).encode()
 
 
-def _head(one: Instruction, ignored: frozenset[str]) -> bytes:
+def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
     """Return everything of an instruction that does not depend on where it stands."""
-    calling = {attribute for attribute, _ in one.called}
+    calling = {attribute for attribute, _ in instruction.called}
     kept = [
         f"{key}={value}"
-        for key, value in sorted(one.attributes.items())
+        for key, value in sorted(instruction.attributes.items())
         if key not in ignored and key not in calling
     ]
-    parts = (one.opcode, one.shape.text, one.argument, str(one.is_root), *sorted(calling), *kept)
+    parts = (
+        instruction.opcode,
+        instruction.shape.text,
+        instruction.argument,
+        str(instruction.is_root),
+        *sorted(calling),
+        *kept,
+    )
     return "\x00".join((*parts, "")).encode("utf-8", "surrogateescape")
 
 
@@ -79,24 +88,24 @@ def _callees_first(module: HloModule) -> Iterator[Computation]:
     for start in module.computations:
         pending: list[tuple[Computation, bool]] = [(start, False)]
         while pending:
-            one, visited = pending.pop()
+            computation, visited = pending.pop()
             if visited:
-                yield one
-            elif one.name not in done:
-                done.add(one.name)
-                pending.append((one, True))
-                pending += [(callee, False) for callee in _callees(module, one)]
+                yield computation
+            elif computation.name not in done:
+                done.add(computation.name)
+                pending.append((computation, True))
+                pending += [(callee, False) for callee in _callees(module, computation)]
 
 
-def _callees(module: HloModule, one: Computation) -> Iterator[Computation]:
-    for name in dict.fromkeys(name for each in one.instructions for _, name in each.called):
+def _callees(module: HloModule, computation: Computation) -> Iterator[Computation]:
+    for name in dict.fromkeys(name for each in computation.instructions for _, name in each.called):
         if name in module.by_name:
             yield module.by_name[name]
 
 
 def _digest(parts: Sequence[bytes]) -> bytes:
-    made = blake2b(digest_size=16)
+    result = blake2b(digest_size=16)
     for part in parts:
-        made.update(len(part).to_bytes(4, "little"))
-        made.update(part)
-    return made.digest()
+        result.update(len(part).to_bytes(4, "little"))
+        result.update(part)
+    return result.digest()

@@ -35,20 +35,28 @@ class ModulePair:
 
 Mark = Callable[[Sketch], Hashable]
 _RULES: tuple[tuple[Mark, Grade, str], ...] = (
-    (lambda one: (one.name, one.inputs, one.final), Grade.EXACT, "same name, same code"),
-    (lambda one: (one.name, one.inputs), Grade.EXACT, "same name, same program"),
-    (lambda one: (function_name(one.name), one.inputs), Grade.EXACT, "same program, renumbered"),
-    (lambda one: (one.name, one.signature), Grade.MATCHED, "same name and signature"),
     (
-        lambda one: (function_name(one.name), one.signature),
+        lambda sketch: (sketch.name, sketch.inputs, sketch.final),
+        Grade.EXACT,
+        "same name, same code",
+    ),
+    (lambda sketch: (sketch.name, sketch.inputs), Grade.EXACT, "same name, same program"),
+    (
+        lambda sketch: (function_name(sketch.name), sketch.inputs),
+        Grade.EXACT,
+        "same program, renumbered",
+    ),
+    (lambda sketch: (sketch.name, sketch.signature), Grade.MATCHED, "same name and signature"),
+    (
+        lambda sketch: (function_name(sketch.name), sketch.signature),
         Grade.MATCHED,
         "same function and signature",
     ),
-    (lambda one: one.inputs, Grade.MATCHED, "same program under another name"),
-    (lambda one: one.name, Grade.MATCHED, "same name"),
-    (lambda one: function_name(one.name), Grade.GUESSED, "same function"),
+    (lambda sketch: sketch.inputs, Grade.MATCHED, "same program under another name"),
+    (lambda sketch: sketch.name, Grade.MATCHED, "same name"),
+    (lambda sketch: function_name(sketch.name), Grade.GUESSED, "same function"),
     (
-        lambda one: (one.signature, one.opcodes),
+        lambda sketch: (sketch.signature, sketch.opcodes),
         Grade.GUESSED,
         "same signature and operations under another name",
     ),
@@ -61,11 +69,11 @@ def pair_modules(base: Sequence[Sketch], head: Sequence[Sketch]) -> tuple[Module
     pairs: list[ModulePair] = []
     for mark, grade, reason in _RULES:
         waiting: dict[Hashable, list[int]] = defaultdict(list)
-        for number, one in free_head.items():
-            waiting[mark(one)].append(number)
-        for number, one in list(free_base.items()):
-            if found := waiting.get(mark(one)):
-                partner = found.pop(0)
+        for number, sketch in free_head.items():
+            waiting[mark(sketch)].append(number)
+        for number, this_sketch in list(free_base.items()):
+            if result := waiting.get(mark(this_sketch)):
+                partner = result.pop(0)
                 pairs.append(ModulePair(number, partner, grade, reason))
                 del free_base[number], free_head[partner]
     pairs += [ModulePair(number, None, Grade.EXACT, "only in the base") for number in free_base]

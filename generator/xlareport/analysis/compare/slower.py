@@ -67,15 +67,18 @@ class Timed:
 
     def own(self, names: Iterable[str]) -> float:
         """Return the own time of instructions in one run."""
-        found = (self.times.instructions[name].own for name in names)
-        return sum(found) * PICOSECOND / self.runs
+        result = (self.times.instructions[name].own for name in names)
+        return sum(result) * PICOSECOND / self.runs
 
     def error(self, names: Iterable[str]) -> float | None:
         """Return the standard error of that time; None where something ran only once."""
         seen = [self.times.instructions[name] for name in names]
-        if any(one.count < 2 for one in seen):
+        if any(op_time.count < 2 for op_time in seen):
             return None
-        return hypot(*(sqrt(one.count) * one.spread * PICOSECOND for one in seen)) / self.runs
+        return (
+            hypot(*(sqrt(op_time.count) * op_time.spread * PICOSECOND for op_time in seen))
+            / self.runs
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +114,33 @@ def time_changes(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
     """Join both profiles, what became slowest first."""
     same = base.module.computations == head.module.computations
     join = _Join(base, head, None if same else match(base.module, head.module))
-    found = (join.change(names) for names in join.groups())
-    return tuple(sorted(found, key=lambda one: (-one.more, one.head, one.base)))
+    time_changes = (join.change(names) for names in join.groups())
+    return tuple(
+        sorted(
+            time_changes,
+            key=lambda time_change: (-time_change.more, time_change.head, time_change.base),
+        )
+    )
 
 
 def scope_changes(base: Timed, head: Timed) -> tuple[ScopeChange, ...]:
     """Sum both profiles up by scope, what became slowest first."""
     ours, theirs = _scopes(base), _scopes(head)
-    found = (ScopeChange(name, ours[name], theirs[name]) for name in {**ours, **theirs})
-    return tuple(sorted(found, key=lambda one: (one.before - one.after, one.name)))
+    scope_changes = (ScopeChange(name, ours[name], theirs[name]) for name in {**ours, **theirs})
+    return tuple(
+        sorted(
+            scope_changes,
+            key=lambda scope_change: (scope_change.before - scope_change.after, scope_change.name),
+        )
+    )
 
 
 def _scopes(side: Timed) -> Counter[str]:
-    found = Counter[str]()
+    counts = Counter[str]()
     for name in side.measured:
         op_name = op_name_of(side.places[name][1], side.module)
-        found[scope_of(op_name) or _NO_SCOPE] += side.own([name])  # type: ignore[assignment]
-    return found
+        counts[scope_of(op_name) or _NO_SCOPE] += side.own([name])  # type: ignore[assignment]
+    return counts
 
 
 class _Join:
@@ -143,21 +156,28 @@ class _Join:
         graph.add_nodes_from(("base", name) for name in self._base.measured)
         for name in self._head.measured:
             graph.add_node(("head", name))
-            graph.add_edges_from((("head", name), ("base", one)) for one in self._sources(name))
-        for found in nx.connected_components(graph):
-            names = {side: sorted(n for s, n in found if s == side) for side in ("base", "head")}
+            graph.add_edges_from(
+                (("head", name), ("base", source)) for source in self._sources(name)
+            )
+        for connected_component in nx.connected_components(graph):
+            names = {
+                side: sorted(n for s, n in connected_component if s == side)
+                for side in ("base", "head")
+            }
             yield tuple(names["base"]), tuple(names["head"])
 
     def _sources(self, name: str) -> set[str]:
         """Return what was measured in the base and goes on in an instruction of the head."""
-        computation, one = self._head.places[name]
-        found = self._before(Place(computation.name, name))
-        if not found and one.opcode == "fusion":
-            found = {source for place in self._inside(one) for source in self._before(place)}
-        return found
+        computation, instruction = self._head.places[name]
+        sources = self._before(Place(computation.name, name))
+        if not sources and instruction.opcode == "fusion":
+            sources = {
+                source for place in self._inside(instruction) for source in self._before(place)
+            }
+        return sources
 
-    def _inside(self, one: Instruction) -> Iterator[Place]:
-        for _, callee in one.called:
+    def _inside(self, instruction: Instruction) -> Iterator[Place]:
+        for _, callee in instruction.called:
             if callee in self._head.module.by_name:
                 lines = self._head.module.by_name[callee].instructions
                 yield from (Place(callee, each.name) for each in lines if each.operands)
@@ -168,7 +188,7 @@ class _Join:
         pairing = self._matching.said_of_after(place)
         same = self._matching.partner_before(place)
         sources = pairing.before if pairing else (same,) if same else ()
-        return {name for one in sources if (name := self._running(one)) is not None}
+        return {name for source in sources if (name := self._running(source)) is not None}
 
     def _running(self, place: Place) -> str | None:
         """Return the measured instruction of the base in which a place stands, or that it is."""
@@ -187,17 +207,21 @@ class _Join:
         base, head = names
         errors = self._base.error(base), self._head.error(head)
         before, after = self._base.own(base), self._head.own(head)
-        known = [one for one in errors if one is not None] if base and head else []
+        known = [error for error in errors if error is not None] if base and head else []
         certain = abs(after - before) > _SURE * hypot(*known) if len(known) == 2 else None
         return TimeChange(
             base, head, before, after, self._grade(base, head), certain, self._what(base, head)
         )
 
     def _grade(self, base: tuple[str, ...], head: tuple[str, ...]) -> Grade:
-        said = [one for one in map(self._said, head) if one is not None]
+        pairings = [pairing for pairing in map(self._said, head) if pairing is not None]
         apart = len(base) > 1 or len(head) > 1
-        grades = [one.grade for one in said] + ([Grade.MATCHED] if apart else [])
-        if base and head and any(one is not None and not one.before for one in said):
+        grades = [pairing.grade for pairing in pairings] + ([Grade.MATCHED] if apart else [])
+        if (
+            base
+            and head
+            and any(pairing is not None and not pairing.before for pairing in pairings)
+        ):
             grades.append(Grade.GUESSED)
         return max(grades, key=_ORDER.index, default=Grade.EXACT)
 
@@ -213,28 +237,28 @@ class _Join:
             return "only in the head" if head else "only in the base"
         ours = [self._base.places[name][1] for name in base]
         theirs = [self._head.places[name][1] for name in head]
-        said = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
+        result = [_inside(self._work(ours, self._base), self._work(theirs, self._head))]
         if len(ours) == len(theirs) == 1:
-            found = compare(ours[0], theirs[0], self._matching.computations)
-            said += [words for kind, words in found.items() if kind not in _QUIET]
-        return "; ".join(one for one in said if one) or _SAME
+            value = compare(ours[0], theirs[0], self._matching.computations)
+            result += [words for kind, words in value.items() if kind not in _QUIET]
+        return "; ".join(text for text in result if text) or _SAME
 
     def _work(self, lines: Iterable[Instruction], side: Timed) -> Counter[str]:
         """Return how often each opcode is in instructions, of fusions inside."""
-        found = Counter[str]()
-        for one in lines:
-            names = [name for _, name in one.called if name in side.module.by_name]
+        counts = Counter[str]()
+        for line in lines:
+            names = [name for _, name in line.called if name in side.module.by_name]
             inside = [each for name in names for each in side.module.by_name[name].instructions]
-            found.update(each.opcode for each in inside if each.opcode != "parameter")
-            found.update([] if inside else [one.opcode])
-        return found
+            counts.update(each.opcode for each in inside if each.opcode != "parameter")
+            counts.update([] if inside else [line.opcode])
+        return counts
 
 
 def _inside(base: Counter[str], head: Counter[str]) -> str:
     """Say which operations are more or fewer, those that changed most first."""
     changed = {name: head[name] - base[name] for name in {**base, **head}}
     ordered = sorted(
-        (one for one in changed.items() if one[1]), key=lambda one: (-abs(one[1]), one)
+        (item for item in changed.items() if item[1]), key=lambda item: (-abs(item[1]), item)
     )
     words = [f"{change:+d} {name}".replace("-", "\N{MINUS SIGN}", 1) for name, change in ordered]
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []

@@ -34,25 +34,25 @@ def parts(
     module: HloModule, cost: ModuleCost, key: Key, times: Mapping[InstructionKey, float]
 ) -> tuple[CostPart, ...]:
     """Sum up the module's cost by a key, those that need most of the least `times` first."""
-    found: dict[str, CostPart] = {}
+    parts: dict[str, CostPart] = {}
     for computation in module.computations:
-        for one in computation.instructions:
-            known = cost.instructions.get((computation.name, one.name))
-            if known is not None and one.opcode != "parameter":
-                name = key(computation, one)
-                part = found.setdefault(name, CostPart(name))
-                _add(part, one, known)
-                part.seconds += times[computation.name, one.name]
-    return tuple(sorted(found.values(), key=_dearest))
+        for instruction in computation.instructions:
+            known = cost.instructions.get((computation.name, instruction.name))
+            if known is not None and instruction.opcode != "parameter":
+                name = key(computation, instruction)
+                part = parts.setdefault(name, CostPart(name))
+                _add(part, instruction, known)
+                part.seconds += times[computation.name, instruction.name]
+    return tuple(sorted(parts.values(), key=_dearest))
 
 
-def _dearest(one: CostPart) -> tuple[float, int, int, str]:
-    return (-one.seconds, -one.bytes_accessed, -one.flops, one.name)
+def _dearest(part: CostPart) -> tuple[float, int, int, str]:
+    return (-part.seconds, -part.bytes_accessed, -part.flops, part.name)
 
 
-def by_opcode(_: Computation, one: Instruction) -> str:
+def by_opcode(_: Computation, instruction: Instruction) -> str:
     """Name the part by the opcode."""
-    return one.opcode
+    return instruction.opcode
 
 
 def by_computation(computation: Computation, _: Instruction) -> str:
@@ -66,8 +66,8 @@ def by_scope(module: HloModule, depth: int) -> Key:
     Levels of control flow are left out: in a loop over layers they are all that one would see.
     """
 
-    def key(_: Computation, one: Instruction) -> str:
-        *levels, last = op_name_of(one, module).split("/")
+    def key(_: Computation, instruction: Instruction) -> str:
+        *levels, last = op_name_of(instruction, module).split("/")
         named = [level for level in levels if level not in _CONTROL_FLOW]
         return "/".join([*named, last][:depth])
 
@@ -84,17 +84,17 @@ def by_line(module: HloModule) -> Key:
     """Return a key that names the part by the line of the user's program, `path:line`."""
     place = places_of(module)
 
-    def key(_: Computation, one: Instruction) -> str:
-        found = place(one)
-        return found.text if found is not None else ""
+    def key(_: Computation, instruction: Instruction) -> str:
+        source_place = place(instruction)
+        return source_place.text if source_place is not None else ""
 
     return key
 
 
-def _add(part: CostPart, one: Instruction, cost: InstructionCost) -> None:
+def _add(part: CostPart, instruction: Instruction, cost: InstructionCost) -> None:
     part.instructions += 1
     part.unknown_ops += cost.flops is None or cost.bytes_accessed is None
     part.bytes_accessed += (cost.bytes_accessed or 0) * cost.counted
-    if one.opcode != "fusion":
+    if instruction.opcode != "fusion":
         part.flops += (cost.flops or 0) * cost.counted
         part.transcendentals += (cost.transcendentals or 0) * cost.counted

@@ -26,5 +26,5 @@ def callees_first(module: HloModule) -> tuple[Computation, ...] | None:
 
 def _called(computation: Computation, known: Mapping[str, Computation]) -> list[str]:
     """Return the names of what is called, in one order: sums of floats depend on it."""
-    called = (name for one in computation.instructions for _, name in one.called)
+    called = (name for instruction in computation.instructions for _, name in instruction.called)
     return sorted({name for name in called if name in known})

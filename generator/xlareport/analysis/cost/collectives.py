@@ -57,14 +57,14 @@ class Collective:
 def collectives(module: HloModule, cost: ModuleCost) -> tuple[Collective, ...]:
     """Return the collectives that the entry reaches, in the order of the module."""
     waits = _waits(module)
-    found = []
+    collectives = []
     for computation in module.computations:
         shapes = shapes_of(computation)
-        for one in computation.instructions:
-            if one.opcode.removesuffix("-start") in KINDS:
-                site = Site(one, shapes)
-                found.append(_collective(module, computation, site, cost, waits))
-    return tuple(found)
+        for instruction in computation.instructions:
+            if instruction.opcode.removesuffix("-start") in KINDS:
+                site = Site(instruction, shapes)
+                collectives.append(_collective(module, computation, site, cost, waits))
+    return tuple(collectives)
 
 
 def wire_share(kind: str, devices: int) -> Fraction:
@@ -83,15 +83,15 @@ def _collective(
     cost: ModuleCost,
     waits: Mapping[str, tuple[str, ...]],
 ) -> Collective:
-    one = site.instruction
-    kind = one.opcode.removesuffix("-start")
-    size, groups = _group_size(module, kind, one)
+    instruction = site.instruction
+    kind = instruction.opcode.removesuffix("-start")
+    size, groups = _group_size(module, kind, instruction)
     data = _data_bytes(site)
-    known = cost.instructions.get((computation.name, one.name))
+    known = cost.instructions.get((computation.name, instruction.name))
     wire = None if data is None or size is None else int(data * wire_share(kind, size))
     return Collective(
         computation=computation.name,
-        instruction=one.name,
+        instruction=instruction.name,
         kind=kind,
         data_bytes=data,
         wire_bytes=wire,
@@ -99,8 +99,8 @@ def _collective(
         groups=groups,
         executions=known.executions if known else None,
         counted=known.counted if known else 0,
-        is_spmd_generated='is_spmd_generated="true"' in one.attributes_text,
-        overlaps=waits.get(one.name, waits.get(computation.name)),
+        is_spmd_generated='is_spmd_generated="true"' in instruction.attributes_text,
+        overlaps=waits.get(instruction.name, waits.get(computation.name)),
     )
 
 
@@ -116,48 +116,50 @@ def _data_bytes(site: Site) -> int | None:
 
 
 def _group_size(
-    module: HloModule, kind: str, one: Instruction
+    module: HloModule, kind: str, instruction: Instruction
 ) -> tuple[int | None, DeviceGroups | None]:
     """Return how many devices take part together, and the groups as written."""
     if kind == "collective-permute":
         return 2, None
-    written = one.attributes.get("replica_groups", "")
+    written = instruction.attributes.get("replica_groups", "")
     groups = parse_groups(written)
     partitions, replicas = partition_count(module), replica_count(module)
-    across = "channel_id" in one.attributes
+    across = "channel_id" in instruction.attributes
     if groups is None:
         everyone = partitions * replicas if across else replicas
         return (everyone if written in ("", "{}") else None), None
-    is_global = one.attributes.get("use_global_device_ids") == "true"
+    is_global = instruction.attributes.get("use_global_device_ids") == "true"
     both = across and not is_global and kind in _ACROSS_BOTH
     return groups.size * (partitions if both else 1), groups
 
 
 def _waits(module: HloModule) -> Mapping[str, tuple[str, ...]]:
     """Return what stands between each start and its done, by the start or what it wraps."""
-    found: dict[str, tuple[str, ...]] = {}
+    waits: dict[str, tuple[str, ...]] = {}
     for computation in module.computations:
-        places = {one.name: place for place, one in enumerate(computation.instructions)}
+        places = {
+            instruction.name: place for place, instruction in enumerate(computation.instructions)
+        }
         for end, done in enumerate(computation.instructions):
             if not done.opcode.endswith("-done") or not done.operands:
                 continue
             last = places.get(done.operand_names[0], end)
             between = computation.instructions[last + 1 : min(end, last + MOST_BETWEEN)]
-            names = tuple(one.name for one in between if _does_work(one))
+            names = tuple(instruction.name for instruction in between if _does_work(instruction))
             first = _start_of(computation, done)
-            found[first.name] = names
-            found.update((name, names) for name in _wrapped(module, first))
-    return found
+            waits[first.name] = names
+            waits.update((name, names) for name in _wrapped(module, first))
+    return waits
 
 
 def _start_of(computation: Computation, done: Instruction) -> Instruction:
     """Follow updates back to the start that they belong to, as far as they lead."""
-    found, seen = done, set[str]()
-    while found.opcode.endswith(("-done", "-update")) and found.name not in seen:
-        seen.add(found.name)
-        before = found.operand_names[0] if found.operands else ""
-        found = computation.by_name.get(before, found)
-    return found
+    instruction, seen = done, set[str]()
+    while instruction.opcode.endswith(("-done", "-update")) and instruction.name not in seen:
+        seen.add(instruction.name)
+        before = instruction.operand_names[0] if instruction.operands else ""
+        instruction = computation.by_name.get(before, instruction)
+    return instruction
 
 
 def _wrapped(module: HloModule, start: Instruction) -> set[str]:
@@ -169,10 +171,12 @@ def _wrapped(module: HloModule, start: Instruction) -> set[str]:
         computation = module.by_name.get(name)
         if computation is not None and name not in seen:
             seen.add(name)
-            waiting.extend(inner for one in computation.instructions for _, inner in one.called)
+            waiting.extend(
+                inner for instruction in computation.instructions for _, inner in instruction.called
+            )
     return seen
 
 
-def _does_work(one: Instruction) -> bool:
+def _does_work(instruction: Instruction) -> bool:
     idle = {"parameter", "constant", "get-tuple-element", "tuple", "bitcast"}
-    return one.opcode not in idle and not one.opcode.endswith(("-start", "-done"))
+    return instruction.opcode not in idle and not instruction.opcode.endswith(("-start", "-done"))

@@ -73,7 +73,7 @@ def _product(site: Site) -> CustomCost:
         raise UncountableError("no dot_dimension_numbers")
     lhs = site.operand(0)
     contracting = integers(str(numbers.get("lhs_contracting_dimensions", [])))
-    width = prod(site.dimension(lhs, one) for one in contracting)
+    width = prod(site.dimension(lhs, number) for number in contracting)
     work = Work(flops=FMA_FLOPS * element_count(_result(site)) * width)
     return CustomCost(work, _everything(site), "matched", "A library product, from its shapes.")
 
@@ -141,8 +141,8 @@ def _find(config: object, key: str) -> object:
     """Find a key at the top or one level below."""
     if not isinstance(config, dict):
         return None
-    inner = (one for one in config.values() if isinstance(one, dict))
-    return next((one[key] for one in (config, *inner) if key in one), None)
+    inner = (item for item in config.values() if isinstance(item, dict))
+    return next((item[key] for item in (config, *inner) if key in item), None)
 
 
 def _integer(table: dict[str, object], key: str) -> int:

@@ -37,29 +37,29 @@ def parse_groups(text: str) -> DeviceGroups | None:
         return _from_mesh(mesh)
     if iota:
         return _from_iota(iota)
-    groups = tuple(members for found in _GROUP.finditer(text) if (members := _numbers(found[1])))
+    groups = tuple(members for match in _GROUP.finditer(text) if (members := _numbers(match[1])))
     if not groups:
         return None
     return DeviceGroups(len(groups), max(map(len, groups)), groups)
 
 
-def _from_iota(found: re.Match[str]) -> DeviceGroups | None:
-    count, size, dimensions = int(found[1]), int(found[2]), _numbers(found[3])
-    order = _numbers(found[4]) if found[4] else tuple(range(len(dimensions)))
+def _from_iota(match: re.Match[str]) -> DeviceGroups | None:
+    count, size, dimensions = int(match[1]), int(match[2]), _numbers(match[3])
+    order = _numbers(match[4]) if match[4] else tuple(range(len(dimensions)))
     if prod(dimensions) != count * size or sorted(order) != list(range(len(dimensions))):
         return None
     return _rows(count, size, dimensions, order)
 
 
-def _from_mesh(found: re.Match[str]) -> DeviceGroups | None:
-    axes = [(name, int(size)) for name, size in _AXIS.findall(found[1])]
-    grouped = set(_NAME.findall(found[2]))
+def _from_mesh(match: re.Match[str]) -> DeviceGroups | None:
+    axes = [(name, int(size)) for name, size in _AXIS.findall(match[1])]
+    grouped = set(_NAME.findall(match[2]))
     inner = [number for number, (name, _) in enumerate(axes) if name in grouped]
     outer = [number for number, (name, _) in enumerate(axes) if name not in grouped]
     if not axes or not grouped <= {name for name, _ in axes}:
         return None
     sizes = [size for _, size in axes]
-    count, size = prod(sizes[one] for one in outer), prod(sizes[one] for one in inner)
+    count, size = prod(sizes[number] for number in outer), prod(sizes[number] for number in inner)
     return _rows(count, size, sizes, [*outer, *inner])
 
 
@@ -75,11 +75,13 @@ def _rows(count: int, size: int, dimensions: Sequence[int], order: Sequence[int]
 def _transposed(dimensions: Sequence[int], order: Sequence[int]) -> list[int]:
     """Count from 0 over the dimensions, and return the numbers in the transposed order."""
     strides = [prod(dimensions[number + 1 :]) for number in range(len(dimensions))]
-    found = [0]
+    result = [0]
     for axis in order:
-        found = [one + step * strides[axis] for one in found for step in range(dimensions[axis])]
-    return found
+        result = [
+            number + step * strides[axis] for number in result for step in range(dimensions[axis])
+        ]
+    return result
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(one) for one in re.findall(r"\d{1,9}", text))
+    return tuple(int(item) for item in re.findall(r"\d{1,9}", text))

@@ -41,15 +41,15 @@ def donation(module: HloModule) -> Donation:
     """Read the aliases and donors from the header, and look for inputs that fit an output."""
     header = module.attributes
     aliases = tuple(
-        Alias(_path(found[1]), int(found[2]), _path(found[3]), found[4] or "may-alias")
-        for found in _ALIAS.finditer(header.get("input_output_alias", ""))
+        Alias(_path(match[1]), int(match[2]), _path(match[3]), match[4] or "may-alias")
+        for match in _ALIAS.finditer(header.get("input_output_alias", ""))
     )
     donors = tuple(
-        (int(found[1]), _path(found[2]))
-        for found in _DONOR.finditer(header.get("buffer_donor", ""))
+        (int(match[1]), _path(match[2]))
+        for match in _DONOR.finditer(header.get("buffer_donor", ""))
     )
-    given = {one.parameter for one in aliases} | {parameter for parameter, _ in donors}
-    taken = {one.output for one in aliases}
+    given = {alias.parameter for alias in aliases} | {parameter for parameter, _ in donors}
+    taken = {alias.output for alias in aliases}
     return Donation(aliases, donors, _candidates(module, given, taken))
 
 
@@ -63,18 +63,18 @@ def _candidates(
     for path, shape in _outputs(entry.root.shape):
         if path not in taken and shape.dimensions:
             free.setdefault(_form(shape), []).append(path)
-    found: list[tuple[int, Path]] = []
+    result: list[tuple[int, Path]] = []
     for number, parameter in enumerate(entry.parameters):
         fitting = free.get(_form(parameter.shape), [])
         if number not in given and fitting:
-            found.append((number, fitting.pop(0)))
-    return tuple(found)
+            result.append((number, fitting.pop(0)))
+    return tuple(result)
 
 
 def _outputs(shape: Shape) -> list[tuple[Path, Shape]]:
     if shape.element_type != "tuple":
         return [((), shape)]
-    return [((number,), one) for number, one in enumerate(shape.elements)]
+    return [((number,), element) for number, element in enumerate(shape.elements)]
 
 
 def _form(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
@@ -82,4 +82,4 @@ def _form(shape: Shape) -> tuple[str, tuple[int | None, ...], str]:
 
 
 def _path(text: str) -> Path:
-    return tuple(int(one) for one in text.replace(",", " ").split())
+    return tuple(int(text) for text in text.replace(",", " ").split())

@@ -60,18 +60,20 @@ def runs_of(order: tuple[Computation, ...], composition: Composition) -> Runs:
     Raises UncountableError where something would run absurdly often.
     """
     entry = order[-1].name
-    found = _Found({one.name: Times(0, 0) for one in order}, {entry: {"run"}})
-    found.times[entry] = Times(1, 1)
+    result = _Found({computation.name: Times(0, 0) for computation in order}, {entry: {"run"}})
+    result.times[entry] = Times(1, 1)
     trip_counts: dict[tuple[str, str], TripCount] = {}
     for computation in reversed(order):
         for local in composition.tallies[computation.name].calling:
-            one = local.instruction
-            if one.opcode == "while":
-                key = (computation.name, one.name)
-                trip_counts[key] = composition.trip_count(computation, one)
+            instruction = local.instruction
+            if instruction.opcode == "while":
+                key = (computation.name, instruction.name)
+                trip_counts[key] = composition.trip_count(computation, instruction)
             for call in _calls(computation, local, composition):
-                found.add(computation.name, call)
-    return Runs(found.times, found.never_alone("fused"), found.never_alone("applied"), trip_counts)
+                result.add(computation.name, call)
+    return Runs(
+        result.times, result.never_alone("fused"), result.never_alone("applied"), trip_counts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +101,23 @@ class _Found:
         return frozenset(
             name
             for name, kinds in self.kinds.items()
-            if next(one for one in order if one in kinds) == kind
+            if next(text for text in order if text in kinds) == kind
         )
 
 
 def _calls(computation: Computation, local: Local, composition: Composition) -> Iterator[_Call]:
-    one = local.instruction
-    match one.opcode:
+    instruction = local.instruction
+    match instruction.opcode:
         case "while":
             yield from _loop_calls(computation, local, composition)
         case "conditional":
             yield from _branch_calls(local, composition)
         case _ if local.runs_callees:
-            yield from (_Call(name, 1, 1, "run") for _, name in one.called)
+            yield from (_Call(name, 1, 1, "run") for _, name in instruction.called)
         case "fusion":
-            yield from (_Call(name, 1, 1, "fused") for _, name in one.called)
+            yield from (_Call(name, 1, 1, "fused") for _, name in instruction.called)
         case _:
-            yield from (_Call(name, None, 0, "applied") for _, name in one.called)
+            yield from (_Call(name, None, 0, "applied") for _, name in instruction.called)
 
 
 def _loop_calls(

@@ -36,15 +36,19 @@ class Fill:
 
 def fills(assignment: BufferAssignment, live: LiveRanges) -> tuple[Fill, ...]:
     """Return how full each allocation gets that several values share, the most lost first."""
-    ranges = {(one.instruction, one.index): one for one in live.ranges}
-    shared = (one for one in assignment.allocations if len(one.values) > 1)
-    found = [_fill(one, ranges) for one in shared if not (one.is_constant or one.is_thread_local)]
-    known = [one for one in found if one is not None]
-    return tuple(sorted(known, key=lambda one: (-one.lost, one.allocation.index)))
+    ranges = {(live_range.instruction, live_range.index): live_range for live_range in live.ranges}
+    shared = (allocation for allocation in assignment.allocations if len(allocation.values) > 1)
+    fills = [
+        _fill(allocation, ranges)
+        for allocation in shared
+        if not (allocation.is_constant or allocation.is_thread_local)
+    ]
+    known = [fill for fill in fills if fill is not None]
+    return tuple(sorted(known, key=lambda fill: (-fill.lost, fill.allocation.index)))
 
 
 def _fill(allocation: Allocation, ranges: Mapping[BufferKey, LiveRange]) -> Fill | None:
-    keyed = ((ranges.get((one.instruction, one.index)), one) for one in allocation.values)
+    keyed = ((ranges.get((value.instruction, value.index)), value) for value in allocation.values)
     lives = [(life, value) for life, value in keyed if life is not None]
     if not lives:
         return None

@@ -37,8 +37,13 @@ def fullest_moment(
         return None
     position = curve.index(most)
     living = [
-        LiveBuffer(one.instruction, one.index, sizes[one.instruction, one.index])
-        for one in live.ranges
-        if one.start <= position <= one.end and (one.instruction, one.index) in sizes
+        LiveBuffer(
+            live_range.instruction,
+            live_range.index,
+            sizes[live_range.instruction, live_range.index],
+        )
+        for live_range in live.ranges
+        if live_range.start <= position <= live_range.end
+        and (live_range.instruction, live_range.index) in sizes
     ]
     return Fullest(position, most, tuple(living))

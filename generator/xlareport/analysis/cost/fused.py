@@ -34,7 +34,7 @@ class Fused:
 
     def traffic(self, fusion: Site) -> Traffic:
         """Return the bytes that a fusion instruction moves. Raises UncountableError."""
-        read = sum(self.parameter_read(one) for one in self.computation.parameters)
+        read = sum(self.parameter_read(parameter) for parameter in self.computation.parameters)
         return Traffic(read + self._constants(), self._written(fusion.shape))
 
     def parameter_read(self, parameter: Instruction) -> int:
@@ -119,11 +119,12 @@ class Fused:
 
     def _constants(self) -> int:
         large = (
-            one
-            for one in self.computation.instructions
-            if one.opcode == "constant" and element_count(one.shape) > IMMEDIATE_ELEMENTS
+            instruction
+            for instruction in self.computation.instructions
+            if instruction.opcode == "constant"
+            and element_count(instruction.shape) > IMMEDIATE_ELEMENTS
         )
-        return sum(self.sizes.operand(one.shape) for one in large)
+        return sum(self.sizes.operand(instruction.shape) for instruction in large)
 
     def _written(self, shape: Shape) -> int:
         return sum(self._result(path, leaf) for path, leaf in _arrays(shape))
@@ -159,21 +160,21 @@ class Fused:
 
     @cached_property
     def _by_operand(self) -> Mapping[str, list[Instruction]]:
-        found: dict[str, list[Instruction]] = {}
-        for one in self.computation.instructions:
-            for operand in dict.fromkeys(one.operands):
-                found.setdefault(operand, []).append(one)
-        return found
+        instructions: dict[str, list[Instruction]] = {}
+        for instruction in self.computation.instructions:
+            for operand in dict.fromkeys(instruction.operands):
+                instructions.setdefault(operand, []).append(instruction)
+        return instructions
 
     @cached_property
     def _elements(self) -> Mapping[tuple[str, str], list[str]]:
         """The get-tuple-elements by what they take and its index."""
-        found: dict[tuple[str, str], list[str]] = {}
-        for one in self.computation.instructions:
-            if one.opcode == "get-tuple-element" and one.operands:
-                key = (one.operands[0], one.attributes.get("index", ""))
-                found.setdefault(key, []).append(one.name)
-        return found
+        elements: dict[tuple[str, str], list[str]] = {}
+        for instruction in self.computation.instructions:
+            if instruction.opcode == "get-tuple-element" and instruction.operands:
+                key = (instruction.operands[0], instruction.attributes.get("index", ""))
+                elements.setdefault(key, []).append(instruction.name)
+        return elements
 
 
 def _values(name: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
@@ -187,8 +188,8 @@ def _values(name: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
 def _arrays(shape: Shape, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
     """Yield the arrays of a shape with their places; tokens and opaque values are left out."""
     if shape.element_type == "tuple":
-        for number, one in enumerate(shape.elements):
-            yield from _arrays(one, (*path, number))
+        for number, element in enumerate(shape.elements):
+            yield from _arrays(element, (*path, number))
     elif shape.element_type not in ("token", "opaque"):
         yield path, shape
 

@@ -24,17 +24,17 @@ def layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     fused = {
         name
         for place in module.computations
-        for one in place.instructions
-        if one.opcode == "fusion"
-        for _, name in one.called
+        for instruction in place.instructions
+        if instruction.opcode == "fusion"
+        for _, name in instruction.called
     }
     counts: Counter[int] = Counter()
     sizes: Counter[int] = Counter()
     for place in module.computations:
-        for one in place.instructions if place.name not in fused else ():
-            for shape in one.shape.elements or (one.shape,):
-                found = _SPACE.search(shape.text)
-                if found and one.opcode not in ("tuple", "get-tuple-element", "parameter"):
-                    counts[int(found[1])] += 1
-                    sizes[int(found[1])] += shape.byte_size or 0
+        for instruction in place.instructions if place.name not in fused else ():
+            for shape in instruction.shape.elements or (instruction.shape,):
+                match = _SPACE.search(shape.text)
+                if match and instruction.opcode not in ("tuple", "get-tuple-element", "parameter"):
+                    counts[int(match[1])] += 1
+                    sizes[int(match[1])] += shape.byte_size or 0
     return tuple(LayoutSpace(number, counts[number], sizes[number]) for number in sorted(counts))

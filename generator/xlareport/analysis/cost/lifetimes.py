@@ -42,14 +42,14 @@ def lifetimes(
     live: LiveRanges, values: Iterable[UsedValue], parameters: frozenset[str]
 ) -> Mapping[BufferKey, Lifetime]:
     """Return the life of every value that the live-range file gives one."""
-    used = {(one.instruction, one.index): one for one in values}
-    found: dict[BufferKey, Lifetime] = {}
+    used = {(value.instruction, value.index): value for value in values}
+    lifetimes: dict[BufferKey, Lifetime] = {}
     for lives in live.ranges:
         key = (lives.instruction, lives.index)
-        found[key] = _lifetime(
+        lifetimes[key] = _lifetime(
             lives, live, used.get(key), is_argument=lives.instruction in parameters
         )
-    return found
+    return lifetimes
 
 
 def _lifetime(
@@ -58,7 +58,7 @@ def _lifetime(
     positions = len(live.schedule)
     last = live.schedule[lives.end] if lives.end < positions else ""
     ends = End.ARGUMENT if is_argument else End.USE if last else End.RESULT
-    operands = [one.operand for one in value.uses if one.instruction == last] if value else []
+    operands = [use.operand for use in value.uses if use.instruction == last] if value else []
     return Lifetime(
         start=lives.start,
         end=lives.end,

@@ -83,15 +83,15 @@ class Loops:
     def _constants(self, place: Computation, loop: Instruction) -> Mapping[tuple[int, ...], int]:
         """Return the integers of the state that never change and start as a constant."""
         body = self._state(loop, "body")
-        found: dict[tuple[int, ...], int] = {}
+        constants: dict[tuple[int, ...], int] = {}
         for number, shape in enumerate(loop.shape.elements):
             path = (number,)
             if shape.element_type not in _INTEGERS or shape.dimensions or body is None:
                 continue
             start = self._start(place, loop, path) if body.root(path) == Affine(path) else None
             if start is not None:
-                found[path] = start
-        return found
+                constants[path] = start
+        return constants
 
     def _start(self, place: Computation, loop: Instruction, path: tuple[int, ...]) -> int | None:
         """Return the number with which an element of the state enters the loop.
@@ -146,18 +146,18 @@ class Loops:
     def _callers(self) -> Mapping[str, tuple[Computation, Instruction]]:
         """The one loop or call that runs a computation; none where several do."""
         calls = (
-            (name, (place, one))
+            (name, (place, instruction))
             for place in self.module.computations
-            for one in place.instructions
-            for role, name in one.called
+            for instruction in place.instructions
+            for role, name in instruction.called
             if role != "condition"
         )
-        found: dict[str, list[tuple[Computation, Instruction]]] = {}
+        result: dict[str, list[tuple[Computation, Instruction]]] = {}
         for name, caller in calls:
-            found.setdefault(name, []).append(caller)
+            result.setdefault(name, []).append(caller)
         return {
             name: callers[0]
-            for name, callers in found.items()
+            for name, callers in result.items()
             if len(callers) == 1 and callers[0][1].opcode in ("while", "call")
         }
 

@@ -69,7 +69,7 @@ def memory_figures(
 ) -> MemoryFigures:
     """Bring the figures together; buffer assignment comes before the memory usage report."""
     spaces = _assigned(assignment) if assignment is not None else _reported(report)
-    default = next((one for one in spaces if one.color == DEFAULT_SPACE), None)
+    default = next((space for space in spaces if space.color == DEFAULT_SPACE), None)
     source = "buffer-assignment" if assignment is not None else "memory-usage-report"
     allocated = default.allocated_bytes if default else (0 if spaces else None)
     temp = default.temp_bytes if default else (0 if assignment and spaces else None)
@@ -84,11 +84,11 @@ def kind_totals(assignment: BufferAssignment) -> tuple[KindTotal, ...]:
     """Sum up the allocations by memory space and kind, largest first within a space."""
     sizes: Counter[tuple[int, str]] = Counter()
     counts: Counter[tuple[int, str]] = Counter()
-    for one in assignment.allocations:
-        sizes[one.color, one.kind] += one.size
-        counts[one.color, one.kind] += 1
+    for allocation in assignment.allocations:
+        sizes[allocation.color, allocation.kind] += allocation.size
+        counts[allocation.color, allocation.kind] += 1
     totals = (KindTotal(*key, counts[key], size) for key, size in sizes.items())
-    return tuple(sorted(totals, key=lambda one: (one.color, -one.size, one.kind)))
+    return tuple(sorted(totals, key=lambda total: (total.color, -total.size, total.kind)))
 
 
 def largest_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValue, ...]:
@@ -97,21 +97,23 @@ def largest_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValu
     for allocation in assignment.allocations:
         for value in allocation.values:
             placed.setdefault((value.instruction, value.index), PlacedValue(value, allocation))
-    ranked = sorted(placed.values(), key=lambda one: (-one.value.size, one.value.id))
+    ranked = sorted(
+        placed.values(), key=lambda placed_value: (-placed_value.value.size, placed_value.value.id)
+    )
     return tuple(ranked[:count])
 
 
 def _assigned(assignment: BufferAssignment) -> tuple[SpaceFigures, ...]:
     allocated: Counter[int] = Counter()
     temp: Counter[int] = Counter()
-    for one in assignment.allocations:
-        allocated[one.color] += one.size
-        temp[one.color] += one.size if one.is_preallocated_temp else 0
+    for allocation in assignment.allocations:
+        allocated[allocation.color] += allocation.size
+        temp[allocation.color] += allocation.size if allocation.is_preallocated_temp else 0
     return tuple(
         SpaceFigures(color, size, temp[color]) for color, size in sorted(allocated.items())
     )
 
 
 def _reported(report: Iterable[SpaceUsage]) -> tuple[SpaceFigures, ...]:
-    found = {one.color: one.total_bytes for one in report}
-    return tuple(SpaceFigures(color, size, None) for color, size in sorted(found.items()))
+    result = {space_usage.color: space_usage.total_bytes for space_usage in report}
+    return tuple(SpaceFigures(color, size, None) for color, size in sorted(result.items()))

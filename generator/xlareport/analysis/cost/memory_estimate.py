@@ -62,16 +62,16 @@ class _Buffers:
             return elements[first]
         return frozenset().union(*elements)
 
-    def rename(self, one: Instruction) -> None:
+    def rename(self, instruction: Instruction) -> None:
         """Let an instruction stand for the buffers of its first operand."""
-        operand = one.operands[0]
-        if one.opcode == "get-tuple-element":
-            operand += f"#{one.attributes.get('index', '')}"
+        operand = instruction.operands[0]
+        if instruction.opcode == "get-tuple-element":
+            operand += f"#{instruction.attributes.get('index', '')}"
         elements = self.elements.get(operand)
         if elements is None:
-            self.whole[one.name] = self.of(operand)
+            self.whole[instruction.name] = self.of(operand)
         else:
-            self.elements[one.name] = elements
+            self.elements[instruction.name] = elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def estimate_peak(module: HloModule) -> PeakEstimate | None:
         return None
     peak = max(curve)
     place = curve.index(peak)
-    living = sorted(_living(entry, place, donated), key=lambda one: (-one[1], one[0]))
+    living = sorted(_living(entry, place, donated), key=lambda item: (-item[1], item[0]))
     return PeakEstimate(peak, entry.instructions[place].name, curve, tuple(living))
 
 
@@ -123,11 +123,11 @@ def _living(
     if computation.root is not None:
         returned = buffers.of(computation.root.name)
         last.update(dict.fromkeys(returned, len(computation.instructions)))
-    for place, one in enumerate(computation.instructions):
-        first = 0 if one.opcode == "parameter" else place
-        if one.name in buffers.made and first <= at <= last.get(one.name, place):
-            size = _size(one) - min(taken.get(one.name, 0), _size(one))
-            yield one.name, size, first, last.get(one.name, place)
+    for place, instruction in enumerate(computation.instructions):
+        first = 0 if instruction.opcode == "parameter" else place
+        if instruction.name in buffers.made and first <= at <= last.get(instruction.name, place):
+            size = _size(instruction) - min(taken.get(instruction.name, 0), _size(instruction))
+            yield instruction.name, size, first, last.get(instruction.name, place)
 
 
 def _of_callers(computation: Computation) -> frozenset[str]:
@@ -135,27 +135,27 @@ def _of_callers(computation: Computation) -> frozenset[str]:
 
     A loop writes its state in place: where it cannot, the compiler has put a copy in.
     """
-    given = frozenset(one.name for one in computation.parameters)
+    given = frozenset(parameter.name for parameter in computation.parameters)
     root = computation.root
     return given | _buffers(computation).of(root.name) if root else given
 
 
 def _over_arguments(entry: Computation, module: HloModule) -> Mapping[str, int]:
     """Return how many bytes of each result are written over arguments that were donated."""
-    root, found = entry.root, Counter[str]()
+    root, counts = entry.root, Counter[str]()
     if root is None:
-        return found
+        return counts
     buffers = _buffers(entry)
     for alias in donation(module).aliases:
         place = alias.output[0] if alias.output else 0
         written = root.operands[place : place + 1] if root.opcode == "tuple" else (root.name,)
         for operand in written:
-            made = entry.by_name.get(operand.partition("#")[0])
-            for maker in buffers.of(operand) if made else ():
-                found[maker] += data_size(made.shape) if made else 0
-    for one in entry.parameters:
-        del found[one.name]
-    return found
+            instruction = entry.by_name.get(operand.partition("#")[0])
+            for maker in buffers.of(operand) if instruction else ():
+                counts[maker] += data_size(instruction.shape) if instruction else 0
+    for parameter in entry.parameters:
+        del counts[parameter.name]
+    return counts
 
 
 def _curve(
@@ -168,42 +168,44 @@ def _curve(
     buffers = _buffers(computation)
     last = _last_uses(computation, buffers)
     changes = [0] * (len(computation.instructions) + 1)
-    for place, one in enumerate(computation.instructions):
-        if one.name in buffers.made:
-            size = _size(one) - min(taken.get(one.name, 0), _size(one))
-            changes[0 if one.opcode == "parameter" else place] += size
-            changes[last.get(one.name, place) + 1] -= size
-    running = (_inside(one, inside) for one in computation.instructions)
+    for place, instruction in enumerate(computation.instructions):
+        if instruction.name in buffers.made:
+            size = _size(instruction) - min(taken.get(instruction.name, 0), _size(instruction))
+            changes[0 if instruction.opcode == "parameter" else place] += size
+            changes[last.get(instruction.name, place) + 1] -= size
+    running = (_inside(instruction, inside) for instruction in computation.instructions)
     held = accumulate(changes[: len(computation.instructions)])
     return tuple(outer + inner for outer, inner in zip(held, running, strict=True))
 
 
-def _size(one: Instruction) -> int:
+def _size(instruction: Instruction) -> int:
     """Return the bytes of the buffer that an instruction makes; a start holds its operand too."""
-    place = _RESULT_OF_START.get(one.opcode)
-    if place is None or place >= len(one.shape.elements):
-        return data_size(one.shape)
-    return data_size(one.shape.elements[place])
+    place = _RESULT_OF_START.get(instruction.opcode)
+    if place is None or place >= len(instruction.shape.elements):
+        return data_size(instruction.shape)
+    return data_size(instruction.shape.elements[place])
 
 
-def _inside(one: Instruction, inside: Mapping[str, int]) -> int:
+def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
     """Return the most that lives inside, beside what is the caller's."""
-    if one.opcode not in _RUNNING:
+    if instruction.opcode not in _RUNNING:
         return 0
-    return max((inside.get(name, 0) for _, name in one.called), default=0)
+    return max((inside.get(name, 0) for _, name in instruction.called), default=0)
 
 
 def _buffers(computation: Computation) -> _Buffers:
     """Follow each value back to the instructions that made the buffers it lies in."""
     buffers = _Buffers({}, {}, set())
-    for one in computation.instructions:
-        if one.opcode == "tuple":
-            buffers.elements[one.name] = [buffers.of(operand) for operand in one.operands]
-        elif one.opcode in _RENAMING and one.operands:
-            buffers.rename(one)
+    for instruction in computation.instructions:
+        if instruction.opcode == "tuple":
+            buffers.elements[instruction.name] = [
+                buffers.of(operand) for operand in instruction.operands
+            ]
+        elif instruction.opcode in _RENAMING and instruction.operands:
+            buffers.rename(instruction)
         else:
-            buffers.whole[one.name] = frozenset({one.name})
-            buffers.made.add(one.name)
+            buffers.whole[instruction.name] = frozenset({instruction.name})
+            buffers.made.add(instruction.name)
     return buffers
 
 
@@ -211,10 +213,10 @@ def _last_uses(computation: Computation, buffers: _Buffers) -> Mapping[str, int]
     """Return the last place at which each buffer is used; what goes out lives to the end."""
     end = len(computation.instructions) - 1
     last: dict[str, int] = {}
-    for place, one in enumerate(computation.instructions):
-        for name in (one.name, *one.operands):
+    for place, instruction in enumerate(computation.instructions):
+        for name in (instruction.name, *instruction.operands):
             last.update(dict.fromkeys(buffers.of(name), place))
-    last.update((one.name, end) for one in computation.parameters)
+    last.update((parameter.name, end) for parameter in computation.parameters)
     if computation.root is not None:
         last.update(dict.fromkeys(buffers.of(computation.root.name), end))
     return last

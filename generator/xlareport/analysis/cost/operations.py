@@ -69,7 +69,9 @@ def applications(site: Site) -> Mapping[str, int]:
 def dot_flops(site: Site) -> int:
     """Return two flops for each product of a dot: result elements times contracted elements."""
     lhs = site.operand(0)
-    contracted = prod(site.dimension(lhs, one) for one in site.numbers("lhs_contracting_dims"))
+    contracted = prod(
+        site.dimension(lhs, number) for number in site.numbers("lhs_contracting_dims")
+    )
     return FMA_FLOPS * element_count(site.shape) * contracted
 
 
@@ -99,7 +101,7 @@ def _triangular_solve(site: Site) -> Work:
 
 def _all_reduce(site: Site) -> Work:
     """Assume two replicas, as XLA does: one combination for each element."""
-    return Work(flops=sum(element_count(one) for one in leaves(site.shape)))
+    return Work(flops=sum(element_count(leave) for leave in leaves(site.shape)))
 
 
 def _last_dimension(site: Site, shape: Shape) -> int:
@@ -122,7 +124,10 @@ def _scatter(site: Site) -> Mapping[str, int]:
 
 def _select_and_scatter(site: Site) -> Mapping[str, int]:
     source = element_count(site.operand(1))
-    window = prod(one.size for one in parse_window(site.instruction.attributes.get("window", "")))
+    window = prod(
+        window_dimension.size
+        for window_dimension in parse_window(site.instruction.attributes.get("window", ""))
+    )
     return {"select": source * (window - 1), "scatter": source}
 
 

@@ -26,21 +26,27 @@ class Rematerialised:
 
 def rematerialised(module: HloModule, cost: ModuleCost) -> tuple[Rematerialised, ...]:
     """Return what is computed again, in the order of the module; fused parts on their own."""
-    found = []
+    rematerialiseds = []
     for computation in module.computations:
-        for one in computation.instructions:
-            known = cost.instructions.get((computation.name, one.name))
-            by = _by(one)
-            if known is not None and by and one.opcode not in ("parameter", "get-tuple-element"):
-                original = _BY_XLA.sub("", one.name)
+        for instruction in computation.instructions:
+            known = cost.instructions.get((computation.name, instruction.name))
+            by = _by(instruction)
+            if (
+                known is not None
+                and by
+                and instruction.opcode not in ("parameter", "get-tuple-element")
+            ):
+                original = _BY_XLA.sub("", instruction.name)
                 there = by == "XLA" and original in computation.by_name
-                found.append(
-                    Rematerialised(computation.name, one.name, by, original if there else "", known)
+                rematerialiseds.append(
+                    Rematerialised(
+                        computation.name, instruction.name, by, original if there else "", known
+                    )
                 )
-    return tuple(found)
+    return tuple(rematerialiseds)
 
 
-def _by(one: Instruction) -> str:
-    if _BY_XLA.search(one.name):
+def _by(instruction: Instruction) -> str:
+    if _BY_XLA.search(instruction.name):
         return "XLA"
-    return "the framework" if _BY_FRAMEWORK in one.metadata.op_name else ""
+    return "the framework" if _BY_FRAMEWORK in instruction.metadata.op_name else ""

@@ -51,27 +51,34 @@ def reshardings(
 ) -> Mapping[tuple[str, str], tuple[Resharding, ...]]:
     """Return what is known for each collective by (computation, instruction)."""
     collectives = [
-        (place, one)
+        (place, instruction)
         for place in final.computations
-        for one in place.instructions
-        if one.opcode.removesuffix("-start") in KINDS
+        for instruction in place.instructions
+        if instruction.opcode.removesuffix("-start") in KINDS
     ]
     if not collectives:
         return {}
     made_for = _by_op(_before_partitioning(earlier))
-    found = ((place, one, tuple(_of(place, one, made_for))) for place, one in collectives)
-    return {(place.name, one.name): known for place, one, known in found if known}
+    result = (
+        (place, instruction, tuple(_of(place, instruction, made_for)))
+        for place, instruction in collectives
+    )
+    return {(place.name, instruction.name): known for place, instruction, known in result if known}
 
 
 def _of(
-    place: Computation, one: Instruction, made_for: Mapping[str, Sequence["_Made"]]
+    place: Computation, instruction: Instruction, made_for: Mapping[str, Sequence["_Made"]]
 ) -> Iterator[Resharding]:
     """Yield what is known of a collective; of one that combines several, for each operand."""
-    if len(one.operand_names) < 2:
-        found = [_resharding("", _argument(place, one), made_for.get(one.metadata.op_name, ()))]
+    if len(instruction.operand_names) < 2:
+        reshardings = [
+            _resharding(
+                "", _argument(place, instruction), made_for.get(instruction.metadata.op_name, ())
+            )
+        ]
     else:
-        found = [_of_operand(place, name, made_for) for name in one.operand_names]
-    yield from (known for known in found if known is not None)
+        reshardings = [_of_operand(place, name, made_for) for name in instruction.operand_names]
+    yield from (known for known in reshardings if known is not None)
 
 
 def _of_operand(
@@ -84,12 +91,12 @@ def _of_operand(
 
 
 def _resharding(
-    operand: str, parameter: Sharded | None, made: Sequence["_Made"]
+    operand: str, parameter: Sharded | None, collectives: Sequence["_Made"]
 ) -> Resharding | None:
-    if parameter is None and not made:
+    if parameter is None and not collectives:
         return None
-    first = made[0] if made else None
-    alike = len({_shardings(each) for each in made}) < 2
+    first = collectives[0] if collectives else None
+    alike = len({_shardings(each) for each in collectives}) < 2
     grade = "exact" if first is None else "matched" if alike else "guessed"
     return Resharding(
         operand=operand,
@@ -106,59 +113,65 @@ class _Made:
     one: Instruction
 
 
-def _shardings(made: _Made) -> tuple[str, ...]:
-    sharded = (_sharded(made.one), *_operands(made))
-    return tuple(one.sharding for one in sharded if one is not None)
+def _shardings(collective: _Made) -> tuple[str, ...]:
+    sharded = (_sharded(collective.one), *_operands(collective))
+    return tuple(sharded.sharding for sharded in sharded if sharded is not None)
 
 
-def _operands(made: _Made) -> Iterable[Sharded]:
-    for name in made.one.operand_names:
-        operand = made.place.by_name.get(name)
+def _operands(collective: _Made) -> Iterable[Sharded]:
+    for name in collective.one.operand_names:
+        operand = collective.place.by_name.get(name)
         sharded = _sharded(operand) if operand is not None else None
         if sharded is not None:
             yield sharded
 
 
-def _argument(place: Computation, one: Instruction) -> Sharded | None:
+def _argument(place: Computation, instruction: Instruction) -> Sharded | None:
     """Follow an instruction's only operand back to an argument that says how it is sharded."""
     for _ in range(_FARTHEST):
-        if one.opcode == "parameter":
-            return _sharded(one)
-        names = one.operand_names
-        passes = one.opcode in _PASSING or one.opcode.removesuffix("-start") in KINDS
+        if instruction.opcode == "parameter":
+            return _sharded(instruction)
+        names = instruction.operand_names
+        passes = (
+            instruction.opcode in _PASSING or instruction.opcode.removesuffix("-start") in KINDS
+        )
         before = place.by_name.get(names[0]) if len(names) == 1 else None
-        if before is None or not (passes or one.opcode == "fusion"):
+        if before is None or not (passes or instruction.opcode == "fusion"):
             return None
-        one = before
+        instruction = before
     return None
 
 
-def _sharded(one: Instruction) -> Sharded | None:
-    written = one.attributes.get("sharding", "")
-    return Sharded(one.name, written[:_LONGEST]) if written else None
+def _sharded(instruction: Instruction) -> Sharded | None:
+    written = instruction.attributes.get("sharding", "")
+    return Sharded(instruction.name, written[:_LONGEST]) if written else None
 
 
 def _before_partitioning(earlier: Sequence[HloModule]) -> HloModule | None:
     """Return the snapshot in which most instructions have a sharding, the last of equals."""
-    every = {place for one in earlier for place in one.computations}
+    every = {place for module in earlier for place in module.computations}
     sharded = {place: _sharded_count(place) for place in every}
     counted = [
-        (sum(sharded[place] for place in one.computations), number)
-        for number, one in enumerate(earlier)
+        (sum(sharded[place] for place in module.computations), number)
+        for number, module in enumerate(earlier)
     ]
     most, number = max(counted, default=(0, 0))
     return earlier[number] if most else None
 
 
 def _sharded_count(place: Computation) -> int:
-    return sum("sharding=" in one.attributes_text for one in place.instructions)
+    return sum("sharding=" in instruction.attributes_text for instruction in place.instructions)
 
 
 def _by_op(module: HloModule | None) -> Mapping[str, Sequence[_Made]]:
-    found: dict[str, list[_Made]] = {}
+    collectives: dict[str, list[_Made]] = {}
     for place in module.computations if module is not None else ():
-        for one in place.instructions:
-            made = _Made(place, one)
-            if one.metadata.op_name and one.opcode != "parameter" and _shardings(made):
-                found.setdefault(one.metadata.op_name, []).append(made)
-    return found
+        for instruction in place.instructions:
+            collective = _Made(place, instruction)
+            if (
+                instruction.metadata.op_name
+                and instruction.opcode != "parameter"
+                and _shardings(collective)
+            ):
+                collectives.setdefault(instruction.metadata.op_name, []).append(collective)
+    return collectives

@@ -65,46 +65,55 @@ def residency(live: LiveRanges, sizes: Mapping[BufferKey, int]) -> tuple[int, ..
     At `peak_position` it is the file's own peak, but for some files before 2025, which counted
     otherwise.
     """
-    length = max([len(live.schedule), *(one.end for one in live.ranges)], default=0)
+    length = max([len(live.schedule), *(live_range.end for live_range in live.ranges)], default=0)
     changes: Counter[int] = Counter()
-    for one in live.ranges:
-        size = sizes.get((one.instruction, one.index), 0)
-        changes[one.start] += size
-        changes[one.end + 1] -= size
+    for live_range in live.ranges:
+        size = sizes.get((live_range.instruction, live_range.index), 0)
+        changes[live_range.start] += size
+        changes[live_range.end + 1] -= size
     return tuple(accumulate(changes[position] for position in range(length + 1)))
 
 
 def peak_buffers(live: LiveRanges, module: HloModule) -> tuple[PeakBuffer, ...]:
     """Return what lives at the peak, largest first, with what the module says of it."""
-    instructions = {one.name: one for part in module.computations for one in part.instructions}
+    instructions = {
+        instruction.name: instruction
+        for part in module.computations
+        for instruction in part.instructions
+    }
     place = places_of(module)
-    found = []
-    for one in live.live_at_peak:
-        made = instructions.get(one.instruction)
-        where = place(made) if made else None
-        found.append(
+    peak_buffers = []
+    for live_buffer in live.live_at_peak:
+        instruction = instructions.get(live_buffer.instruction)
+        where = place(instruction) if instruction else None
+        peak_buffers.append(
             PeakBuffer(
-                instruction=one.instruction,
-                index=one.index,
-                size=one.size,
-                opcode=made.opcode if made else "",
-                shape=made.shape.text if made else "",
-                op_name=op_name_of(made, module) if made else "",
+                instruction=live_buffer.instruction,
+                index=live_buffer.index,
+                size=live_buffer.size,
+                opcode=instruction.opcode if instruction else "",
+                shape=instruction.shape.text if instruction else "",
+                op_name=op_name_of(instruction, module) if instruction else "",
                 place=where,
             )
         )
-    return tuple(sorted(found, key=lambda one: (-one.size, one.instruction, one.index)))
+    return tuple(
+        sorted(
+            peak_buffers,
+            key=lambda peak_buffer: (-peak_buffer.size, peak_buffer.instruction, peak_buffer.index),
+        )
+    )
 
 
 def shares(buffers: Iterable[PeakBuffer], key: Callable[[PeakBuffer], str]) -> tuple[Share, ...]:
     """Sum up buffers by a name, as in `shares(found, lambda one: one.op_name)`, largest first."""
     sizes: Counter[str] = Counter()
     counts: Counter[str] = Counter()
-    for one in buffers:
-        sizes[key(one)] += one.size
-        counts[key(one)] += 1
-    made = (Share(name, size, counts[name]) for name, size in sizes.items())
-    return tuple(sorted(made, key=lambda one: (-one.size, one.name)))
+    for buffer in buffers:
+        sizes[key(buffer)] += buffer.size
+        counts[key(buffer)] += 1
+    shares = (Share(name, size, counts[name]) for name, size in sizes.items())
+    return tuple(sorted(shares, key=lambda share: (-share.size, share.name)))
 
 
 def _logical_size(shape: str) -> int | None:

@@ -74,12 +74,12 @@ def least_seconds(cost: ModuleCost, device: Device) -> float | None:
     """Return the least time of one run of a module; None where nothing in it could be counted."""
     if cost.flops is None:
         return None
-    return sum(total_time(one, device) for one in cost.instructions.values())
+    return sum(total_time(instruction, device) for instruction in cost.instructions.values())
 
 
 def least_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:
     """Return the least time of all runs of each instruction; 0 where it is not known, or fused."""
-    return {key: total_time(one, device) for key, one in cost.instructions.items()}
+    return {key: total_time(instruction, device) for key, instruction in cost.instructions.items()}
 
 
 def total_time(cost: InstructionCost, device: Device) -> float:

@@ -39,7 +39,7 @@ def what_to_shrink(
     curve = list(residency(live, sizes))
     peak = max(curve, default=0)
     wanted = int(peak * (1 - share))
-    candidates = [one for one in live.ranges if one.instruction not in kept]
+    candidates = [live_range for live_range in live.ranges if live_range.instruction not in kept]
     chosen: list[tuple[BufferKey, int]] = []
     while curve and max(curve) > wanted and len(chosen) < _MOST_BUFFERS:
         largest = _largest_at(curve.index(max(curve)), candidates, sizes)
@@ -57,8 +57,11 @@ def _largest_at(
     position: int, candidates: list[LiveRange], sizes: Mapping[BufferKey, int]
 ) -> LiveRange | None:
     alive = (
-        one
-        for one in candidates
-        if one.start <= position <= one.end and sizes.get((one.instruction, one.index))
+        candidate
+        for candidate in candidates
+        if candidate.start <= position <= candidate.end
+        and sizes.get((candidate.instruction, candidate.index))
     )
-    return max(alive, key=lambda one: sizes[one.instruction, one.index], default=None)
+    return max(
+        alive, key=lambda live_range: sizes[live_range.instruction, live_range.index], default=None
+    )

@@ -12,9 +12,9 @@ _BYTES_PER_FLOP = 0.02
 """Ridge of a typical machine, 50 operations for each byte: what a weight is made of."""
 
 
-def weight(one: InstructionCost) -> float:
+def weight(cost: InstructionCost) -> float:
     """Estimate the least time of an instruction, on no device of a name, in bytes' worth."""
-    return one.counted * max(one.bytes_accessed or 0, _BYTES_PER_FLOP * (one.flops or 0))
+    return cost.counted * max(cost.bytes_accessed or 0, _BYTES_PER_FLOP * (cost.flops or 0))
 
 
 def shares(cost: ModuleCost, device: Device) -> InstructionShares:
@@ -25,4 +25,7 @@ def shares(cost: ModuleCost, device: Device) -> InstructionShares:
     whole = least_seconds(cost, device)
     if not whole:
         return {}
-    return {key: time_of_runs(one, device) / whole for key, one in cost.instructions.items()}
+    return {
+        key: time_of_runs(instruction, device) / whole
+        for key, instruction in cost.instructions.items()
+    }

@@ -65,14 +65,14 @@ class Site:
 
 def shapes_of(computation: Computation) -> Mapping[str, Shape]:
     """Return the shapes of a computation's instructions by name."""
-    return {one.name: one.shape for one in computation.instructions}
+    return {instruction.name: instruction.shape for instruction in computation.instructions}
 
 
 def integers(text: str) -> tuple[int, ...]:
     """Return the integers in a text, in order. Raises UncountableError at absurdly many or long."""
-    found = _INTEGER.findall(text)
-    if len(found) > MOST_DIMENSIONS:
+    result = _INTEGER.findall(text)
+    if len(result) > MOST_DIMENSIONS:
         raise UncountableError("a list of dimensions is too long")
-    if any(len(one) > _MOST_DIGITS for one in found):
+    if any(len(item) > _MOST_DIGITS for item in result):
         raise UncountableError("a number is too long")
-    return tuple(int(one) for one in found)
+    return tuple(int(item) for item in result)

@@ -15,21 +15,21 @@ def leaves(shape: Shape) -> Iterator[Shape]:
     """Yield the arrays of a shape, depth first; tokens and opaque values are left out."""
     waiting = [shape]
     while waiting:
-        one = waiting.pop()
-        if one.element_type == "tuple":
-            waiting.extend(reversed(one.elements))
-        elif one.element_type not in ("token", "opaque"):
-            yield one
+        result = waiting.pop()
+        if result.element_type == "tuple":
+            waiting.extend(reversed(result.elements))
+        elif result.element_type not in ("token", "opaque"):
+            yield result
 
 
 def element_count(shape: Shape) -> int:
     """Return the scalars in a shape. Raises UncountableError where a dimension is unbounded."""
-    return sum(_array_elements(one) for one in leaves(shape))
+    return sum(_array_elements(leave) for leave in leaves(shape))
 
 
 def data_size(shape: Shape) -> int:
     """Return the logical bytes of all arrays of a shape. Raises UncountableError if unbounded."""
-    return sum(_array_bytes(one) for one in leaves(shape))
+    return sum(_array_bytes(leave) for leave in leaves(shape))
 
 
 def _array_elements(shape: Shape) -> int:

@@ -79,10 +79,10 @@ class CallFrame:
         if name not in self.known:
             self.known[name] = None
             self.known[name] = self._follow(self.computation.by_name.get(name))
-        numbers = [whole_number(one) for one in path]
-        steps = tuple(one for one in numbers if one is not None)
-        found = element(self.known[name], steps) if len(steps) == len(path) else None
-        return self._with_constants(found)
+        numbers = [whole_number(text) for text in path]
+        steps = tuple(number for number in numbers if number is not None)
+        result = element(self.known[name], steps) if len(steps) == len(path) else None
+        return self._with_constants(result)
 
     def _with_constants(self, value: Value) -> Value:
         if not isinstance(value, Affine) or value.path is None:
@@ -106,7 +106,7 @@ class CallFrame:
 
     def _computed(self, instruction: Instruction) -> Value:
         opcode, deeper = instruction.opcode, self._deeper()
-        values = [deeper.value(one) for one in instruction.operands]
+        values = [deeper.value(operand) for operand in instruction.operands]
         if opcode in _TRANSPARENT and len(values) == 1:
             return values[0]
         if opcode == "get-tuple-element" and len(values) == 1:

@@ -73,22 +73,22 @@ class Tallies:
     def of(self, computation: Computation) -> Tally:
         """Count each instruction of a computation by itself."""
         shapes = shapes_of(computation)
-        found = []
-        for one in computation.instructions:
-            key = one, tuple(map(shapes.get, one.operand_names))
+        result = []
+        for instruction in computation.instructions:
+            key = instruction, tuple(map(shapes.get, instruction.operand_names))
             local = self._known.get(key)
             if local is None:
-                local = self._known[key] = _local(Site(one, shapes))
+                local = self._known[key] = _local(Site(instruction, shapes))
                 local.whole = None if _calls(local) else cost_of(local.work, local.traffic)
-            found.append(local)
-        calling = tuple(one for one in found if one.whole is None)
-        own = total_of(one.whole for one in found if one.whole is not None)
-        return Tally(tuple(found), calling, own)
+            result.append(local)
+        calling = tuple(local for local in result if local.whole is None)
+        own = total_of(local.whole for local in result if local.whole is not None)
+        return Tally(tuple(result), calling, own)
 
 
 def _calls(local: Local) -> bool:
-    one = local.instruction
-    return one.opcode in _OF_THEIR_OWN or bool(one.called) or bool(local.applied)
+    instruction = local.instruction
+    return instruction.opcode in _OF_THEIR_OWN or bool(instruction.called) or bool(local.applied)
 
 
 def cost_of(work: Work | None, traffic: Traffic | None) -> Total:

@@ -37,7 +37,7 @@ def main_memory_size(shape: Shape) -> int:
     What a TPU holds in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip; other
     backends, which write no tiles, mean parts of the main memory by such numbers.
     """
-    return sum(data_size(one) for one in leaves(shape) if not _is_on_chip(one))
+    return sum(data_size(leave) for leave in leaves(shape) if not _is_on_chip(leave))
 
 
 def minor_to_major(shape: Shape) -> list[int]:
@@ -47,7 +47,7 @@ def minor_to_major(shape: Shape) -> list[int]:
         return list(reversed(range(len(shape.dimensions))))
     numbers = map(whole_number, written.split(","))
     # each dimension once, whatever a broken layout repeats: sizes are products over these
-    return list(dict.fromkeys(one for one in numbers if one is not None))
+    return list(dict.fromkeys(number for number in numbers if number is not None))
 
 
 def _is_on_chip(array: Shape) -> bool:
@@ -58,12 +58,12 @@ def _is_on_chip(array: Shape) -> bool:
 def _padded_elements(array: Shape) -> int:
     tile, tail = _TILE.search(array.layout), _TAIL.search(array.layout)
     physical = [
-        array.dimensions[one] or 0
-        for one in reversed(minor_to_major(array))
-        if one < len(array.dimensions)
+        array.dimensions[number] or 0
+        for number in reversed(minor_to_major(array))
+        if number < len(array.dimensions)
     ]
     if tile:
-        physical = _in_tiles(physical, [int(one) for one in tile[1].split(",")])
+        physical = _in_tiles(physical, [int(item) for item in tile[1].split(",")])
     elements = prod(physical)
     alignment = int(tail[1]) if tail else 1
     return -(-elements // alignment) * alignment if alignment > 1 else elements
@@ -74,5 +74,7 @@ def _in_tiles(physical: list[int], tile: list[int]) -> list[int]:
     lacking = [1] * (len(tile) - len(physical))
     dimensions = lacking + physical
     first = len(dimensions) - len(tile)
-    rounded = [-(-dimensions[first + n] // max(one, 1)) * one for n, one in enumerate(tile)]
+    rounded = [
+        -(-dimensions[first + n] // max(number, 1)) * number for n, number in enumerate(tile)
+    ]
     return dimensions[:first] + rounded

@@ -40,8 +40,8 @@ def weight(total: Total) -> int:
 def total_of(totals: Iterable[Total]) -> Total:
     """Add up any number of costs."""
     flops = transcendentals = bytes_accessed = 0
-    for one in totals:
-        flops += one.flops
-        transcendentals += one.transcendentals
-        bytes_accessed += one.bytes_accessed
+    for total in totals:
+        flops += total.flops
+        transcendentals += total.transcendentals
+        bytes_accessed += total.bytes_accessed
     return Total(flops, transcendentals, bytes_accessed)

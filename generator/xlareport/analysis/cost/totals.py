@@ -36,35 +36,35 @@ class Composition:
         Raises UncountableError where the sum cannot be meant.
         """
         tally = self.tallies[computation.name]
-        own = tally.own + total_of(self.cost(computation, one) for one in tally.calling)
+        own = tally.own + total_of(self.cost(computation, local) for local in tally.calling)
         if weight(own) > MOST_WORK:
             raise UncountableError(f"{computation.name[:80]} cannot be as dear as its loops say")
         self.own[computation.name] = own
 
     def add_as_xla(self, computation: Computation) -> None:
         """Sum up one computation as XLA does; those that it calls were added so before."""
-        counted = [self._xla_cost(one) for one in self.tallies[computation.name].locals]
-        known = [one for one in counted if one is not None]
+        counted = [self._xla_cost(local) for local in self.tallies[computation.name].locals]
+        known = [total for total in counted if total is not None]
         self.xla[computation.name] = total_of(known) if len(known) == len(counted) else None
 
     def cost(self, computation: Computation, local: Local) -> Total:
         """Return what one run of an instruction costs, with all that it calls."""
-        one = local.instruction
+        instruction = local.instruction
         own = self.self_cost(local)
-        match one.opcode:
+        match instruction.opcode:
             case "while":
-                times = self.trip_count(computation, one).count
+                times = self.trip_count(computation, instruction).count
                 times = 1 if times is None else times
-                tested = self._callee(one, "condition") * (times + 1)
-                return own + self._callee(one, "body") * times + tested
+                tested = self._callee(instruction, "condition") * (times + 1)
+                return own + self._callee(instruction, "body") * times + tested
             case "conditional":
                 return own + max(
-                    (self.own.get(name, NO_COST) for _, name in one.called),
+                    (self.own.get(name, NO_COST) for _, name in instruction.called),
                     key=weight,
                     default=NO_COST,
                 )
         if local.runs_callees:
-            return own + total_of(self.own.get(name, NO_COST) for _, name in one.called)
+            return own + total_of(self.own.get(name, NO_COST) for _, name in instruction.called)
         return own
 
     def self_cost(self, local: Local) -> Total:
@@ -104,7 +104,7 @@ class Composition:
 
     @cached_property
     def _has_memory_on_chip(self) -> bool:
-        texts = (one.site.shape.text for tally in self.tallies.values() for one in tally.locals)
+        texts = (local.site.shape.text for tally in self.tallies.values() for local in tally.locals)
         return any("S(" in text and "T(" in text for text in texts)
 
     def _callee(self, instruction: Instruction, attribute: str) -> Total:
@@ -132,22 +132,22 @@ class Composition:
         return self._fused(computation, sizes) if computation is not None else None
 
     def _xla_cost(self, local: Local) -> Total | None:
-        one = local.instruction
-        if one.opcode == "fusion":
+        instruction = local.instruction
+        if instruction.opcode == "fusion":
             return self._xla_fusion(local)
         if local.xla_work is None or local.xla_bytes is None:
             return None
         work = local.xla_work
         total = Total(work.flops, work.transcendentals, local.xla_bytes)
-        return self._with_called(one, self._with_applied(local, total))
+        return self._with_called(instruction, self._with_applied(local, total))
 
-    def _with_called(self, one: Instruction, total: Total | None) -> Total | None:
-        called = [self.xla.get(name) for _, name in one.called]
-        match one.opcode:
+    def _with_called(self, instruction: Instruction, total: Total | None) -> Total | None:
+        called = [self.xla.get(name) for _, name in instruction.called]
+        match instruction.opcode:
             case "while" | "call" | "async-start":
                 return _known_sum([total, *called])
             case "conditional":
-                return _highest([one for one in called if one is not None], len(called))
+                return _highest([total for total in called if total is not None], len(called))
         return total
 
     def _with_applied(self, local: Local, total: Total) -> Total | None:
@@ -173,13 +173,13 @@ class Composition:
         if fusion.attributes.get("kind") != "kCustom":
             return None
         tallies = (self.tallies.get(name) for _, name in fusion.called)
-        inside = (one for tally in tallies if tally is not None for one in tally.locals)
-        wanted = (one for one in inside if one.instruction.opcode in ("gather", "scatter"))
+        inside = (local for tally in tallies if tally is not None for local in tally.locals)
+        wanted = (local for local in inside if local.instruction.opcode in ("gather", "scatter"))
         return next(wanted, None)
 
 
 def _known_sum(parts: list[Total | None]) -> Total | None:
-    known = [one for one in parts if one is not None]
+    known = [part for part in parts if part is not None]
     return total_of(known) if len(known) == len(parts) else None
 
 
@@ -188,7 +188,7 @@ def _highest(branches: list[Total], expected: int) -> Total | None:
     if len(branches) != expected or not branches:
         return None
     return Total(
-        max(one.flops for one in branches),
-        max(one.transcendentals for one in branches),
-        max(one.bytes_accessed for one in branches),
+        max(branch.flops for branch in branches),
+        max(branch.transcendentals for branch in branches),
+        max(branch.bytes_accessed for branch in branches),
     )

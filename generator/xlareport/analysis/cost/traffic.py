@@ -67,7 +67,9 @@ def transposes_nothing(site: Site) -> bool:
         return False
     before, after = site.operand(0), site.shape
     permutation = site.numbers("dimensions")
-    order = [permutation[one] if one < len(permutation) else -1 for one in minor_to_major(after)]
+    order = [
+        permutation[number] if number < len(permutation) else -1 for number in minor_to_major(after)
+    ]
     return order == minor_to_major(before)
 
 
@@ -113,7 +115,9 @@ def _infeed(site: Site, sizes: Sizes) -> Traffic:
 
 
 def _outfeed(site: Site, sizes: Sizes) -> Traffic:
-    return Traffic(sum(sizes.operand(leaf) for one in site.operands for leaf in leaves(one)), 0)
+    return Traffic(
+        sum(sizes.operand(leaf) for operand in site.operands for leaf in leaves(operand)), 0
+    )
 
 
 def _triangular_solve(site: Site, sizes: Sizes) -> Traffic:

@@ -79,19 +79,27 @@ def reduce_window_count(site: Site) -> int:
         spread = _spread_dimension(site, window)
         if spread is not None:
             return outputs // max(spread, 1) + spread - 1
-    return (prod(one.size for one in window) - 1) * outputs
+    return (prod(window_dimension.size for window_dimension in window) - 1) * outputs
 
 
 def _spread_dimension(site: Site, window: tuple[WindowDimension, ...]) -> int | None:
-    reducing = [n for n, one in enumerate(window) if one.size != 1]
-    padded = [one for one in window if one.pad_low or one.pad_high]
+    reducing = [n for n, window_dimension in enumerate(window) if window_dimension.size != 1]
+    padded = [
+        window_dimension
+        for window_dimension in window
+        if window_dimension.pad_low or window_dimension.pad_high
+    ]
     if len(reducing) != 1 or len(padded) != 1:
         return None
-    one = window[reducing[0]]
-    if not one.pad_low or one.pad_low != one.pad_high or one.size != 2 * one.pad_low + 1:
+    window_dimension = window[reducing[0]]
+    if (
+        not window_dimension.pad_low
+        or window_dimension.pad_low != window_dimension.pad_high
+        or window_dimension.size != 2 * window_dimension.pad_low + 1
+    ):
         return None
     size = site.dimension(site.shape, reducing[0])
-    return size if one.pad_low == size - 1 else None
+    return size if window_dimension.pad_low == size - 1 else None
 
 
 def _dimension(fields: dict[str, list[str]], number: int) -> WindowDimension:

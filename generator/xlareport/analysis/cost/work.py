@@ -124,8 +124,8 @@ class Costs:
         if summed is None:
             return _unknown_cost(module)
         order, composition, runs = summed
-        for one in order:
-            composition.add_as_xla(one)
+        for computation in order:
+            composition.add_as_xla(computation)
         instructions = _instruction_costs(order, composition, runs)
         return _module_cost(module, composition, runs, instructions)
 
@@ -133,11 +133,11 @@ class Costs:
         order = callees_first(module)
         if not order:
             return None
-        tallies = {one.name: self._tally(one) for one in order}
+        tallies = {computation.name: self._tally(computation) for computation in order}
         composition = Composition(module, tallies, Loops(module))
         try:
-            for one in order:
-                composition.add(one)
+            for computation in order:
+                composition.add(computation)
             return _Summed(order, composition, runs_of(order, composition))
         except UncountableError:
             return None
@@ -224,16 +224,17 @@ def _unknown_cost(module: HloModule) -> ModuleCost:
 
 
 def _unknown_ops(instructions: Mapping[InstructionKey, InstructionCost], runs: Runs) -> int:
-    loops = sum(one.count is None for one in runs.trip_counts.values())
+    loops = sum(trip_count.count is None for trip_count in runs.trip_counts.values())
     return loops + sum(
-        one.flops is None or one.bytes_accessed is None for one in instructions.values()
+        instruction.flops is None or instruction.bytes_accessed is None
+        for instruction in instructions.values()
     )
 
 
 def _instruction_costs(
     order: tuple[Computation, ...], composition: Composition, runs: Runs
 ) -> dict[InstructionKey, InstructionCost]:
-    found: dict[InstructionKey, InstructionCost] = {}
+    costs: dict[InstructionKey, InstructionCost] = {}
     products = Products(composition.tallies)
     for computation in order:
         products.add(computation.name)
@@ -241,8 +242,8 @@ def _instruction_costs(
             continue
         for local in composition.tallies[computation.name].locals:
             key = (computation.name, local.instruction.name)
-            found[key] = _instruction_cost(computation, local, composition, runs, products)
-    return found
+            costs[key] = _instruction_cost(computation, local, composition, runs, products)
+    return costs
 
 
 def _instruction_cost(

@@ -132,7 +132,7 @@ class _Teller:
         self._made = _by_name(module)
         self._place = places_of(module)
         parameters = module.entry.parameters if module.entry else ()
-        self._parameters = frozenset(one.name for one in parameters)
+        self._parameters = frozenset(parameter.name for parameter in parameters)
         self._held = dict(_held(files.assignment)) if files.assignment else {}
         self._lives: Mapping[BufferKey, Lifetime] = {}
         self._at_peak: frozenset[BufferKey] | None = None
@@ -181,17 +181,17 @@ class _Teller:
             layout_spaces=layout_spaces(self._module),
             rematerialised=rematerialised(self._module, cost)[:MOST_ROWS],
             estimate=estimate,
-            reported={one.color: one.total_bytes for one in files.usage},
+            reported={space_usage.color: space_usage.total_bytes for space_usage in files.usage},
         )
 
     def _living(self, peak: Sequence[PeakBuffer]) -> Iterator[ValueRow]:
-        for one in peak[:MOST_ROWS]:
-            yield self._peak_row(one.instruction, one.index, one.size)
+        for peak_buffer in peak[:MOST_ROWS]:
+            yield self._peak_row(peak_buffer.instruction, peak_buffer.index, peak_buffer.size)
 
     def _estimated(self, estimate: PeakEstimate) -> Iterator[ValueRow]:
         """Yield what lives at an estimated peak, each with the life that the schedule gives it."""
         entry = self._module.entry
-        order = [one.name for one in entry.instructions] if entry else []
+        order = [instruction.name for instruction in entry.instructions] if entry else []
         for name, size, first, last in estimate.living[:MOST_ROWS]:
             used = order[last] if last < len(order) else ""
             ends = End.USE if used else End.RESULT
@@ -199,14 +199,14 @@ class _Teller:
             life = Lifetime(first, last, len(order), ends, used, None, None)
             yield replace(self._peak_row(name, (), size), life=life, at_peak=True)
 
-    def _scope(self, one: PeakBuffer) -> str:
-        if one.instruction in self._parameters:
+    def _scope(self, peak_buffer: PeakBuffer) -> str:
+        if peak_buffer.instruction in self._parameters:
             return ARGUMENTS
-        return scope_of(one.op_name) or one.op_name
+        return scope_of(peak_buffer.op_name) or peak_buffer.op_name
 
-    def _line(self, one: PeakBuffer) -> str:
-        place = one.place.text if one.place else ""
-        return ARGUMENTS if one.instruction in self._parameters and not place else place
+    def _line(self, peak_buffer: PeakBuffer) -> str:
+        place = peak_buffer.place.text if peak_buffer.place else ""
+        return ARGUMENTS if peak_buffer.instruction in self._parameters and not place else place
 
     def _saving(self, sizes: Mapping[BufferKey, int]) -> Saving | None:
         live = self._files.live
@@ -225,20 +225,20 @@ class _Teller:
         return self._row((instruction, index), size, "", self._held.get((instruction, index)))
 
     def _row(self, key: BufferKey, size: int, shape: str, held: Allocation | None) -> ValueRow:
-        made = self._made.get(key[0])
-        where = self._place(made) if made else None
+        instruction = self._made.get(key[0])
+        where = self._place(instruction) if instruction else None
         return ValueRow(
             instruction=key[0],
             index=key[1],
             size=size,
-            shape=shape or (_element(made.shape, key[1]) if made else ""),
-            opcode=made.opcode if made else "",
+            shape=shape or (_element(instruction.shape, key[1]) if instruction else ""),
+            opcode=instruction.opcode if instruction else "",
             kind=held.kind if held else "",
             allocation=held.index if held else None,
             color=held.color if held else None,
             at_peak=None if self._at_peak is None else key in self._at_peak,
             life=self._lives.get(key),
-            scope=op_name_of(made, self._module) if made else "",
+            scope=op_name_of(instruction, self._module) if instruction else "",
             source=where.short if where else "",
         )
 
@@ -250,7 +250,9 @@ def thinned(curve: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _keys(live: LiveRanges) -> frozenset[BufferKey]:
-    return frozenset((one.instruction, one.index) for one in live.live_at_peak)
+    return frozenset(
+        (live_buffer.instruction, live_buffer.index) for live_buffer in live.live_at_peak
+    )
 
 
 def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]]:
@@ -259,18 +261,18 @@ def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]
             yield (value.instruction, value.index), allocation
 
 
-def _donations(found: Donation, module: HloModule) -> Iterator[DonationRow]:
+def _donations(donation: Donation, module: HloModule) -> Iterator[DonationRow]:
     parameters = module.entry.parameters if module.entry else ()
     rows: list[tuple[int, tuple[int, ...] | None, bool]] = [
-        *((one.parameter, one.output, True) for one in found.aliases),
-        *((parameter, None, True) for parameter, _ in found.donors),
-        *((parameter, output, False) for parameter, output in found.candidates),
+        *((alias.parameter, alias.output, True) for alias in donation.aliases),
+        *((parameter, None, True) for parameter, _ in donation.donors),
+        *((parameter, output, False) for parameter, output in donation.candidates),
     ]
     for number, output, donated in rows:
         if number < len(parameters):
-            made = parameters[number]
-            name = made.metadata.op_name or made.name
-            yield DonationRow(number, name, made.shape.byte_size, output, donated)
+            instruction = parameters[number]
+            name = instruction.metadata.op_name or instruction.name
+            yield DonationRow(number, name, instruction.shape.byte_size, output, donated)
 
 
 def _element(shape: Shape, index: tuple[int, ...]) -> str:
@@ -282,4 +284,4 @@ def _element(shape: Shape, index: tuple[int, ...]) -> str:
 
 
 def _by_name(module: HloModule) -> Mapping[str, Instruction]:
-    return {one.name: one for one in module.instructions}
+    return {instruction.name: instruction for instruction in module.instructions}

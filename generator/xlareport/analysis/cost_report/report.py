@@ -76,7 +76,7 @@ def expense(
     final = module.final
     hlo = final.hlo if final else HloModule("", "", ())
     device, grade = device_of(module.device_words, backend, cost_options or CostOptions())
-    earlier = [one.hlo for one in module.snapshots if one.hlo is not hlo]
+    earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not hlo]
     memory = memory_of(module.memory, hlo, cost)
     peak = memory.peak_lines if memory.at_peak_count else None
     times = least_times(cost, device)

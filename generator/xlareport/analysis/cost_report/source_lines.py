@@ -83,17 +83,17 @@ def source_of_module(
 ) -> SourceReport:
     """Tell of each line what it became; `times` are the least, `read` gives texts where wanted."""
     final, peak = evidence.final, evidence.peak
-    found = {one.name: one for one in parts(final, cost, by_line(final), times)}
+    result = {part.name: part for part in parts(final, cost, by_line(final), times)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
     became = _became(final, cost, times)
-    living = {one.name: one.size for one in peak} if peak is not None else None
-    known = [name for name in found if name in places]
+    living = {share.name: share.size for share in peak} if peak is not None else None
+    known = [name for name in result if name in places]
     lines = tuple(
         SourceLine(
             place=places[name],
-            cost=found[name],
+            cost=result[name],
             peak_bytes=None if living is None else living.get(name, 0),
             stablehlo=tuple(given.get(name, ())[:_MOST_OF_EACH]),
             stablehlo_count=len(given.get(name, ())),
@@ -105,38 +105,40 @@ def source_of_module(
         )
         for name in known[:MOST_LINES]
     )
-    return SourceReport(lines, len(known), found.get("", CostPart("")), has_stablehlo=bool(given))
+    return SourceReport(lines, len(known), result.get("", CostPart("")), has_stablehlo=bool(given))
 
 
 def _places(module: HloModule) -> Mapping[str, SourcePlace]:
     place = places_of(module)
-    every = (place(one) for part in module.computations for one in part.instructions)
-    return {one.text: one for one in every if one is not None}
+    every = (
+        place(instruction) for part in module.computations for instruction in part.instructions
+    )
+    return {source_place.text: source_place for source_place in every if source_place is not None}
 
 
 def _given(operations: Sequence[Operation]) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for one in operations:
-        where = innermost(SourcePlace(file, line) for file, line in one.frames)
+    result: dict[str, list[str]] = {}
+    for operation in operations:
+        where = innermost(SourcePlace(file, line) for file, line in operation.frames)
         if where is not None:
-            found.setdefault(where.text, []).append(one.text)
-    return found
+            result.setdefault(where.text, []).append(operation.text)
+    return result
 
 
 def _instructions(module: HloModule) -> Mapping[str, list[Instruction]]:
     place = places_of(module)
-    found: dict[str, list[Instruction]] = {}
+    instructions: dict[str, list[Instruction]] = {}
     for part in module.computations:
-        for one in part.instructions:
-            where = place(one) if one.opcode != "parameter" else None
+        for instruction in part.instructions:
+            where = place(instruction) if instruction.opcode != "parameter" else None
             if where is not None:
-                found.setdefault(where.text, []).append(one)
-    return found
+                instructions.setdefault(where.text, []).append(instruction)
+    return instructions
 
 
-def _short(one: Instruction) -> str:
-    inside = ", ".join(f"%{name}" for name in one.operands) or one.argument
-    return f"%{one.name} = {one.shape.text} {one.opcode}({inside})"
+def _short(instruction: Instruction) -> str:
+    inside = ", ".join(f"%{name}" for name in instruction.operands) or instruction.argument
+    return f"%{instruction.name} = {instruction.shape.text} {instruction.opcode}({inside})"
 
 
 def _became(
@@ -144,21 +146,23 @@ def _became(
 ) -> Mapping[str, list[Became]]:
     """Return what does a line's work, dearest first; what is inside a fusion as that fusion."""
     place, around = places_of(module), dict(_fusions(module))
-    found: dict[str, dict[tuple[str, str], Counter[str]]] = {}
+    counts: dict[str, dict[tuple[str, str], Counter[str]]] = {}
     for part in module.computations:
-        for one in part.instructions:
-            where = place(one) if (part.name, one.name) in cost.instructions else None
-            if where is None or one.opcode in ("parameter", "constant", "tuple", "fusion"):
+        for instruction in part.instructions:
+            where = (
+                place(instruction) if (part.name, instruction.name) in cost.instructions else None
+            )
+            if where is None or instruction.opcode in ("parameter", "constant", "tuple", "fusion"):
                 continue
-            holder = _outermost((part.name, one.name), around)
-            found.setdefault(where.text, {}).setdefault(holder, Counter())[one.opcode] += 1
+            holder = _outermost((part.name, instruction.name), around)
+            counts.setdefault(where.text, {}).setdefault(holder, Counter())[instruction.opcode] += 1
 
     def dearest(key: tuple[str, str]) -> float:
         return -times.get(key, 0.0)
 
     return {
         line: [Became(*key, tuple(held[key].most_common())) for key in sorted(held, key=dearest)]
-        for line, held in found.items()
+        for line, held in counts.items()
     }
 
 
@@ -174,9 +178,9 @@ def _outermost(key: tuple[str, str], around: Mapping[str, tuple[str, str]]) -> t
 def _fusions(module: HloModule) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield fused computations with the fusion that runs each: (computation, instruction)."""
     for part in module.computations:
-        for one in part.instructions:
-            if one.opcode == "fusion":
-                yield from ((name, (part.name, one.name)) for _, name in one.called)
+        for instruction in part.instructions:
+            if instruction.opcode == "fusion":
+                yield from ((name, (part.name, instruction.name)) for _, name in instruction.called)
 
 
 def _excerpt(place: SourcePlace, read: ReadLines) -> tuple[tuple[int, str], ...]:

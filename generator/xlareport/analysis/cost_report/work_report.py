@@ -102,16 +102,18 @@ class CollectiveRow:
 
 def totals(cost: ModuleCost) -> Totals:
     """Sum up one run of a module."""
-    apart = [one for one in cost.instructions.values() if not one.fused]
+    apart = [instruction for instruction in cost.instructions.values() if not instruction.fused]
     counted = cost.flops is not None
     return Totals(
         flops=cost.flops,
         transcendentals=cost.transcendentals,
-        bytes_read=sum((one.bytes_read or 0) * one.counted for one in apart) if counted else None,
-        bytes_written=sum((one.bytes_written or 0) * one.counted for one in apart)
+        bytes_read=sum((cost.bytes_read or 0) * cost.counted for cost in apart)
         if counted
         else None,
-        main_memory_bytes=sum((one.main_memory_bytes or 0) * one.counted for one in apart)
+        bytes_written=sum((cost.bytes_written or 0) * cost.counted for cost in apart)
+        if counted
+        else None,
+        main_memory_bytes=sum((cost.main_memory_bytes or 0) * cost.counted for cost in apart)
         if counted
         else None,
         xla_flops=cost.xla_flops,
@@ -127,12 +129,12 @@ def heavy_rows(
 ) -> Iterator[HeavyRow]:
     """Yield the instructions that need most time by estimate, the heaviest first."""
     place = places_of(module)
-    for one in heaviest(cost, device, count):
-        instruction = module.by_name[one.computation].by_name[one.instruction]
-        least, where = least_time(one.cost, device), place(instruction)
+    for heavy in heaviest(cost, device, count):
+        instruction = module.by_name[heavy.computation].by_name[heavy.instruction]
+        least, where = least_time(heavy.cost, device), place(instruction)
         if least is not None:
             yield HeavyRow(
-                heavy=one,
+                heavy=heavy,
                 least=least,
                 opcode=instruction.opcode,
                 shape=instruction.shape.text,
@@ -143,10 +145,10 @@ def heavy_rows(
 
 def uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
     """Yield the instructions that could not be counted, in the order of the module."""
-    for (computation, name), one in cost.instructions.items():
-        if one.flops is None or one.bytes_accessed is None:
+    for (computation, name), instruction in cost.instructions.items():
+        if instruction.flops is None or instruction.bytes_accessed is None:
             opcode = module.by_name[computation].by_name[name].opcode
-            yield Uncounted(computation, name, opcode, one.note or _MISSING)
+            yield Uncounted(computation, name, opcode, instruction.note or _MISSING)
 
 
 _MISSING = "what it does or moves could not be counted"
@@ -181,21 +183,21 @@ class _Inside:
     def __init__(self, module: HloModule, cost: ModuleCost, device: Device) -> None:
         self._module = module
         self._own: dict[str, float] = {}
-        for (computation, _), one in cost.instructions.items():
-            seconds = total_time(one, device)
+        for (computation, _), instruction in cost.instructions.items():
+            seconds = total_time(instruction, device)
             self._own[computation] = self._own.get(computation, 0.0) + seconds
 
     def seconds(self, name: str) -> float:
         """Return the least time of a computation over all its runs, each callee once."""
         waiting, seen = [name], set[str]()
         while waiting:
-            one = waiting.pop()
-            computation = self._module.by_name.get(one)
-            if one in seen or computation is None:
+            text = waiting.pop()
+            computation = self._module.by_name.get(text)
+            if text in seen or computation is None:
                 continue
-            seen.add(one)
+            seen.add(text)
             waiting += [called for inner in computation.instructions for _, called in inner.called]
-        return sum(self._own.get(one, 0.0) for one in seen)
+        return sum(self._own.get(text, 0.0) for text in seen)
 
 
 def collective_rows(
@@ -203,13 +205,13 @@ def collective_rows(
 ) -> Iterator[CollectiveRow]:
     """Yield the collectives in the order of the module; `earlier` are the snapshots before."""
     place = places_of(module)
-    made = reshardings(module, earlier)
-    for one in collectives(module, cost):
-        instruction = module.by_name[one.computation].by_name[one.instruction]
+    result = reshardings(module, earlier)
+    for collective in collectives(module, cost):
+        instruction = module.by_name[collective.computation].by_name[collective.instruction]
         where = place(instruction)
         yield CollectiveRow(
-            one=one,
-            reshardings=made.get((one.computation, one.instruction), ()),
+            one=collective,
+            reshardings=result.get((collective.computation, collective.instruction), ()),
             scope=instruction.metadata.op_name,
             source=where.short if where else "",
         )

@@ -41,9 +41,9 @@ def case_of(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | No
         before=module.snapshots[0].hlo if len(module.snapshots) > 1 else None,
         decisions=linked,
         cycles=estimated_cycles(module.snapshots[-1].hlo),
-        moments=frozenset(one.name.stage or "" for one in module.files.artifacts),
+        moments=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=memory_figures(memory.assignment, memory.live, memory.usage),
-        settings={one.name: one.value for one in module.settings},
+        settings={setting.name: setting.value for setting in module.settings},
         is_optimised=finished,
     )
 
@@ -51,10 +51,10 @@ def case_of(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | No
 def estimated_cycles(module: HloModule) -> Mapping[Where, int]:
     """Return the compiler's estimates for one run of each instruction; empty where it has none."""
     return {
-        (computation.name, one.name): int(found[1])
+        (computation.name, instruction.name): int(match[1])
         for computation in module.computations
-        for one in computation.instructions
-        if (found := _CYCLES.search(one.attributes_text))
+        for instruction in computation.instructions
+        if (match := _CYCLES.search(instruction.attributes_text))
     }
 
 

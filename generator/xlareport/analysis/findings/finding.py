@@ -70,19 +70,19 @@ class Case:
 
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield what runs by itself: no instruction inside a fusion or applied to scalars."""
-        for computation, one, cost in self.reached(self.module):
+        for computation, instruction, cost in self.reached(self.module):
             if not cost.fused:
-                yield computation, one, cost
+                yield computation, instruction, cost
 
     def reached(
         self, module: HloModule
     ) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield every instruction whose cost is known of, in the order of the module."""
         for computation in module.computations:
-            for one in computation.instructions:
-                cost = self.cost.instructions.get((computation.name, one.name))
+            for instruction in computation.instructions:
+                cost = self.cost.instructions.get((computation.name, instruction.name))
                 if cost is not None:
-                    yield computation, one, cost
+                    yield computation, instruction, cost
 
     def least(self, cost: InstructionCost) -> float:
         """Return the least time of all runs of an instruction; 0 where it is not known."""
@@ -111,6 +111,6 @@ def each_run(counted: int) -> str:
 
 def listed(names: Iterable[str], most: int = 3) -> str:
     """Return names as code, the first few: `a`, `b` and 4 more."""
-    found = list(names)
-    said = ", ".join(f"`{one}`" for one in found[:most])
-    return said if len(found) <= most else f"{said} and {len(found) - most} more"
+    result = list(names)
+    message = ", ".join(f"`{text}`" for text in result[:most])
+    return message if len(result) <= most else f"{message} and {len(result) - most} more"

@@ -11,16 +11,24 @@ LEAST_BYTES = MEBIBYTE
 
 def gathered_once(case: Case) -> Iterator[Finding]:
     """Report large all-gathers with a single user that is no further collective."""
-    for one in collectives(case.module, case.cost):
-        user = _only_user(case, one) if one.kind == "all-gather" and one.counted else ""
-        if user and (one.wire_bytes or 0) >= LEAST_BYTES:
+    for collective in collectives(case.module, case.cost):
+        user = (
+            _only_user(case, collective)
+            if collective.kind == "all-gather" and collective.counted
+            else ""
+        )
+        if user and (collective.wire_bytes or 0) >= LEAST_BYTES:
             yield Finding(
                 rule="gathered-once",
                 title="Gathered from all devices and used once",
-                places=((one.computation, one.instruction), (one.computation, user)),
+                places=(
+                    (collective.computation, collective.instruction),
+                    (collective.computation, user),
+                ),
                 evidence=(
-                    f"For `{one.instruction}` each of {one.group_size} devices sends "
-                    f"{units.byte_size(one.wire_bytes or 0)} or more{each_run(one.counted)}, and "
+                    f"For `{collective.instruction}` each of {collective.group_size} devices sends "
+                    f"{units.byte_size(collective.wire_bytes or 0)} or "
+                    f"more{each_run(collective.counted)}, and "
                     f"`{user}` alone uses the result."
                 ),
                 suggestion=(
@@ -28,15 +36,20 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                     "operand or of its partner in the product moves less."
                 ),
                 grade="matched",
-                weight=case.time_of_bytes(float(one.wire_bytes or 0) * one.counted),
+                weight=case.time_of_bytes(float(collective.wire_bytes or 0) * collective.counted),
             )
 
 
 def _only_user(case: Case, gather: Collective) -> str:
     computation = case.module.by_name[gather.computation]
-    found = computation.users.get(gather.instruction, ())
-    if len(found) == 1 and found[0].opcode.endswith("-done"):
-        found = computation.users.get(found[0].name, ())
-    if len(found) != 1 or found[0].opcode in ("tuple", "while", "reduce-scatter", "all-reduce"):
+    instructions = computation.users.get(gather.instruction, ())
+    if len(instructions) == 1 and instructions[0].opcode.endswith("-done"):
+        instructions = computation.users.get(instructions[0].name, ())
+    if len(instructions) != 1 or instructions[0].opcode in (
+        "tuple",
+        "while",
+        "reduce-scatter",
+        "all-reduce",
+    ):
         return ""
-    return found[0].name
+    return instructions[0].name

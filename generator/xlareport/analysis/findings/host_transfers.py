@@ -21,15 +21,18 @@ _CALLS = (
 
 def host_transfers(case: Case) -> Iterator[Finding]:
     """Report what talks to the host and runs more than once."""
-    for computation, one, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled():
         in_loop = cost.counted > 1 or (cost.executions is None and cost.counted > 0)
-        if in_loop and _talks_to_host(one):
+        if in_loop and _talks_to_host(instruction):
             times = "an unknown number of" if cost.executions is None else str(cost.executions)
             yield Finding(
                 rule="host-transfers",
                 title="Talks to the host inside a loop",
-                places=((computation.name, one.name),),
-                evidence=f"`{one.name}` ({one.opcode}) waits for the host in {times} runs.",
+                places=((computation.name, instruction.name),),
+                evidence=(
+                    f"`{instruction.name}` ({instruction.opcode}) waits for the host in {times} "
+                    "runs."
+                ),
                 suggestion=(
                     "Collect the values in the loop and transfer them once after it, or leave out "
                     "the callback or debug print."
@@ -39,9 +42,9 @@ def host_transfers(case: Case) -> Iterator[Finding]:
             )
 
 
-def _talks_to_host(one: Instruction) -> bool:
-    if one.opcode in _ALWAYS:
+def _talks_to_host(instruction: Instruction) -> bool:
+    if instruction.opcode in _ALWAYS:
         return True
-    if one.opcode in _MAYBE:
-        return one.attributes.get("is_host_transfer") == "true"
-    return one.opcode == "custom-call" and target_of(one) in _CALLS
+    if instruction.opcode in _MAYBE:
+        return instruction.attributes.get("is_host_transfer") == "true"
+    return instruction.opcode == "custom-call" and target_of(instruction) in _CALLS

@@ -10,14 +10,17 @@ LEAST_BYTES = MEBIBYTE
 
 def large_constants(case: Case) -> Iterator[Finding]:
     """Report constants of a mebibyte and more."""
-    for computation, one, _ in case.reached(case.module):
-        size = one.shape.byte_size
-        if one.opcode == "constant" and size is not None and size >= LEAST_BYTES:
+    for computation, instruction, _ in case.reached(case.module):
+        size = instruction.shape.byte_size
+        if instruction.opcode == "constant" and size is not None and size >= LEAST_BYTES:
             yield Finding(
                 rule="large-constants",
                 title="A large constant in the program",
-                places=((computation.name, one.name),),
-                evidence=f"`{one.name}` is `{one.shape.text[:120]}`, {units.byte_size(size)}.",
+                places=((computation.name, instruction.name),),
+                evidence=(
+                    f"`{instruction.name}` is `{instruction.shape.text[:120]}`, "
+                    f"{units.byte_size(size)}."
+                ),
                 suggestion=(
                     "Pass it as an argument: a value that the traced function closes over becomes "
                     "part of the program, of its compile time and of every copy of it."

@@ -16,15 +16,15 @@ _MOVING = frozenset({"copy", "transpose", "bitcast", "reshape", "parameter"})
 
 def layout_copies(case: Case) -> Iterator[Finding]:
     """Report copies and transposes that run by themselves and take a noticeable part."""
-    for computation, one, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled():
         seconds = case.least(cost)
-        if case.is_noticeable(seconds, LEAST_SHARE) and _only_moves(case, computation, one):
+        if case.is_noticeable(seconds, LEAST_SHARE) and _only_moves(case, computation, instruction):
             yield Finding(
                 rule="layout-copies",
                 title="A copy that only changes the layout",
-                places=((computation.name, one.name),),
+                places=((computation.name, instruction.name),),
                 evidence=(
-                    f"`{one.name}` moves {units.byte_size(cost.bytes_accessed or 0)}"
+                    f"`{instruction.name}` moves {units.byte_size(cost.bytes_accessed or 0)}"
                     f"{each_run(cost.counted)} and computes nothing: "
                     f"{units.share(case.share(seconds))} of the module's least time."
                 ),
@@ -37,23 +37,25 @@ def layout_copies(case: Case) -> Iterator[Finding]:
             )
 
 
-def _only_moves(case: Case, computation: Computation, one: Instruction) -> bool:
-    if one.opcode in ("copy", "transpose"):
-        return _changes_order(computation, one)
-    if one.opcode != "fusion":
+def _only_moves(case: Case, computation: Computation, instruction: Instruction) -> bool:
+    if instruction.opcode in ("copy", "transpose"):
+        return _changes_order(computation, instruction)
+    if instruction.opcode != "fusion":
         return False
     inside = [
         inner.opcode
-        for _, name in one.called
+        for _, name in instruction.called
         for inner in getattr(case.module.by_name.get(name), "instructions", ())
     ]
     moves = "copy" in inside or "transpose" in inside
     return moves and _MOVING.issuperset(inside)
 
 
-def _changes_order(computation: Computation, one: Instruction) -> bool:
+def _changes_order(computation: Computation, instruction: Instruction) -> bool:
     try:
-        source = Site(one, shapes_of(computation)).operand(0)
+        source = Site(instruction, shapes_of(computation)).operand(0)
     except UncountableError:
         return False
-    return one.opcode == "transpose" or minor_to_major(source) != minor_to_major(one.shape)
+    return instruction.opcode == "transpose" or minor_to_major(source) != minor_to_major(
+        instruction.shape
+    )

@@ -19,7 +19,7 @@ def out_of_memory(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="out-of-memory",
         title="The program did not fit into the memory of the device",
-        places=tuple((where.name, one.name) for where, one in _largest(case)),
+        places=tuple((where.name, instruction.name) for where, instruction in _largest(case)),
         evidence=f"The compiler wrote `{noted[0]}`, as it does when it gives up.{_sizes(case)}",
         suggestion=(
             "The page of memory has what lives at the fullest moment and why. Smaller batches, "
@@ -44,5 +44,9 @@ def _sizes(case: Case) -> str:
 
 def _largest(case: Case) -> list[tuple[Computation, Instruction]]:
     """Return the instructions with the largest results, of those that run by themselves."""
-    made = [(where, one) for where, one, _ in case.scheduled() if one.opcode != "parameter"]
-    return sorted(made, key=lambda each: -(each[1].shape.byte_size or 0))[:MOST_PLACES]
+    result = [
+        (where, instruction)
+        for where, instruction, _ in case.scheduled()
+        if instruction.opcode != "parameter"
+    ]
+    return sorted(result, key=lambda each: -(each[1].shape.byte_size or 0))[:MOST_PLACES]

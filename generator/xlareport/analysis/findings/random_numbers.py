@@ -30,21 +30,21 @@ def random_numbers(case: Case) -> Iterator[Finding]:
     """
     if not any(cost.matrix_flops for _, _, cost in case.scheduled()):
         return
-    found = [
-        (case.least(cost), (computation.name, one.name))
-        for computation, one, cost in case.scheduled()
-        if _is_random(one)
+    result = [
+        (case.least(cost), (computation.name, instruction.name))
+        for computation, instruction, cost in case.scheduled()
+        if _is_random(instruction)
     ]
-    seconds = sum(one for one, _ in found)
+    seconds = sum(one for one, _ in result)
     if not case.is_noticeable(seconds, LEAST_SHARE) or case.share(seconds) > MOST_SHARE:
         return
-    found.sort(key=lambda pair: (-pair[0], pair[1]))
+    result.sort(key=lambda pair: (-pair[0], pair[1]))
     yield Finding(
         rule="random-numbers",
         title="Random numbers in the hot path",
-        places=tuple(place for _, place in found[:MOST_PLACES]),
+        places=tuple(place for _, place in result[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(found), 'instruction')} make random numbers: "
+            f"{units.plural(len(result), 'instruction')} make random numbers: "
             f"{units.share(case.share(seconds))} of the module's least time."
         ),
         suggestion=(
@@ -56,6 +56,6 @@ def random_numbers(case: Case) -> Iterator[Finding]:
     )
 
 
-def _is_random(one: Instruction) -> bool:
-    scope = one.metadata.op_name
-    return one.opcode in _OPCODES or any(word in scope for word in _WORDS)
+def _is_random(instruction: Instruction) -> bool:
+    scope = instruction.metadata.op_name
+    return instruction.opcode in _OPCODES or any(word in scope for word in _WORDS)

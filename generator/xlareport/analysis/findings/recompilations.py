@@ -15,7 +15,7 @@ def recompilation(group: RetraceGroup) -> Finding:
     return Finding(
         rule="recompilations",
         title="One function, compiled again and again",
-        places=tuple((one.files.key, "") for one in group.members),
+        places=tuple((member.files.key, "") for member in group.members),
         evidence=(
             f"{group.name} was compiled {units.plural(len(group.members), 'time')}: "
             f"{_differences(group.differences)} That it is one function is a guess: "
@@ -30,14 +30,16 @@ def recompilation(group: RetraceGroup) -> Finding:
     )
 
 
-def _differences(found: Sequence[Difference]) -> str:
-    if not found:
+def _differences(differences: Sequence[Difference]) -> str:
+    if not differences:
         return "nothing that the dump shows differs."
-    said = "; ".join(f"{one.what} is {_values(one.values)}" for one in found[:_SHOWN])
-    more = len(found) - _SHOWN
+    message = "; ".join(
+        f"{difference.what} is {_values(difference.values)}" for difference in differences[:_SHOWN]
+    )
+    more = len(differences) - _SHOWN
     rest = f", and {units.plural(more, 'more difference')}" if more > 0 else ""
-    return f"{said}{rest}."
+    return f"{message}{rest}."
 
 
 def _values(values: Sequence[str]) -> str:
-    return ", then ".join(one[:_LONGEST] or "absent" for one in dict.fromkeys(values))
+    return ", then ".join(value[:_LONGEST] or "absent" for value in dict.fromkeys(values))

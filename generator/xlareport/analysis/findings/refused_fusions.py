@@ -20,27 +20,27 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
     Only the last word of the pass counts, and only where there is a user to be fused into.
     """
     refused: dict[str, list[tuple[float, Where, tuple[str, ...]]]] = defaultdict(list)
-    for computation, one, cost in case.scheduled():
-        place = (computation.name, one.name)
+    for computation, instruction, cost in case.scheduled():
+        place = (computation.name, instruction.name)
         reason = _last_word(case.decisions.get(place))
-        users = _consumers(computation, one) if reason else ()
+        users = _consumers(computation, instruction) if reason else ()
         if users:
             refused[reason].append((case.least(cost), place, users))
-    for reason, found in sorted(refused.items()):
-        seconds = sum(one for one, _, _ in found)
+    for reason, item in sorted(refused.items()):
+        seconds = sum(one for one, _, _ in item)
         if case.is_noticeable(seconds, LEAST_SHARE):
-            yield _finding(case, reason, sorted(found, key=lambda one: (-one[0], one[1])))
+            yield _finding(case, reason, sorted(item, key=lambda item: (-item[0], item[1])))
 
 
-def _finding(case: Case, reason: str, found: list[tuple[float, Where, tuple[str, ...]]]) -> Finding:
-    seconds = sum(one for one, _, _ in found)
-    _, (_, first), users = found[0]
+def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str, ...]]]) -> Finding:
+    seconds = sum(one for one, _, _ in value)
+    _, (_, first), users = value[0]
     return Finding(
         rule="refused-fusions",
         title="Not fused into what uses it",
-        places=tuple(place for _, place, _ in found[:MOST_PLACES]),
+        places=tuple(place for _, place, _ in value[:MOST_PLACES]),
         evidence=(
-            f"The fusion pass says of {units.plural(len(found), 'instruction')}: {reason}. The "
+            f"The fusion pass says of {units.plural(len(value), 'instruction')}: {reason}. The "
             f"consumers of `{first}` are {listed(users)}. Together "
             f"{units.share(case.share(seconds))} of the module's least time."
         ),
@@ -55,21 +55,25 @@ def _finding(case: Case, reason: str, found: list[tuple[float, Where, tuple[str,
 
 def _last_word(linked: LinkedDecisions | None) -> str:
     """Return the reason for the refusal with which the steps end; empty where they end in none."""
-    told = [one for one in linked.decisions if one.kind != "update_priority"] if linked else []
-    if not told or told[-1].kind == "fusion":
+    fusion_decisions = (
+        [decision for decision in linked.decisions if decision.kind != "update_priority"]
+        if linked
+        else []
+    )
+    if not fusion_decisions or fusion_decisions[-1].kind == "fusion":
         return ""
-    return told[-1].reason.partition(":")[0][:_LONGEST].replace("`", "'")
+    return fusion_decisions[-1].reason.partition(":")[0][:_LONGEST].replace("`", "'")
 
 
-def _consumers(computation: Computation, one: Instruction) -> tuple[str, ...]:
+def _consumers(computation: Computation, instruction: Instruction) -> tuple[str, ...]:
     """Return the users that are work, those behind a renaming included."""
-    found: dict[str, None] = {}
-    waiting, seen = [one.name], {one.name}
+    result: dict[str, None] = {}
+    waiting, seen = [instruction.name], {instruction.name}
     while waiting:
         for user in computation.users.get(waiting.pop(), ()):
             if user.opcode in ("bitcast", "get-tuple-element") and user.name not in seen:
                 seen.add(user.name)
                 waiting.append(user.name)
             elif user.opcode not in _NO_CONSUMER:
-                found[user.name] = None
-    return tuple(found)
+                result[user.name] = None
+    return tuple(result)

@@ -48,5 +48,7 @@ RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
 def findings(case: Case) -> tuple[Finding, ...]:
     """Return what the rules say of a module, what weighs most first."""
     rules = RULES if case.is_optimised else OF_THE_PROGRAM
-    found = [one for rule in rules for one in rule(case)]
-    return tuple(sorted(found, key=lambda one: (-one.weight, one.rule, one.places)))
+    findings = [finding for rule in rules for finding in rule(case)]
+    return tuple(
+        sorted(findings, key=lambda finding: (-finding.weight, finding.rule, finding.places))
+    )

@@ -22,17 +22,20 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     roofline, even if all others reached it.
     """
     rows = [
-        (case.cycles[place] * cost.counted, _least(case, computation, one, cost), place)
-        for computation, one, cost in case.scheduled()
-        if (place := (computation.name, one.name)) in case.cycles and one.opcode == "fusion"
+        (case.cycles[place] * cost.counted, _least(case, computation, instruction, cost), place)
+        for computation, instruction, cost in case.scheduled()
+        if (place := (computation.name, instruction.name)) in case.cycles
+        and instruction.opcode == "fusion"
     ]
     cycles, seconds = sum(row[0] for row in rows), sum(row[1] for row in rows)
-    found = [
+    result = [
         (row[0] / cycles, row[1] / seconds, row[2])
         for row in rows
         if cycles and seconds and case.cycles[row[2]] >= LEAST_CYCLES
     ]
-    slow = [one for one in found if one[0] >= LEAST_SHARE and one[1] < MOST_OF_ROOFLINE * one[0]]
+    slow = [
+        item for item in result if item[0] >= LEAST_SHARE and item[1] < MOST_OF_ROOFLINE * item[0]
+    ]
     for expected, least, place in sorted(slow, reverse=True)[:MOST_PLACES]:
         yield Finding(
             rule="slow-fusions",
@@ -54,12 +57,14 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
         )
 
 
-def _least(case: Case, computation: Computation, one: Instruction, cost: InstructionCost) -> float:
+def _least(
+    case: Case, computation: Computation, instruction: Instruction, cost: InstructionCost
+) -> float:
     """Return the least time as if all that it reads and writes came through the main memory.
 
     What lies on the chip costs no such traffic, but it is not read for nothing either.
     """
-    operands = (computation.by_name.get(name) for name in one.operand_names)
-    shapes = [one.shape, *(found.shape for found in operands if found is not None)]
+    operands = (computation.by_name.get(name) for name in instruction.operand_names)
+    shapes = [instruction.shape, *(operand.shape for operand in operands if operand is not None)]
     size = sum(shape.byte_size or 0 for shape in shapes)
     return max(case.least(cost), case.time_of_bytes(size) * cost.counted)

@@ -13,7 +13,7 @@ LEAST_SHARE = 0.05
 
 def starved_products(case: Case) -> Iterator[Finding]:
     """Report products that cannot reach a tenth of the peak, by the roofline's estimate."""
-    for computation, one, cost in case.scheduled():
+    for computation, instruction, cost in case.scheduled():
         least, seconds = least_time(cost, case.device), case.least(cost)
         if not cost.matrix_flops or least is None or not case.is_noticeable(seconds, LEAST_SHARE):
             continue
@@ -23,9 +23,10 @@ def starved_products(case: Case) -> Iterator[Finding]:
             yield Finding(
                 rule="starved-products",
                 title="A product that waits for memory",
-                places=((computation.name, one.name),),
+                places=((computation.name, instruction.name),),
                 evidence=(
-                    f"`{one.name}` does {intensity:.1f} flops for each byte that it moves; by the "
+                    f"`{instruction.name}` does {intensity:.1f} flops for each byte that it moves; "
+                    "by the "
                     f"figures of {case.device.name} it cannot pass {reached:.0%} of the peak."
                 ),
                 suggestion=(

@@ -16,18 +16,19 @@ _NO_BUFFER = frozenset({"bitcast", "tuple", "get-tuple-element", "while", "call"
 
 def tile_padding(case: Case) -> Iterator[Finding]:
     """Report results that take much more memory than their data, with the waste."""
-    for computation, one, cost in case.scheduled():
-        if one.opcode in _NO_BUFFER or one.opcode.endswith("-done"):
+    for computation, instruction, cost in case.scheduled():
+        if instruction.opcode in _NO_BUFFER or instruction.opcode.endswith("-done"):
             continue
-        data, padded = _sizes(one.shape)
+        data, padded = _sizes(instruction.shape)
         if padded - data < LEAST_WASTE or padded < LEAST_FACTOR * data:
             continue
         yield Finding(
             rule="tile-padding",
             title="Mostly padding",
-            places=((computation.name, one.name),),
+            places=((computation.name, instruction.name),),
             evidence=(
-                f"`{one.name}`, `{one.shape.text[:120]}`, holds {units.byte_size(data)} of data in "
+                f"`{instruction.name}`, `{instruction.shape.text[:120]}`, holds "
+                f"{units.byte_size(data)} of data in "
                 f"{units.byte_size(padded)}: its tiles are {1 - data / padded:.0%} padding."
             ),
             suggestion=(

@@ -17,7 +17,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     if entry is None or not pairs:
         return
     parameters = [entry.parameters[number] for number, _ in pairs]
-    size = sum(one.shape.byte_size or 0 for one in parameters)
+    size = sum(parameter.shape.byte_size or 0 for parameter in parameters)
     if size < LEAST_BYTES:
         return
     fits = ", ".join(f"{number} for {_output(path)}" for number, path in pairs[:_SHOWN])
@@ -25,7 +25,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     yield Finding(
         rule="undonated-inputs",
         title="Inputs that are kept beside outputs of the same form",
-        places=tuple((entry.name, one.name) for one in parameters[:MOST_PLACES]),
+        places=tuple((entry.name, parameter.name) for parameter in parameters[:MOST_PLACES]),
         evidence=(
             f"{units.plural(len(pairs), 'input')} of {units.byte_size(size)} could be overwritten "
             f"by an output of the same type, dimensions and layout: {fits}{more}. The header of "

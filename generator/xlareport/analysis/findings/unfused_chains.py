@@ -16,29 +16,35 @@ _SWITCHED_OFF = "xla_disable_hlo_passes"
 
 def unfused_chains(case: Case) -> Iterator[Finding]:
     """Report chains of elementwise instructions, each the only user of the one before."""
-    found = []
+    result = []
     for computation in case.module.computations:
         for chain in _chains(case, computation):
-            costs = [case.cost.instructions[computation.name, one.name] for one in chain]
+            costs = [
+                case.cost.instructions[computation.name, instruction.name] for instruction in chain
+            ]
             seconds = sum(map(case.least, costs))
             if len(chain) >= LEAST_LENGTH and case.is_noticeable(seconds, LEAST_SHARE):
-                found.append((seconds, computation.name, chain))
-    if found:
-        yield _finding(case, sorted(found, key=lambda one: (-one[0], one[2][0].name)))
+                result.append((seconds, computation.name, chain))
+    if result:
+        yield _finding(case, sorted(result, key=lambda item: (-item[0], item[2][0].name)))
 
 
-def _finding(case: Case, found: list[tuple[float, str, list[Instruction]]]) -> Finding:
-    between = sum(one.shape.byte_size or 0 for _, _, chain in found for one in chain[:-1])
-    seconds = sum(one for one, _, _ in found)
-    _, name, longest = found[0]
-    places = (name, longest), *((other, chain[:1]) for _, other, chain in found[1:])
+def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> Finding:
+    between = sum(
+        instruction.shape.byte_size or 0 for _, _, chain in value for instruction in chain[:-1]
+    )
+    seconds = sum(one for one, _, _ in value)
+    _, name, longest = value[0]
+    places = (name, longest), *((other, chain[:1]) for _, other, chain in value[1:])
     return Finding(
         rule="unfused-chains",
         title="Elementwise work that is not fused",
-        places=tuple((where, one.name) for where, chain in places for one in chain)[:MOST_PLACES],
+        places=tuple((where, instruction.name) for where, chain in places for instruction in chain)[
+            :MOST_PLACES
+        ],
         evidence=(
             f"{len(longest)} elementwise instructions, from `{longest[0].name}` to "
-            f"`{longest[-1].name}`, follow one another; {units.plural(len(found), 'such chain')} "
+            f"`{longest[-1].name}`, follow one another; {units.plural(len(value), 'such chain')} "
             f"write {units.byte_size(between)} between them and take "
             f"{units.share(case.share(seconds))} of the least time.{_blocked(case)}"
         ),
@@ -61,11 +67,11 @@ def _blocked(case: Case) -> str:
 
 def _chains(case: Case, computation: Computation) -> Iterator[list[Instruction]]:
     seen: set[str] = set()
-    for one in computation.instructions:
-        if one.name in seen or not _is_elementwise(case, computation, one):
+    for instruction in computation.instructions:
+        if instruction.name in seen or not _is_elementwise(case, computation, instruction):
             continue
-        chain = [one]
-        following = _next(case, computation, one)
+        chain = [instruction]
+        following = _next(case, computation, instruction)
         while following is not None and following.name not in seen:
             chain.append(following)
             seen.add(following.name)
@@ -73,17 +79,17 @@ def _chains(case: Case, computation: Computation) -> Iterator[list[Instruction]]
         yield chain
 
 
-def _next(case: Case, computation: Computation, one: Instruction) -> Instruction | None:
-    users = computation.users.get(one.name, ())
+def _next(case: Case, computation: Computation, instruction: Instruction) -> Instruction | None:
+    users = computation.users.get(instruction.name, ())
     if len(users) != 1 or not _is_elementwise(case, computation, users[0]):
         return None
-    same = users[0].shape.element_count == one.shape.element_count
+    same = users[0].shape.element_count == instruction.shape.element_count
     return users[0] if same else None
 
 
-def _is_elementwise(case: Case, computation: Computation, one: Instruction) -> bool:
+def _is_elementwise(case: Case, computation: Computation, instruction: Instruction) -> bool:
     table = opcode_work()
-    cost = case.cost.instructions.get((computation.name, one.name))
-    opcode = operation(case.module, one).opcode
+    cost = case.cost.instructions.get((computation.name, instruction.name))
+    opcode = operation(case.module, instruction).opcode
     known = opcode in table.elementwise or opcode in table.transcendental
-    return known and cost is not None and not cost.fused and bool(one.shape.dimensions)
+    return known and cost is not None and not cost.fused and bool(instruction.shape.dimensions)

@@ -14,23 +14,24 @@ def unused_donations(case: Case) -> Iterator[Finding]:
     entry, given = case.module.entry, donation(case.module)
     if entry is None:
         return
-    used = {one.parameter for one in given.aliases}
+    used = {alias.parameter for alias in given.aliases}
     numbers = dict.fromkeys(number for number, _ in given.donors)
     left = [
         entry.parameters[number]
         for number in numbers
         if number not in used and number < len(entry.parameters)
     ]
-    size = sum(one.shape.byte_size or 0 for one in left)
+    size = sum(instruction.shape.byte_size or 0 for instruction in left)
     if size < LEAST_BYTES:
         return
     yield Finding(
         rule="unused-donations",
         title="Donated inputs that no output can use",
-        places=tuple((entry.name, one.name) for one in left[:MOST_PLACES]),
+        places=tuple((entry.name, instruction.name) for instruction in left[:MOST_PLACES]),
         evidence=(
             f"{units.plural(len(left), 'input')} of {units.byte_size(size)} may be overwritten "
-            f"({listed(one.name for one in left)}), but no output was given their memory: none "
+            f"({listed(instruction.name for instruction in left)}), but no output was given their "
+            "memory: none "
             "has the same type, dimensions and layout, or others took it."
         ),
         suggestion=(

@@ -17,22 +17,32 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     """Report large collectives that are synchronous, or whose end follows their start at once."""
     waiting: dict[tuple[str, bool], list[Collective]] = {}
     every = list(collectives(case.module, case.cost))
-    kinds = Counter(one.kind for one in every)
-    for one in every:
-        if not one.overlaps and one.counted and (one.wire_bytes or 0) >= LEAST_BYTES:
-            waiting.setdefault((one.kind, one.overlaps is None), []).append(one)
-    for (kind, is_synchronous), found in sorted(waiting.items()):
-        found.sort(key=lambda one: (-_sent(one), one.instruction))
-        sent = sum(map(_sent, found))
+    kinds = Counter(collective.kind for collective in every)
+    for collective in every:
+        if (
+            not collective.overlaps
+            and collective.counted
+            and (collective.wire_bytes or 0) >= LEAST_BYTES
+        ):
+            waiting.setdefault((collective.kind, collective.overlaps is None), []).append(
+                collective
+            )
+    for (kind, is_synchronous), new_collectives in sorted(waiting.items()):
+        new_collectives.sort(key=lambda collective: (-_sent(collective), collective.instruction))
+        sent = sum(map(_sent, new_collectives))
         why = "not asynchronous" if is_synchronous else "ended before anything else has run"
         yield Finding(
             rule="waiting-collectives",
             title=f"{kind} with nothing beside it",
-            places=tuple((one.computation, one.instruction) for one in found[:MOST_PLACES]),
+            places=tuple(
+                (collective.computation, collective.instruction)
+                for collective in new_collectives[:MOST_PLACES]
+            ),
             evidence=(
-                f"{kind}, {_count(len(found), kinds[kind])} in the program, {why}: each device "
+                f"{kind}, {_count(len(new_collectives), kinds[kind])} in the program, {why}: each "
+                "device "
                 f"must send at least {units.byte_size(sent)} for it in one run of the module. "
-                f"{_blocked(case, found[0])}"
+                f"{_blocked(case, new_collectives[0])}"
             ).strip(),
             suggestion=(
                 "See whether the latency hiding scheduler is on for this backend, and whether "
@@ -43,12 +53,12 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
         )
 
 
-def _count(found: int, whole: int) -> str:
-    return f"{found}" if found == whole else f"{found} of the {whole}"
+def _count(number: int, whole: int) -> str:
+    return f"{number}" if number == whole else f"{number} of the {whole}"
 
 
-def _sent(one: Collective) -> int:
-    return (one.wire_bytes or 0) * one.counted
+def _sent(collective: Collective) -> int:
+    return (collective.wire_bytes or 0) * collective.counted
 
 
 def _blocked(case: Case, collective: Collective) -> str:
@@ -57,16 +67,18 @@ def _blocked(case: Case, collective: Collective) -> str:
     Of what stands in a computation of its own, as asynchronous calls do, nothing is said.
     """
     after = case.module.by_name[collective.computation].instructions
-    place = next(at for at, one in enumerate(after) if one.name == collective.instruction)
+    place = next(
+        at for at, instruction in enumerate(after) if instruction.name == collective.instruction
+    )
     if after[place].is_root:
         return ""
     needs, users, free = {collective.instruction}, [], []
-    for one in after[place + 1 :]:
-        if not needs.isdisjoint(one.operand_names):
-            needs.add(one.name)
-            users += [one.name] if _is_work(one) else []
-        elif _computes(case, collective.computation, one):
-            free.append(one.name)
+    for instruction in after[place + 1 :]:
+        if not needs.isdisjoint(instruction.operand_names):
+            needs.add(instruction.name)
+            users += [instruction.name] if _is_work(instruction) else []
+        elif _computes(case, collective.computation, instruction):
+            free.append(instruction.name)
     name = collective.instruction
     first = f"`{users[0]}` is the first to need `{name}`" if users else f"Nothing needs `{name}`"
     if not free:
@@ -74,10 +86,10 @@ def _blocked(case: Case, collective: Collective) -> str:
     return f"{first}; {listed(free)} come later and do not need it."
 
 
-def _computes(case: Case, computation: str, one: Instruction) -> bool:
-    cost = case.cost.instructions.get((computation, one.name))
+def _computes(case: Case, computation: str, instruction: Instruction) -> bool:
+    cost = case.cost.instructions.get((computation, instruction.name))
     return cost is not None and bool(cost.flops or cost.transcendentals)
 
 
-def _is_work(one: Instruction) -> bool:
-    return one.opcode not in _RENAMING and not one.opcode.endswith("-done")
+def _is_work(instruction: Instruction) -> bool:
+    return instruction.opcode not in _RENAMING and not instruction.opcode.endswith("-done")

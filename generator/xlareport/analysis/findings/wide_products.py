@@ -16,8 +16,8 @@ LEAST_ELEMENTS = 1 << 14
 def wide_products(case: Case) -> Iterator[Finding]:
     """Report dots whose operands were both converted from a narrow type by the framework."""
     module = case.before or case.module
-    for computation, one in _dots(module):
-        sources = [_source(computation, name) for name in one.operand_names[:2]]
+    for computation, instruction in _dots(module):
+        sources = [_source(computation, name) for name in instruction.operand_names[:2]]
         known = [source for source in sources if source is not None]
         if len(known) < 2:
             continue
@@ -25,9 +25,13 @@ def wide_products(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="wide-products",
             title="A product in a wide type of narrow inputs",
-            places=((computation.name, one.name), *((computation.name, k.name) for k in known)),
+            places=(
+                (computation.name, instruction.name),
+                *((computation.name, k.name) for k in known),
+            ),
             evidence=(
-                f"`{one.name}` multiplies {one.shape.element_type}, but its operands were {narrow} "
+                f"`{instruction.name}` multiplies {instruction.shape.element_type}, but its "
+                f"operands were {narrow} "
                 f"in `{known[0].name}` and `{known[1].name}`."
             ),
             suggestion=(
@@ -41,23 +45,23 @@ def wide_products(case: Case) -> Iterator[Finding]:
 
 def _dots(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
     for computation in module.computations:
-        for one in computation.instructions:
-            if one.opcode == "dot" and one.shape.element_type in _WIDE:
-                yield computation, one
+        for instruction in computation.instructions:
+            if instruction.opcode == "dot" and instruction.shape.element_type in _WIDE:
+                yield computation, instruction
 
 
 def _source(computation: Computation, name: str) -> Instruction | None:
     """Return the narrow value from which an operand was converted; None where it was not."""
-    one = computation.by_name.get(name)
+    instruction = computation.by_name.get(name)
     for _ in range(_LONGEST_WAY):
-        if one is None or not one.operands:
+        if instruction is None or not instruction.operands:
             return None
-        source = computation.by_name.get(one.operand_names[0])
-        if one.opcode == "convert":
+        source = computation.by_name.get(instruction.operand_names[0])
+        if instruction.opcode == "convert":
             narrow = source is not None and source.shape.element_type in _NARROW
-            large = (one.shape.element_count or 0) >= LEAST_ELEMENTS
+            large = (instruction.shape.element_count or 0) >= LEAST_ELEMENTS
             return source if narrow and large else None
-        if one.opcode not in _RENAMING:
+        if instruction.opcode not in _RENAMING:
             return None
-        one = source
+        instruction = source
     return None

@@ -5,12 +5,12 @@ from xlareport.hlo.model import HloModule, Instruction
 _GIVEN = frozenset({"parameter", "bitcast"})
 
 
-def operation(module: HloModule, one: Instruction) -> Instruction:
+def operation(module: HloModule, instruction: Instruction) -> Instruction:
     """Return what an instruction does: of a fusion around a single operation, that operation."""
-    if one.opcode != "fusion" or len(one.called) != 1:
-        return one
-    inside = module.by_name.get(one.called[0][1])
-    if inside is None or len(inside.instructions) > 1 + 2 * len(one.operands) + 1:
-        return one
+    if instruction.opcode != "fusion" or len(instruction.called) != 1:
+        return instruction
+    inside = module.by_name.get(instruction.called[0][1])
+    if inside is None or len(inside.instructions) > 1 + 2 * len(instruction.operands) + 1:
+        return instruction
     work = [inner for inner in inside.instructions if inner.opcode not in _GIVEN]
-    return work[0] if len(work) == 1 else one
+    return work[0] if len(work) == 1 else instruction

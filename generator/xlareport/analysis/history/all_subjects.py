@@ -30,20 +30,20 @@ def _outside_of_fusions(module: HloModule) -> Iterator[Place]:
 
 def _fused(module: HloModule) -> set[str]:
     """Return the computations that a fusion calls, or that are applied to scalars."""
-    found: set[str] = set()
+    result: set[str] = set()
     for computation in module.computations:
         for call in facts_of(computation).calls:
             if call.instruction.opcode == "fusion" or call.attribute == "to_apply":
-                found.add(call.callee)
-    return found
+                result.add(call.callee)
+    return result
 
 
 def _ops(module: HloModule) -> dict[str, list[Place]]:
-    found: dict[str, list[Place]] = {}
+    places: dict[str, list[Place]] = {}
     for computation in module.computations:
         for line, place in zip(computation.instructions, _places(computation), strict=True):
-            found.setdefault(line.metadata.op_name or str(place), []).append(place)
-    return found
+            places.setdefault(line.metadata.op_name or str(place), []).append(place)
+    return places
 
 
 def _places(computation: Computation) -> Iterator[Place]:

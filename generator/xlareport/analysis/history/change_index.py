@@ -32,34 +32,34 @@ class ChangeIndex:
 
     def step_to(self, place: Place, stage: int) -> int:
         """Return the last step up to a snapshot that can have changed a place in it; 0 if none."""
-        found = 0
+        value = 0
         for key in (place, place.computation):
             stages = self._after.get(key, ())
             number = bisect_right(stages, stage)
-            found = max(found, stages[number - 1] if number else 0)
-        return found
+            value = max(value, stages[number - 1] if number else 0)
+        return value
 
     def step_from(self, place: Place, stage: int) -> int | None:
         """Return the first step after a snapshot that can have changed a place; None if none."""
-        found: int | None = None
+        value: int | None = None
         for key in (place, place.computation):
             stages = self._before.get(key, ())
             number = bisect_left(stages, stage + 1)
-            if number < len(stages) and (found is None or stages[number] < found):
-                found = stages[number]
-        return found
+            if number < len(stages) and (value is None or stages[number] < value):
+                value = stages[number]
+        return value
 
 
 def _gone_or_renamed(matching: Matching) -> Iterator[str]:
-    for one in matching.before.computations:
-        new = matching.computations.get(one.name, one.name)
-        if new != one.name or new not in matching.after.by_name:
-            yield one.name
+    for computation in matching.before.computations:
+        new = matching.computations.get(computation.name, computation.name)
+        if new != computation.name or new not in matching.after.by_name:
+            yield computation.name
 
 
 def _new_or_renamed(matching: Matching) -> Iterator[str]:
     old = {new: old for old, new in matching.computations.items()}
-    for one in matching.after.computations:
-        former = old.get(one.name, one.name)
-        if former != one.name or former not in matching.before.by_name:
-            yield one.name
+    for computation in matching.after.computations:
+        former = old.get(computation.name, computation.name)
+        if former != computation.name or former not in matching.before.by_name:
+            yield computation.name

@@ -76,7 +76,9 @@ class SnapshotSequence:
         """At which steps something can have happened to a place."""
         if self._told is None:
             every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
-            self._told = ChangeIndex((stage, one) for stage, one in every if one is not None)
+            self._told = ChangeIndex(
+                (stage, matching) for stage, matching in every if matching is not None
+            )
         return self._told
 
 
@@ -131,8 +133,8 @@ def beginnings(
         sources = sources_of(matching, place)
         if not sources:
             yield _born(number, place, matching.said_of_after(place))
-        for one in sources:
-            further = (snapshots.told.step_to(one, number - 1), one)
+        for source in sources:
+            further = (snapshots.told.step_to(source, number - 1), source)
             if further not in seen:
                 seen.add(further)
                 waiting.append(further)
@@ -167,8 +169,8 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
 
 def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events that led to a place, the latest first."""
-    told = snapshots.told
-    number = told.step_to(place, stage)
+    change_index = snapshots.told
+    number = change_index.step_to(place, stage)
     while number > 0 and (matching := snapshots.into(number)) is not None:
         pairing = matching.said_of_after(place)
         origin = matching.partner_before(place)
@@ -177,15 +179,15 @@ def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[His
             return
         yield from _event(matching, number, pairing, (origin, place))
         place = origin
-        number = told.step_to(place, number - 1)
+        number = change_index.step_to(place, number - 1)
     yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, "stands in the first snapshot")
 
 
 def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield what became of a place."""
     last = len(snapshots.modules) - 1
-    told = snapshots.told
-    number = told.step_from(place, stage)
+    change_index = snapshots.told
+    number = change_index.step_from(place, stage)
     while number is not None and (matching := snapshots.into(number)) is not None:
         pairing = matching.said_of_before(place)
         partner = matching.partner_after(place)
@@ -194,7 +196,7 @@ def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[
             return
         yield from _event(matching, number, pairing, (place, partner))
         place = partner
-        number = told.step_from(place, number)
+        number = change_index.step_from(place, number)
     yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "stands in the last snapshot")
 
 
@@ -231,15 +233,15 @@ def _event(
     if pairing is None:
         return
     if pairing.relation in _EVENTS:
-        event, said = _EVENTS[pairing.relation], pairing.reason
+        event, message = _EVENTS[pairing.relation], pairing.reason
         sources, targets = pairing.before, pairing.after
     else:
-        found = _difference(matching, before, after)
-        if found is None:
+        result = _difference(matching, before, after)
+        if result is None:
             return
-        event, said = found
+        event, message = result
         sources, targets = (before,), (after,)
-    yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, said)
+    yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, message)
 
 
 def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:
@@ -249,11 +251,11 @@ def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event,
     home = matching.computations.get(before.computation, before.computation)
     if home != after.computation:
         return _moved(matching.after, after)
-    found = compare(old, new, matching.computations)
-    changed = [said for kind, said in found.items() if kind is not Kind.RENAMED]
+    result = compare(old, new, matching.computations)
+    changed = [text for kind, text in result.items() if kind is not Kind.RENAMED]
     if changed:
         return Event.CHANGED, "; ".join(changed)
-    return (Event.RENAMED, found[Kind.RENAMED]) if found else None
+    return (Event.RENAMED, result[Kind.RENAMED]) if result else None
 
 
 def _moved(module: HloModule, after: Place) -> tuple[Event, str]:

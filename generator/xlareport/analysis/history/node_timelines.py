@@ -87,16 +87,21 @@ class _Camera:
         """Take in a snapshot that differs from the one before."""
         lives: dict[str, Lives] = {}
         touched = _touched(matching)
-        former = {one.name: touched.names.get(one.name, one.name) for one in module.computations}
+        former = {
+            computation.name: touched.names.get(computation.name, computation.name)
+            for computation in module.computations
+        }
         rolls = {name: self._roll(number, name, old) for name, old in former.items()}
-        for one in module.computations:
-            kept = self._lives.get(former[one.name], {})
-            if touched.leaves(one, matching):
-                lives[one.name] = kept
+        for computation in module.computations:
+            kept = self._lives.get(former[computation.name], {})
+            if touched.leaves(computation, matching):
+                lives[computation.name] = kept
             else:
-                lives[one.name] = self._named(one, kept, touched.origins.get(one.name, {}))
-                self._film(number, rolls, one, lives[one.name])
-        gone = {id(one) for one in self._rolls.values()} - {id(one) for one in rolls.values()}
+                lives[computation.name] = self._named(
+                    computation, kept, touched.origins.get(computation.name, {})
+                )
+                self._film(number, rolls, computation, lives[computation.name])
+        gone = {id(roll) for roll in self._rolls.values()} - {id(roll) for roll in rolls.values()}
         self._end(number, gone)
         self._lives, self._rolls = lives, rolls
 
@@ -117,8 +122,8 @@ class _Camera:
         """Give each instruction the life of what it was, or a new one."""
         taken: set[int] = set()
         named: dict[str, int] = {}
-        for one in computation.instructions:
-            name = one.name
+        for instruction in computation.instructions:
+            name = instruction.name
             life = self._life_at(origins[name]) if name in origins else kept.get(name)
             if life is None or life in taken:
                 life, self._next = self._next, self._next + 1
@@ -140,9 +145,9 @@ class _Camera:
         roll = rolls[computation.name]
         before = self._open[id(roll)]
         now: dict[int, NodeVersion] = {}
-        for one in computation.instructions:
-            life = lives[one.name]
-            form = _form(number, one, lives, rolls)
+        for instruction in computation.instructions:
+            life = lives[instruction.name]
+            form = _form(number, instruction, lives, rolls)
             former = before.get(life)
             if former is not None and _alike(former, form):
                 form = former
@@ -194,34 +199,44 @@ def _origins(matching: Matching) -> Iterator[tuple[Place, Place | None]]:
     """Yield what each place was of which a pairing speaks: its primary partner, if it is its."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            said = matching.said_of_after(place)
-            same = said and said.relation in _SAME and said.before and said.after[0] == place
-            yield place, said.before[0] if said and same else None
+            result = matching.said_of_after(place)
+            same = (
+                result and result.relation in _SAME and result.before and result.after[0] == place
+            )
+            yield place, result.before[0] if result and same else None
 
 
 def _form(
-    number: int, one: Instruction, lives: Lives, rolls: Mapping[str, ComputationTimeline]
+    number: int, instruction: Instruction, lives: Lives, rolls: Mapping[str, ComputationTimeline]
 ) -> NodeVersion:
     """Return what an instruction is from a snapshot on; how long, is not known yet."""
     controls: tuple[str, ...] = ()
-    if "control-predecessors" in one.attributes_text:
-        controls = control_predecessors(one)
+    if "control-predecessors" in instruction.attributes_text:
+        controls = control_predecessors(instruction)
     return NodeVersion(
-        lives[one.name],
-        one,
-        tuple(lives.get(name, NOBODY) for name in one.operand_names),
+        lives[instruction.name],
+        instruction,
+        tuple(lives.get(name, NOBODY) for name in instruction.operand_names),
         number,
         number,
         tuple(lives.get(name, NOBODY) for name in controls),
-        tuple((attribute, rolls[name].number) for attribute, name in one.called if name in rolls),
+        tuple(
+            (attribute, rolls[name].number)
+            for attribute, name in instruction.called
+            if name in rolls
+        ),
     )
 
 
-def _alike(one: NodeVersion, other: NodeVersion) -> bool:
+def _alike(node_version: NodeVersion, other: NodeVersion) -> bool:
     """Say whether two forms of a life read the same in a picture."""
-    if (one.operands, one.controls, one.called) != (other.operands, other.controls, other.called):
+    if (node_version.operands, node_version.controls, node_version.called) != (
+        other.operands,
+        other.controls,
+        other.called,
+    ):
         return False
-    was, now = one.instruction, other.instruction
+    was, now = node_version.instruction, other.instruction
     return was is now or (
         was.name == now.name and was.opcode == now.opcode and was.shape is now.shape
     )

@@ -17,31 +17,35 @@ Relatives = Mapping[str, Mapping[str, Places]]
 
 def roots(snapshots: SnapshotSequence) -> Relatives:
     """Return the ancestors in the first snapshot of every instruction of the last."""
-    found = _own(snapshots.modules[0])
+    places = _own(snapshots.modules[0])
     for number in range(1, len(snapshots.modules)):
         matching = snapshots.into(number)
         if matching is not None:
             old_names = {new: old for old, new in matching.computations.items()}
-            told = dict(_sources(matching))
-            found = _carried(matching.before, matching.after, old_names, told, found)
-    return found
+            result = dict(_sources(matching))
+            places = _carried(matching.before, matching.after, old_names, result, places)
+    return places
 
 
 def heirs(snapshots: SnapshotSequence) -> Relatives:
     """Return the descendants in the last snapshot of every instruction of the first."""
-    found = _own(snapshots.modules[-1])
+    places = _own(snapshots.modules[-1])
     for number in range(len(snapshots.modules) - 1, 0, -1):
         matching = snapshots.into(number)
         if matching is not None:
-            told = dict(_targets(matching))
-            found = _carried(matching.after, matching.before, matching.computations, told, found)
-    return found
+            result = dict(_targets(matching))
+            places = _carried(
+                matching.after, matching.before, matching.computations, result, places
+            )
+    return places
 
 
 def _own(module: HloModule) -> Relatives:
     return {
-        one.name: {line.name: (Place(one.name, line.name),) for line in one.instructions}
-        for one in module.computations
+        computation.name: {
+            line.name: (Place(computation.name, line.name),) for line in computation.instructions
+        }
+        for computation in module.computations
     }
 
 
@@ -49,24 +53,24 @@ def _sources(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield what each place after that a pairing speaks of came from."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            said = matching.said_of_after(place)
-            yield place, said.before if said else ()
+            result = matching.said_of_after(place)
+            yield place, result.before if result else ()
 
 
 def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield what each place before that a pairing speaks of became."""
     for pairing in matching.pairings:
         for place in pairing.before:
-            said = matching.said_of_before(place)
-            yield place, said.after if said else ()
+            result = matching.said_of_before(place)
+            yield place, result.after if result else ()
 
 
 def _carried(
     near: HloModule,
     far: HloModule,
     names: Mapping[str, str],
-    told: Mapping[Place, Places],
-    found: Relatives,
+    new_places: Mapping[Place, Places],
+    places: Relatives,
 ) -> Relatives:
     """Take relatives from the snapshot `near` to its neighbour; what both share keeps its own.
 
@@ -75,20 +79,22 @@ def _carried(
     """
     carried: dict[str, dict[str, Places]] = {}
     shared: dict[str, Mapping[str, Places]] = {}
-    touched = {place.computation for place in told}
-    for one in far.computations:
-        kept = found.get(names.get(one.name, one.name), {})
-        if near.by_name.get(one.name) is one and one.name not in touched:
-            shared[one.name] = kept
+    touched = {place.computation for place in new_places}
+    for computation in far.computations:
+        kept = places.get(names.get(computation.name, computation.name), {})
+        if near.by_name.get(computation.name) is computation and computation.name not in touched:
+            shared[computation.name] = kept
         else:
-            carried[one.name] = {line.name: kept.get(line.name, ()) for line in one.instructions}
-    for place, relatives in told.items():
-        carried[place.computation][place.instruction] = _joined(relatives, found)
+            carried[computation.name] = {
+                line.name: kept.get(line.name, ()) for line in computation.instructions
+            }
+    for place, relatives in new_places.items():
+        carried[place.computation][place.instruction] = _joined(relatives, places)
     return {**shared, **carried}
 
 
-def _joined(places: Places, found: Relatives) -> Places:
+def _joined(places: Places, new_places: Relatives) -> Places:
     if len(places) == 1:
-        return found[places[0].computation][places[0].instruction]
-    every = (found[one.computation][one.instruction] for one in places)
+        return new_places[places[0].computation][places[0].instruction]
+    every = (new_places[place.computation][place.instruction] for place in places)
     return tuple(dict.fromkeys(relative for some in every for relative in some))

@@ -27,7 +27,7 @@ def makers(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator
     last = len(snapshots.modules) - 1
     for row in rows[:MOST]:
         events = history(snapshots, last, Place(row.computation, row.instruction.name))
-        making = [one for one in events if one.event in _MAKING]
+        making = [event for event in events if event.event in _MAKING]
         if making:
             yield Made(row.instruction.name, making[-1].stage, making[-1].confidence)
         elif events:

@@ -38,11 +38,13 @@ def near_names(snapshots: SnapshotSequence, asked: str) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for module in (snapshots.modules[-1], snapshots.modules[0]):
         for computation in module.computations:
-            names |= dict.fromkeys(f"%{one.name}" for one in computation.instructions)
+            names |= dict.fromkeys(
+                f"%{instruction.name}" for instruction in computation.instructions
+            )
     ops = dict.fromkeys(_op_names(snapshots.modules[0]))
-    found = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
+    result = get_close_matches(f"%{wanted}", names, _NEAR, cutoff=0.7)
     inside = [name for name in (*ops, *names) if wanted.lower() in name.lower()]
-    return tuple(dict.fromkeys((*found, *inside)))[:_NEAR]
+    return tuple(dict.fromkeys((*result, *inside)))[:_NEAR]
 
 
 def _instructions(
@@ -52,20 +54,20 @@ def _instructions(
     computation, slash, name = asked.rpartition("/%")
     name = name if slash else asked.removeprefix("%")
     seen: set[tuple[int, Place]] = set()
-    found = []
+    subjects = []
     last = len(snapshots.modules) - 1
     for number in range(last, -1, -1) if stage is None else (stage,):
         for place in _named(snapshots.modules[number], computation.removeprefix("%"), name):
             if (number, place) not in seen:
                 seen.update(_path(snapshots, number, place))
-                found.append(Subject(str(place), number, (place,)))
-    return tuple(found)
+                subjects.append(Subject(str(place), number, (place,)))
+    return tuple(subjects)
 
 
 def _named(module: HloModule, computation: str, name: str) -> Iterator[Place]:
-    for one in module.computations:
-        if name in one.by_name and computation in ("", one.name):
-            yield Place(one.name, name)
+    for this_computation in module.computations:
+        if name in this_computation.by_name and computation in ("", this_computation.name):
+            yield Place(this_computation.name, name)
 
 
 def _path(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[tuple[int, Place]]:
@@ -85,16 +87,18 @@ def _ops(snapshots: SnapshotSequence, asked: str, stage: int | None) -> tuple[Su
     for number in every:
         module = snapshots.modules[number]
         known = set(_op_names(module))
-        names = {one for one in known if asked in one.split(";")} | ({asked} & known)
-        names = names or {one for one in known if _ends_with(one, asked)}
+        names = {text for text in known if asked in text.split(";")} | ({asked} & known)
+        names = names or {text for text in known if _ends_with(text, asked)}
         if names:
-            return tuple(Subject(one, number, places_of_op(module, one)) for one in sorted(names))
+            return tuple(
+                Subject(name, number, places_of_op(module, name)) for name in sorted(names)
+            )
     return ()
 
 
 def _ends_with(op_name: str, asked: str) -> bool:
     """Say whether one of the ops that became this one ends so; XLA joins their names with `;`."""
-    return any(one.endswith(f"/{asked}") for one in op_name.split(";"))
+    return any(text.endswith(f"/{asked}") for text in op_name.split(";"))
 
 
 def _op_names(module: HloModule) -> Iterator[str]:

@@ -84,24 +84,28 @@ def _events(
     """Yield the history of each place, then that of heirs which no history has come to yet."""
     reached: set[Place] = set()
     for place in subject.places:
-        found = history(snapshots, subject.stage, place)
-        reached.add(found[-1].instruction)
-        yield from found
+        history_events = history(snapshots, subject.stage, place)
+        reached.add(history_events[-1].instruction)
+        yield from history_events
     last = len(snapshots.modules) - 1
     for place in now:
         if place not in reached:
             since = history(snapshots, last, place)
-            yield from (one for one in since if one.stage > subject.stage or subject.stage == 0)
+            yield from (
+                history_event
+                for history_event in since
+                if history_event.stage > subject.stage or subject.stage == 0
+            )
 
 
 def _by_stage(events: Iterable[HistoryEvent]) -> tuple[HistoryEvent, ...]:
-    return tuple(sorted(dict.fromkeys(events), key=lambda one: one.stage))
+    return tuple(sorted(dict.fromkeys(events), key=lambda event: event.stage))
 
 
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
     """Return what places hold; what comes from a framework op stands before the compiler's own."""
     every = [standing(module, place) for place in places]
-    return tuple(sorted(every, key=lambda one: not one.op_name))
+    return tuple(sorted(every, key=lambda standing: not standing.op_name))
 
 
 def standing(module: HloModule, place: Place) -> Standing:
@@ -109,5 +113,5 @@ def standing(module: HloModule, place: Place) -> Standing:
     line = module.find(*place)
     if line is None:
         return Standing(place, "", "", "", "")
-    said = line.metadata.op_name
-    return Standing(place, line.opcode, line.shape.text, said, source_of(line, module))
+    message = line.metadata.op_name
+    return Standing(place, line.opcode, line.shape.text, message, source_of(line, module))

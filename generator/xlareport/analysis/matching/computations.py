@@ -43,7 +43,7 @@ class Correspondence:
     def most_lines(self) -> int:
         """The lines in differing computations, on the side that has more."""
         sides = (self.before.values(), self.after.values())
-        return max(sum(len(one.instructions) for one in side) for side in sides)
+        return max(sum(len(computation.instructions) for computation in side) for side in sides)
 
     def steady(self, name: str) -> bool:
         """Whether a paired computation before is reached in one way on both sides."""
@@ -61,8 +61,16 @@ def correspond(
     contents: tuple[Contents, Contents],
 ) -> Correspondence:
     """Find the computations that differ; pair them by name, the entries, and what only moved."""
-    old = {one.name: one for one in before.computations if after.by_name.get(one.name) is not one}
-    new = {one.name: one for one in after.computations if before.by_name.get(one.name) is not one}
+    old = {
+        computation.name: computation
+        for computation in before.computations
+        if after.by_name.get(computation.name) is not computation
+    }
+    new = {
+        computation.name: computation
+        for computation in after.computations
+        if before.by_name.get(computation.name) is not computation
+    }
     pairs = {name: name for name in old if name in new and _alike(old[name], new[name])}
     first, second = before.entry, after.entry
     if first is not None and second is not None and first.name in old and second.name in new:
@@ -98,30 +106,34 @@ def _opened(
     return frozenset(once), frozenset(unsteady)
 
 
-def _alike(one: Computation, other: Computation) -> bool:
-    first, second = Counter(facts_of(one).opcodes), Counter(facts_of(other).opcodes)
+def _alike(computation: Computation, other: Computation) -> bool:
+    first, second = Counter(facts_of(computation).opcodes), Counter(facts_of(other).opcodes)
     return (first & second).total() >= _ALIKE * min(first.total(), second.total())
 
 
 def pair_contents(
-    found: Correspondence, sites: tuple[CallSites, CallSites], contents: tuple[Contents, Contents]
+    correspondence: Correspondence,
+    sites: tuple[CallSites, CallSites],
+    contents: tuple[Contents, Contents],
 ) -> None:
     """Pair the closed computations that only got another name, where one alone can be meant.
 
     Of several that hold the same, such as sums in reductions, their callers tell which is which.
     """
-    old, new = (_grouped(unpaired(found, here), sites[here], contents[here]) for here in (0, 1))
+    old, new = (
+        _grouped(unpaired(correspondence, here), sites[here], contents[here]) for here in (0, 1)
+    )
     for key, names in old.items():
         others = new.get(key, ())
         if len(names) == len(others) == 1:
-            found.pair(names[0], others[0])
+            correspondence.pair(names[0], others[0])
 
 
-def unpaired(found: Correspondence, here: int) -> list[str]:
+def unpaired(correspondence: Correspondence, here: int) -> list[str]:
     """Return the closed computations of a side that have no partner."""
-    differing = (found.before, found.after)[here]
-    paired = (found.pairs, found.partners)[here]
-    return [name for name in differing if name not in paired and name not in found.opened]
+    differing = (correspondence.before, correspondence.after)[here]
+    paired = (correspondence.pairs, correspondence.partners)[here]
+    return [name for name in differing if name not in paired and name not in correspondence.opened]
 
 
 def _grouped(
@@ -146,15 +158,15 @@ def _same_contents(
         token = contents[0].of(name)
         for key in (token, (token, stem(name))):
             waiting.setdefault(key, deque()).append(name)
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in new:
         token = contents[1].of(name)
         for key in ((token, stem(name)), token):
-            best = _next_free(waiting.get(key), found)
+            best = _next_free(waiting.get(key), result)
             if best is not None:
-                found[best] = name
+                result[best] = name
                 break
-    return found
+    return result
 
 
 def _next_free(waiting: deque[str] | None, taken: Collection[str]) -> str | None:

@@ -27,14 +27,14 @@ class Contents:
 
     def of(self, name: str, depth: int = 0) -> int:
         """Return the token of a computation; UNKNOWN where there is none, or it calls itself."""
-        found = self._known.get(name)
-        if found is None:
+        number = self._known.get(name)
+        if number is None:
             self._known[name] = UNKNOWN
             computation = self.module.by_name.get(name)
             closed = computation is None or depth > _DEEPEST
-            found = UNKNOWN if closed else self._derive(self.module.by_name[name], depth)
-            self._known[name] = found
-        return found
+            number = UNKNOWN if closed else self._derive(self.module.by_name[name], depth)
+            self._known[name] = number
+        return number
 
     def _derive(self, computation: Computation, depth: int) -> int:
         values: dict[str, int] = {}
@@ -51,19 +51,19 @@ class Contents:
         opcodes = facts_of(like).opcodes
         if opcodes not in self._holding:
             self._holding[opcodes] = self._held(opcodes)
-        found = self._holding[opcodes].get(token, {})
-        first = next(iter(found.values()), None)
-        return None if token == UNKNOWN else found.get(stem(like.name), first)
+        result = self._holding[opcodes].get(token, {})
+        first = next(iter(result.values()), None)
+        return None if token == UNKNOWN else result.get(stem(like.name), first)
 
     def _held(self, opcodes: tuple[str, ...]) -> dict[int, dict[str, str]]:
         if self._alike is None:
             self._alike = {}
-            for one in self.module.computations:
-                self._alike.setdefault(facts_of(one).opcodes, []).append(one.name)
-        found: dict[int, dict[str, str]] = {}
+            for computation in self.module.computations:
+                self._alike.setdefault(facts_of(computation).opcodes, []).append(computation.name)
+        result: dict[int, dict[str, str]] = {}
         for name in self._alike.get(opcodes, ()):
-            found.setdefault(self.of(name), {}).setdefault(stem(name), name)
-        return found
+            result.setdefault(self.of(name), {}).setdefault(stem(name), name)
+        return result
 
 
 def stem(name: str) -> str:

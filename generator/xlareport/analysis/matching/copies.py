@@ -16,14 +16,14 @@ from xlareport.hlo.model import Computation, Instruction
 def copies_made(search: Search) -> Iterator[tuple[str, str]]:
     """Yield computations that are only after, each with the one before that it is a copy of."""
     contents = search.contents[1], search.contents[0]
-    found = _Copies((search.after, search.before), contents)
-    yield from found.of(unpaired(search.computations, 1))
+    copies = _Copies((search.after, search.before), contents)
+    yield from copies.of(unpaired(search.computations, 1))
 
 
 def copies_merged(search: Search) -> Iterator[tuple[str, str]]:
     """Yield computations that are only before, each with the one after that is called instead."""
-    found = _Copies((search.before, search.after), search.contents)
-    yield from found.of(unpaired(search.computations, 0))
+    copies = _Copies((search.before, search.after), search.contents)
+    yield from copies.of(unpaired(search.computations, 0))
 
 
 class _Copies:
@@ -47,8 +47,8 @@ class _Copies:
         if name not in self._known:
             self._known[name] = None
             sites = self._here.graph.call_sites(name)
-            found = (self._called_instead(computation, call) for computation, call in sites)
-            alike = (other for other in found if other is not None and self._alike(name, other))
+            result = (self._called_instead(computation, call) for computation, call in sites)
+            alike = (other for other in result if other is not None and self._alike(name, other))
             first = next(alike, None)
             self._known[name] = first or (self._of_one_stem(name) if sites else None)
         return self._known[name]
@@ -72,11 +72,13 @@ class _Copies:
         return self._there.graph.module.by_name[original].instructions[number]
 
     def _number(self, computation: Computation, name: str) -> int:
-        found = self._numbers.get(computation.name)
-        if found is None:
+        result = self._numbers.get(computation.name)
+        if result is None:
             lines = enumerate(computation.instructions)
-            found = self._numbers[computation.name] = {one.name: place for place, one in lines}
-        return found[name]
+            result = self._numbers[computation.name] = {
+                instruction.name: place for place, instruction in lines
+            }
+        return result[name]
 
     def _alike(self, name: str, other: str) -> bool:
         """Whether two computations hold the same in as many lines."""

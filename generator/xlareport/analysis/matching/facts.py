@@ -69,10 +69,10 @@ _HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDicti
 
 def facts_of(computation: Computation) -> Facts:
     """Return the facts of a computation; computed once."""
-    found = _KEPT.get(computation)
-    if found is None:
-        found = _KEPT[computation] = _derive(computation)
-    return found
+    result = _KEPT.get(computation)
+    if result is None:
+        result = _KEPT[computation] = _derive(computation)
+    return result
 
 
 def callees_of(line: Instruction) -> tuple[str, ...]:
@@ -82,34 +82,38 @@ def callees_of(line: Instruction) -> tuple[str, ...]:
 
 def holders_of(module: HloModule) -> Mapping[str, Instruction]:
     """Return what calls each computation, by its name, the first of several; computed once."""
-    found = _HOLDERS.get(module)
-    if found is None:
-        calls = [call for one in module.computations for call in facts_of(one).calls]
-        found = _HOLDERS[module] = {call.callee: call.instruction for call in reversed(calls)}
-    return found
+    instructions = _HOLDERS.get(module)
+    if instructions is None:
+        calls = [
+            call for computation in module.computations for call in facts_of(computation).calls
+        ]
+        instructions = _HOLDERS[module] = {
+            call.callee: call.instruction for call in reversed(calls)
+        }
+    return instructions
 
 
 def _derive(computation: Computation) -> Facts:
     lines = computation.instructions
     return Facts(
         calls=tuple(_calls(lines)),
-        opcodes=tuple(one.opcode for one in lines),
-        fusions=sum(one.opcode == "fusion" for one in lines),
+        opcodes=tuple(line.opcode for line in lines),
+        fusions=sum(line.opcode == "fusion" for line in lines),
         constants=_constants(lines),
     )
 
 
 def _constants(lines: tuple[Instruction, ...]) -> dict[Literal, list[Instruction]]:
-    found: dict[Literal, list[Instruction]] = {}
-    for one in lines:
-        if not one.operands and one.opcode != "parameter":
-            found.setdefault(literal_of(one), []).append(one)
-    return found
+    instructions: dict[Literal, list[Instruction]] = {}
+    for line in lines:
+        if not line.operands and line.opcode != "parameter":
+            instructions.setdefault(literal_of(line), []).append(line)
+    return instructions
 
 
 def _calls(lines: tuple[Instruction, ...]) -> list[Call]:
-    found = []
+    calls = []
     for line in lines:
         if line.opcode in _CALLING:
-            found += [Call(line, attribute, callee) for attribute, callee in line.called]
-    return found
+            calls += [Call(line, attribute, callee) for attribute, callee in line.called]
+    return calls

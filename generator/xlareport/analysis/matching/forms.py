@@ -47,17 +47,17 @@ class Forms:
 
     def of(self, instruction: Instruction) -> Form:
         """Return the form of an instruction."""
-        found = self._forms.get(instruction)
-        if found is None:
-            found = self._forms[instruction] = self._derive(instruction)
-        return found
+        form = self._forms.get(instruction)
+        if form is None:
+            form = self._forms[instruction] = self._derive(instruction)
+        return form
 
     def shape(self, shape: Shape) -> str:
         """Return a shape without layouts and comments."""
-        found = self._shapes.get(shape.text)
-        if found is None:
-            found = self._shapes[shape.text] = without_layout(shape.text)
-        return found
+        text = self._shapes.get(shape.text)
+        if text is None:
+            text = self._shapes[shape.text] = without_layout(shape.text)
+        return text
 
     def _derive(self, instruction: Instruction) -> Form:
         return Form(

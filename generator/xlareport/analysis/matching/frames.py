@@ -22,11 +22,11 @@ def called(search: Search) -> None:
 
 def _pair_called(search: Search, old: str, new: str) -> None:
     frame, other = search.before.homes.get(old), search.after.homes.get(new)
-    found = search.computations
-    known = old in found.pairs or new in found.partners
+    correspondence = search.computations
+    known = old in correspondence.pairs or new in correspondence.partners
     if known or frame is None or other is None or frame.caller or other.caller:
         return
-    found.pair(old, new)
+    correspondence.pair(old, new)
     ours, theirs = _outline(search, 0, frame), _outline(search, 1, other)
     if ours == theirs:
         _link_lines(search, frame, other)

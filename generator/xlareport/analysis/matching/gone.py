@@ -78,8 +78,8 @@ class Gone:
     def _root_after(self, computation: str) -> str | None:
         """Return the result of what continues a computation."""
         name = self._search.computations.pairs.get(computation, "")
-        found = self._search.after.graph.module.by_name.get(name)
-        return None if found is None or found.root is None else found.root.name
+        result = self._search.after.graph.module.by_name.get(name)
+        return None if result is None or result.root is None else result.root.name
 
     def _with_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Grade, str]]:
         for user, position in users:

@@ -51,16 +51,16 @@ class Holders:
         """Return where what a frame computes stood; former fusions come before what they held."""
         nodes = [other for _, other in _others(frame, twin)]
         holders = [_former_holder(self._search.before, node) for node in nodes]
-        former = [one for one in holders if one is not None]
-        free = [node for node, one in zip(nodes, holders, strict=True) if one is None]
-        places = tuple(dict.fromkeys(place_of(one) for one in (*former, *nodes)))
-        return Sources(places, len({place_of(one) for one in (*former, *free)}))
+        former = [holder for holder in holders if holder is not None]
+        free = [node for node, holder in zip(nodes, holders, strict=True) if holder is None]
+        places = tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
+        return Sources(places, len({place_of(node) for node in (*former, *free)}))
 
     def contents(self, frame: Frame, twin: Twin) -> Contents:
         """Return where what a frame computed stands now."""
         others = list(_others(frame, twin))
         holders = [_fusion_around(self._search.after, other) for _, other in others]
-        inside = Counter(place_of(one) for one in holders if one is not None)
+        inside = Counter(place_of(holder) for holder in holders if holder is not None)
         outside = [
             place_of(other)
             for (_, other), holder in zip(others, holders, strict=True)

@@ -72,8 +72,8 @@ class New:
             return None
         if self._by_name is None:
             self._by_name = self._names()
-        found = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
-        return found[0] if len(found) == 1 else None
+        nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
+        return nodes[0] if len(nodes) == 1 else None
 
     def _names(self) -> dict[Hashable, list[Node]]:
         """Return the instructions before by name, with and without the last number.
@@ -134,7 +134,7 @@ class New:
         read = None
         if user.partner is not None:
             read = read_at(self._search.before, user.partner, position)
-        sources = [one for one, _ in self._search.after.graph.operands(node)]
+        sources = [node for node, _ in self._search.after.graph.operands(node)]
         if read is not None and read.partner is not None and read.partner in sources:
             return f"put between %{read.partner.instruction.name} and %{name}"
         return f"read by %{name}"

@@ -69,12 +69,12 @@ class Matching:
     @property
     def removed(self) -> tuple[Place, ...]:
         """Places that are only before."""
-        return tuple(one.before[0] for one in self.pairings if not one.after)
+        return tuple(pairing.before[0] for pairing in self.pairings if not pairing.after)
 
     @property
     def added(self) -> tuple[Place, ...]:
         """Places that are only after."""
-        return tuple(one.after[0] for one in self.pairings if not one.before)
+        return tuple(pairing.after[0] for pairing in self.pairings if not pairing.before)
 
 
 _HOLDERS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})

@@ -61,9 +61,9 @@ def same_value_in_order(search: Search) -> None:
     search.evaluate()
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
-        for one, other in zip(ours, new.get(value, ()), strict=False):
+        for node, other in zip(ours, new.get(value, ()), strict=False):
             reason = "one of several that compute the same, in order"
-            search.link(one, other, Grade.MATCHED, reason)
+            search.link(node, other, Grade.MATCHED, reason)
 
 
 def same_name(search: Search) -> None:
@@ -75,17 +75,17 @@ def same_name(search: Search) -> None:
             search.link(node, other, Grade.MATCHED, "the same name and opcode")
 
 
-def _speaks_for(search: Search, one: Node, other: Node) -> bool:
+def _speaks_for(search: Search, node: Node, other: Node) -> bool:
     """Whether more than the name speaks for a pair."""
-    if one.instruction.opcode != other.instruction.opcode:
+    if node.instruction.opcode != other.instruction.opcode:
         return False
-    if same_form(search, one, other) or not one.instruction.operands:
+    if same_form(search, node, other) or not node.instruction.operands:
         return True
-    return origin(one) == origin(other) or _share_operand(search, one, other)
+    return origin(node) == origin(other) or _share_operand(search, node, other)
 
 
-def _share_operand(search: Search, one: Node, other: Node) -> bool:
-    ours, theirs = search.before.graph.operands(one), search.after.graph.operands(other)
+def _share_operand(search: Search, node: Node, other: Node) -> bool:
+    ours, theirs = search.before.graph.operands(node), search.after.graph.operands(other)
     return any(a.token == b.token for (a, _), (b, _) in zip(ours, theirs, strict=False))
 
 
@@ -123,8 +123,8 @@ def same_origin(search: Search) -> None:
 
     def key(node: Node) -> Hashable:
         form = search.forms.of(node.instruction)
-        said = origin(node) if form.opcode != "parameter" else ""
-        return (form, said) if said else None
+        message = origin(node) if form.opcode != "parameter" else ""
+        return (form, message) if message else None
 
     _pair_unique(search, key, "the only one of its form and framework op")
 
@@ -137,14 +137,14 @@ def same_operation(search: Search) -> None:
         if value is None or len(ours) != len(theirs):
             continue
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
-        for one, other in zip(ours, theirs, strict=True):
-            if search.before.is_called(one) == search.after.is_called(other):
-                search.link(one, other, grade, "left of the same framework op, in order")
+        for node, other in zip(ours, theirs, strict=True):
+            if search.before.is_called(node) == search.after.is_called(other):
+                search.link(node, other, grade, "left of the same framework op, in order")
 
 
 def _operation(node: Node) -> Hashable:
-    said = origin(node)
-    return (node.instruction.opcode, said) if said else None
+    message = origin(node)
+    return (node.instruction.opcode, message) if message else None
 
 
 def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -> None:
@@ -152,9 +152,9 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
     for value, ours in _grouped(search.before, key).items():
         theirs = new.get(value, ())
         if value is not None and len(ours) == 1 and len(theirs) == 1:
-            one, other = ours[0], theirs[0]
-            if search.before.is_called(one) == search.after.is_called(other):
-                search.link(one, other, Grade.MATCHED, reason)
+            node, other = ours[0], theirs[0]
+            if search.before.is_called(node) == search.after.is_called(other):
+                search.link(node, other, Grade.MATCHED, reason)
 
 
 def _grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:

@@ -42,9 +42,9 @@ class _Spread:
         search = self._search
         search.unsettled = [pair for pair in search.unsettled if self._is_unsettled(pair)]
         for before, after in list(search.unsettled):
-            for one, other in self._exchanged(before, after):
-                if is_free(one) and is_free(other):
-                    self._link(one, other, f"%{before.instruction.name} reads it instead")
+            for node, other in self._exchanged(before, after):
+                if is_free(node) and is_free(other):
+                    self._link(node, other, f"%{before.instruction.name} reads it instead")
         return bool(self._queue)
 
     def _is_unsettled(self, pair: tuple[Node, Node]) -> bool:
@@ -63,10 +63,12 @@ class _Spread:
         ours, theirs = self._operands(before, after)
         if len(ours) != len(theirs):
             return
-        for number, ((one, path), (other, other_path)) in enumerate(zip(ours, theirs, strict=True)):
-            if path == other_path and self._could_be(one, other):
+        for number, ((node, path), (other, other_path)) in enumerate(
+            zip(ours, theirs, strict=True)
+        ):
+            if path == other_path and self._could_be(node, other):
                 user = before.instruction.name
-                self._link(one, other, f"operand {number} of %{user}, which is paired")
+                self._link(node, other, f"operand {number} of %{user}, which is paired")
 
     def _operands(
         self, before: Node, after: Node
@@ -74,20 +76,20 @@ class _Spread:
         graphs = self._search.before.graph, self._search.after.graph
         return graphs[0].operands(before), graphs[1].operands(after)
 
-    def _could_be(self, one: Node, other: Node) -> bool:
-        if not (is_free(one) and is_free(other)) or self._goes_by_name(one, other):
+    def _could_be(self, node: Node, other: Node) -> bool:
+        if not (is_free(node) and is_free(other)) or self._goes_by_name(node, other):
             return False
-        return same_form(self._search, one, other) or _same_origin(one, other)
+        return same_form(self._search, node, other) or _same_origin(node, other)
 
-    def _goes_by_name(self, one: Node, other: Node) -> bool:
+    def _goes_by_name(self, node: Node, other: Node) -> bool:
         """Whether names say otherwise of two nodes, and the values do not settle it."""
-        if one.instruction.name == other.instruction.name:
+        if node.instruction.name == other.instruction.name:
             return False
-        if one.token == other.token:
-            return self._names[1].claim_copy(one)
-        if one.instruction.opcode in TRANSPARENT:
+        if node.token == other.token:
+            return self._names[1].claim_copy(node)
+        if node.instruction.opcode in TRANSPARENT:
             return True
-        return self._names[1].claim(one) or self._names[0].claim(other)
+        return self._names[1].claim(node) or self._names[0].claim(other)
 
     def _pair_users(self, before: Node, after: Node) -> None:
         for key_of in (self._form, self._rough_form, self._origin):
@@ -95,22 +97,22 @@ class _Spread:
             if not ours:
                 return
             theirs = self._lone_users(self._search.after, after, key_of)
-            for key, one in ours.items():
+            for key, node in ours.items():
                 other = theirs.get(key)
-                if one is not None and other is not None and not self._goes_by_name(one, other):
+                if node is not None and other is not None and not self._goes_by_name(node, other):
                     source = before.instruction.name
-                    self._link(one, other, f"the only such user of %{source}, which is paired")
+                    self._link(node, other, f"the only such user of %{source}, which is paired")
 
     def _lone_users(
         self, side: Side, node: Node, key_of: Callable[[Node], Hashable]
     ) -> dict[Hashable, Node | None]:
         """Return open users by what they are and operand number; None where there are several."""
-        found: dict[Hashable, Node | None] = {}
+        nodes: dict[Hashable, Node | None] = {}
         for user, position in side.users.get(node, ()):
             if is_free(user):
                 key = (key_of(user), position)
-                found[key] = None if key in found else user
-        return found
+                nodes[key] = None if key in nodes else user
+        return nodes
 
     def _form(self, node: Node) -> Hashable:
         return self._search.forms.of(node.instruction)
@@ -122,26 +124,26 @@ class _Spread:
     def _origin(self, node: Node) -> Hashable:
         return (node.instruction.opcode, origin(node) or node)
 
-    def _behind_moves(self, one: Node, other: Node) -> tuple[Node, Node]:
+    def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair that one operation and its like make, if only a move came between."""
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in _sources(theirs, other):
-            if is_free(source) and _same_origin(one, source):
-                return one, source
-        for source in _sources(ours, one):
+            if is_free(source) and _same_origin(node, source):
+                return node, source
+        for source in _sources(ours, node):
             if is_free(source) and _same_origin(source, other):
                 return source, other
-        return one, other
+        return node, other
 
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield what is read at the same place, or what alone is open on either side."""
         ours, theirs = self._operands(before, after)
         if len(ours) == len(theirs):
-            for (one, path), (other, other_path) in zip(ours, theirs, strict=True):
-                if path == other_path and same_shape(self._search, one, other):
-                    yield self._behind_moves(one, other)
-        open_ours = [one for one, _ in ours if is_free(one)]
-        open_theirs = [one for one, _ in theirs if is_free(one)]
+            for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
+                if path == other_path and same_shape(self._search, node, other):
+                    yield self._behind_moves(node, other)
+        open_ours = [node for node, _ in ours if is_free(node)]
+        open_theirs = [node for node, _ in theirs if is_free(node)]
         lone = len(open_ours) == len(open_theirs) == 1
         if lone and same_shape(self._search, open_ours[0], open_theirs[0]):
             yield open_ours[0], open_theirs[0]
@@ -162,10 +164,10 @@ def _sources(graph: Graph, node: Node) -> Iterator[Node]:
         yield node
 
 
-def _same_origin(one: Node, other: Node) -> bool:
+def _same_origin(node: Node, other: Node) -> bool:
     """Whether two nodes are the same operation of the same framework op, whatever the shape."""
-    said = origin(one)
-    return bool(said) and said == origin(other) and _opcode(one) == _opcode(other)
+    message = origin(node)
+    return bool(message) and message == origin(other) and _opcode(node) == _opcode(other)
 
 
 def _opcode(node: Node) -> str:
@@ -173,7 +175,7 @@ def _opcode(node: Node) -> str:
 
 
 def _reads_free(side: Side, node: Node) -> bool:
-    return any(is_free(one) for one, _ in side.graph.operands(node))
+    return any(is_free(node) for node, _ in side.graph.operands(node))
 
 
 def _is_read_by_free(side: Side, node: Node) -> bool:

@@ -15,10 +15,10 @@ def cut_out(summaries: Sequence[ModuleSummary]) -> frozenset[str]:
 
 
 def _keys(summaries: Iterable[ModuleSummary]) -> Iterator[str]:
-    for one in summaries:
-        if not _has_beginning(one) and len(one.stages) <= _STAGES:
-            yield one.files.key
+    for summary in summaries:
+        if not _has_beginning(summary) and len(summary.stages) <= _STAGES:
+            yield summary.files.key
 
 
-def _has_beginning(one: ModuleSummary) -> bool:
-    return any(stage.stage.name.startswith("before_optimization") for stage in one.stages)
+def _has_beginning(summary: ModuleSummary) -> bool:
+    return any(stage.stage.name.startswith("before_optimization") for stage in summary.stages)

@@ -25,8 +25,8 @@ def chains(links: Iterable[tuple[str, str]]) -> Chains:
         if source != target:
             _lead(onward, source, target)
             _lead(back, target, source)
-    both = {one: [*onward[one], *back[one]] for one in onward}
-    groups = sorted(map(sorted, _reached(both, both)), key=lambda one: -len(one))
+    both = {text: [*onward[text], *back[text]] for text in onward}
+    groups = sorted(map(sorted, _reached(both, both)), key=lambda item: -len(item))
     return Chains(tuple(map(tuple, groups)), _longest(onward, back))
 
 
@@ -40,18 +40,18 @@ def _longest(onward: _Ways, back: _Ways) -> tuple[str, ...]:
 
     What is reached against the links, beginning with what was left last along them, is a circle.
     """
-    left = [one for tree in _reached(onward, onward) for one in tree]
+    left = [text for tree in _reached(onward, onward) for text in tree]
     name: dict[str, str] = {}
     length: dict[str, int] = {}
     before: dict[str, str | None] = {}
     for circle in _reached(reversed(left), back):
-        sources = [source for one in circle for source in back[one] if source in length]
-        last = max(sources, key=lambda one: length[one], default=None)
+        sources = [source for text in circle for source in back[text] if source in length]
+        last = max(sources, key=lambda source: length[source], default=None)
         length |= dict.fromkeys(circle, length[last] + 1 if last else 1)
         before |= dict.fromkeys(circle, last)
         name |= dict.fromkeys(circle, min(circle))
     chain: list[str] = []
-    here = max(length, key=lambda one: length[one], default=None)
+    here = max(length, key=lambda text: length[text], default=None)
     while here:
         chain.append(name[here])
         here = before[here]
@@ -67,7 +67,7 @@ def _reached(starts: Iterable[str], ways: _Ways) -> Iterator[list[str]]:
         seen.add(start)
         while path:
             here, others = path[-1]
-            following = next((one for one in others if one not in seen), None)
+            following = next((text for text in others if text not in seen), None)
             if following is None:
                 left.append(here)
                 path.pop()

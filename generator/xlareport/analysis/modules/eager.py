@@ -29,18 +29,26 @@ def eager_functions(
     so it is left out, as is the top level of a file.
     """
     played = list(zip(summaries, roles, strict=True))
-    drivers = {name for one, role in played if role.name == "main" for name in _outer(one)}
+    drivers = {name for summary, role in played if role.name == "main" for name in _outer(summary)}
     calls: dict[str, list[str]] = defaultdict(list)
-    for one, role in played:
+    for summary, role in played:
         if role.name in _OUTSIDE:
-            for name in _outer(one) - drivers:
-                calls[name].append(one.files.key)
-    found = [EagerFunction(name, tuple(keys)) for name, keys in calls.items()]
-    worth = [one for one in found if len(one.modules) >= _WORTH]
-    return tuple(sorted(worth, key=lambda one: (-len(one.modules), one.name)))
+            for name in _outer(summary) - drivers:
+                calls[name].append(summary.files.key)
+    eager_functions = [EagerFunction(name, tuple(keys)) for name, keys in calls.items()]
+    worth = [
+        eager_function
+        for eager_function in eager_functions
+        if len(eager_function.modules) >= _WORTH
+    ]
+    return tuple(
+        sorted(
+            worth, key=lambda eager_function: (-len(eager_function.modules), eager_function.name)
+        )
+    )
 
 
-def _outer(one: ModuleSummary) -> set[str]:
+def _outer(summary: ModuleSummary) -> set[str]:
     """Return the named functions of a stack; what is defined inside of one counts as that one."""
-    counted = Counter(name.partition(".<locals>")[0] for name in one.traits.functions)
+    counted = Counter(name.partition(".<locals>")[0] for name in summary.traits.functions)
     return {name for name in counted if name and not name.startswith("<")}

@@ -47,13 +47,15 @@ def _of_most(verb: str, most: str, share: float) -> str:
     return f"{verb} {share:.0%} as much as the one that {verb} {most}"
 
 
-def _by_work(one: ModuleSummary, most: Most) -> Evidence:
+def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     """Ask the estimate of the work, unless a trace has measured it."""
-    estimate = 0.0 if most.measured else work(one, most.rounds, most.relations)
+    estimate = 0.0 if most.measured else work(summary, most.rounds, most.relations)
     share = _share(estimate, most.work)
     words = _of_most("does", "the most work of all modules", share)
     rounds = (
-        f"loops of unknown length taken as {most.rounds:,} rounds" if one.open_work else _COUNTED
+        f"loops of unknown length taken as {most.rounds:,} rounds"
+        if summary.open_work
+        else _COUNTED
     )
     return Evidence(f"{words} (operations and bytes, {rounds})", 30, _SOFT(share))
 
@@ -61,131 +63,133 @@ def _by_work(one: ModuleSummary, most: Most) -> Evidence:
 _COUNTED = "loops counted with their rounds"
 
 
-def _by_open_loop(one: ModuleSummary, most: Most) -> Evidence:
+def _by_open_loop(summary: ModuleSummary, most: Most) -> Evidence:
     words = "runs a loop until something is reached, as a solver or a simulation does"
-    whole = one.open_work * ROUNDS
-    share = _share(whole, max(whole, work(one, most.rounds, most.relations)))
-    return Evidence(words, 6, share * most.relations.worth[one.files.key])
+    whole = summary.open_work * ROUNDS
+    share = _share(whole, max(whole, work(summary, most.rounds, most.relations)))
+    return Evidence(words, 6, share * most.relations.worth[summary.files.key])
 
 
-def _by_matrices(one: ModuleSummary, most: Most) -> Evidence:
-    share = 0.0 if most.measured else _share(matrices(one, most.relations), most.matrices)
+def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
+    share = 0.0 if most.measured else _share(matrices(summary, most.relations), most.matrices)
     words = _of_most("does", "the most matrix products and convolutions", share)
     return Evidence(words, 18, _SOFT(share))
 
 
-def _by_input(one: ModuleSummary, most: Most) -> Evidence:
-    share = _share(one.signature.argument_bytes, most.arguments)
+def _by_input(summary: ModuleSummary, most: Most) -> Evidence:
+    share = _share(summary.signature.argument_bytes, most.arguments)
     words = _of_most("is given", "the most data", share)
     return Evidence(f"{words}, where an initialiser starts from next to nothing", 8, _SOFT(share))
 
 
-def _by_memory(one: ModuleSummary, most: Most) -> Evidence:
-    share = _share(memory(one, most.relations), most.memory)
+def _by_memory(summary: ModuleSummary, most: Most) -> Evidence:
+    share = _share(memory(summary, most.relations), most.memory)
     return Evidence(_of_most("needs", "the most memory", share), 10, _SOFT(share))
 
 
-def _by_signature(one: ModuleSummary, most: Most) -> Evidence:
+def _by_signature(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    returned, given = one.signature.returned_arguments, len(one.signature.arguments)
+    returned, given = summary.signature.returned_arguments, len(summary.signature.arguments)
     share = min(1.0, returned / 4) if returned and given > 1 else 0.0
     results = units.plural(returned, "result")
     words = f"returns {results} of the same shape as arguments, as a training step does"
     return Evidence(words, 8, share)
 
 
-def _by_donation(one: ModuleSummary, most: Most) -> Evidence:
+def _by_donation(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    donated = sum(argument.donated for argument in one.signature.arguments)
-    said = units.plural(donated, "argument")
-    words = f"donates {said}: the memory is reused for results"
+    donated = sum(argument.donated for argument in summary.signature.arguments)
+    message = units.plural(donated, "argument")
+    words = f"donates {message}: the memory is reused for results"
     return Evidence(words, 5, min(1.0, donated / 2))
 
 
-def _by_arguments(one: ModuleSummary, most: Most) -> Evidence:
+def _by_arguments(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    many = len(one.signature.arguments)
+    many = len(summary.signature.arguments)
     return Evidence(
         f"takes {units.plural(many, 'argument')}, as programs with weights do", 5, min(1, many / 10)
     )
 
 
-def _by_collectives(one: ModuleSummary, most: Most) -> Evidence:
+def _by_collectives(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    words = f"talks to other devices ({one.collectives} collectives)"
-    return Evidence(words, 4, min(1.0, float(one.collectives)))
+    words = f"talks to other devices ({summary.collectives} collectives)"
+    return Evidence(words, 4, min(1.0, float(summary.collectives)))
 
 
-def _by_source(one: ModuleSummary, most: Most) -> Evidence:
+def _by_source(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    words = f"comes from {units.plural(one.user_lines, 'line')} of the user's own source"
-    return Evidence(words, 6, min(1.0, one.user_lines / 8))
+    words = f"comes from {units.plural(summary.user_lines, 'line')} of the user's own source"
+    return Evidence(words, 6, min(1.0, summary.user_lines / 8))
 
 
-def _by_name(one: ModuleSummary, most: Most) -> Evidence:
+def _by_name(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    named = "step" in one.display_name or "train" in one.display_name
-    called = explain_module(one.display_name).display or one.display_name
+    named = "step" in summary.display_name or "train" in summary.display_name
+    called = explain_module(summary.display_name).display or summary.display_name
     words = f"is called {called}, as programs are called"
-    return Evidence(words, 3, 1.0 if named and not helper(one) else 0.0)
+    return Evidence(words, 3, 1.0 if named and not helper(summary) else 0.0)
 
 
-def _by_function(one: ModuleSummary, most: Most) -> Evidence:
+def _by_function(summary: ModuleSummary, most: Most) -> Evidence:
     del most
     words = "was made by a function of its name in the source, not by a call of the framework"
-    return Evidence(words, 3, 1.0 if is_own_function(one) else 0.0)
+    return Evidence(words, 3, 1.0 if is_own_function(summary) else 0.0)
 
 
-def _by_executions(one: ModuleSummary, most: Most) -> Evidence:
+def _by_executions(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    runs = sum(artifact.name.kind == "snapshot" for artifact in one.files.artifacts)
+    runs = sum(artifact.name.kind == "snapshot" for artifact in summary.files.artifacts)
     words = f"was run {units.plural(runs, 'time')} while snapshots of its arguments were taken"
-    return Evidence(words, 3, 0.0 if helper(one) else min(1.0, runs / 4))
+    return Evidence(words, 3, 0.0 if helper(summary) else min(1.0, runs / 4))
 
 
-def _by_trace(one: ModuleSummary, most: Most) -> Evidence:
+def _by_trace(summary: ModuleSummary, most: Most) -> Evidence:
     """Ask a profile: what was measured takes the place of estimates."""
-    if one.runs is None:
+    if summary.runs is None:
         return Evidence("", 60, 0.0)
-    share = _share(one.runs.microseconds, most.measured)
-    times = f" {units.plural(one.runs.count, 'time')}" if one.runs.count else ""
-    whose = ", by itself or with others of its name" if one.runs.shared else ""
-    took = f"{one.runs.microseconds / 1000:,.1f} ms in all"
+    share = _share(summary.runs.microseconds, most.measured)
+    times = f" {units.plural(summary.runs.count, 'time')}" if summary.runs.count else ""
+    whose = ", by itself or with others of its name" if summary.runs.shared else ""
+    took = f"{summary.runs.microseconds / 1000:,.1f} ms in all"
     words = f"ran{times} while a profiler watched{whose}, {took}"
     return Evidence(words, 60, share)
 
 
-def _by_sources(one: ModuleSummary, most: Most) -> Evidence:
-    many = 0 if helper(one) else most.relations.sources.get(one.files.key, 0)
+def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:
+    many = 0 if helper(summary) else most.relations.sources.get(summary.files.key, 0)
     words = f"seems to take what {units.plural(many, 'module')} before it returned"
     return Evidence(words, 8, min(1.0, many / 2))
 
 
-def _by_pupils(one: ModuleSummary, most: Most) -> Evidence:
-    many = len(most.relations.pupils.get(one.files.key, ()))
+def _by_pupils(summary: ModuleSummary, most: Most) -> Evidence:
+    many = len(most.relations.pupils.get(summary.files.key, ()))
     words = f"returns a state that {units.plural(many, 'other module')} only looked at"
     return Evidence(words, 12, min(1.0, float(many)))
 
 
-def _by_weights(one: ModuleSummary, most: Most) -> Evidence:
+def _by_weights(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    embedded = one.traits.weights.bytes
+    embedded = summary.traits.weights.bytes
     words = f"has {units.byte_size(embedded)} of constants inside, as a model with its weights has"
-    many = embedded >= _WEIGHTS and not helper(one)
-    return Evidence(words, 5, 1.0 if many and one.matrix_flops else 0.0)
+    many = embedded >= _WEIGHTS and not helper(summary)
+    return Evidence(words, 5, 1.0 if many and summary.matrix_flops else 0.0)
 
 
 _WEIGHTS = 1 << 14
 """Bytes of constants that are taken for weights."""
 
 
-def _by_changes(one: ModuleSummary, most: Most) -> Evidence:
-    share = _share(one.changed_steps, most.changed)
-    return Evidence(f"was changed by {units.plural(one.changed_steps, 'compiler step')}", 5, share)
+def _by_changes(summary: ModuleSummary, most: Most) -> Evidence:
+    share = _share(summary.changed_steps, most.changed)
+    return Evidence(
+        f"was changed by {units.plural(summary.changed_steps, 'compiler step')}", 5, share
+    )
 
 
-def _by_text(one: ModuleSummary, most: Most) -> Evidence:
-    share = _share(one.text_bytes, most.text)
+def _by_text(summary: ModuleSummary, most: Most) -> Evidence:
+    share = _share(summary.text_bytes, most.text)
     words = "has the largest final text" if share == 1 else "has a large final text"
     return Evidence(words, 4, share)
 

@@ -70,14 +70,18 @@ def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
         return Features()
     first = snapshots[0]
     given = list(first.instructions)
-    doing = Counter(one.opcode for one in given if one.opcode not in _PLUMBING)
+    doing = Counter(
+        instruction.opcode for instruction in given if instruction.opcode not in _PLUMBING
+    )
     return Features(
         given=signature(first),
         operations=tuple(doing.most_common()),
         places=_places(given, first),
-        functions=tuple(sorted({one.function for one in first.stack_frames.values()})),
+        functions=tuple(
+            sorted({stack_frame.function for stack_frame in first.stack_frames.values()})
+        ),
         scalars=tuple(sorted(_scalars(given))[:_SCALARS_KEPT]),
-        content=_digest(sorted(_content(one) for one in first.computations)),
+        content=_digest(sorted(_content(computation) for computation in first.computations)),
         entry=_content(first.entry) if first.entry else "",
         pieces=frozenset(_pieces(snapshots)),
         collectives=tuple(_collectives(final)),
@@ -85,9 +89,9 @@ def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
     )
 
 
-def makes_random_bits(found: Features) -> bool:
+def makes_random_bits(features: Features) -> bool:
     """Say whether a module generates random numbers: an own opcode, or the rounds of a hash."""
-    counts = dict(found.operations)
+    counts = dict(features.operations)
     if counts.keys() & _GENERATORS:
         return True
     rotates = counts.get("shift-left", 0) and counts.get("shift-right-logical", 0)
@@ -100,23 +104,35 @@ NO_FILES = frozenset({"-", "<stdin>", "<unknown>", ""})
 
 
 def _places(instructions: Iterable[Instruction], module: HloModule) -> tuple[str, ...]:
-    found = {_place(one, module) for one in instructions if one.opcode not in _PLUMBING}
-    return tuple(sorted(found - {""})[:_PLACES_KEPT])
+    result = {
+        _place(instruction, module)
+        for instruction in instructions
+        if instruction.opcode not in _PLUMBING
+    }
+    return tuple(sorted(result - {""})[:_PLACES_KEPT])
 
 
-def _place(one: Instruction, module: HloModule) -> str:
-    frame = module.stack_frames.get(one.metadata.stack_frame_id or 0)
+def _place(instruction: Instruction, module: HloModule) -> str:
+    frame = module.stack_frames.get(instruction.metadata.stack_frame_id or 0)
     if frame is not None:
         file, line, column = frame.file, frame.line, frame.column or 0
     else:
-        file, line, column = one.metadata.source_file, one.metadata.source_line or 0, 0
+        file, line, column = (
+            instruction.metadata.source_file,
+            instruction.metadata.source_line or 0,
+            0,
+        )
     return "" if file in NO_FILES else f"{file}:{line}:{column}"
 
 
 def _scalars(instructions: Iterable[Instruction]) -> Iterator[str]:
-    for one in instructions:
-        if one.opcode == "constant" and not one.shape.dimensions and len(one.argument) < 40:
-            yield f"{one.shape.element_type}[] {one.argument}"
+    for instruction in instructions:
+        if (
+            instruction.opcode == "constant"
+            and not instruction.shape.dimensions
+            and len(instruction.argument) < 40
+        ):
+            yield f"{instruction.shape.element_type}[] {instruction.argument}"
 
 
 def _pieces(snapshots: Iterable[HloModule]) -> Iterator[str]:
@@ -130,16 +146,17 @@ def _pieces(snapshots: Iterable[HloModule]) -> Iterator[str]:
 
 def _content(computation: Computation) -> str:
     """Hash what a computation does: opcodes and shapes in the order of its operands' places."""
-    places = {one.name: str(at) for at, one in enumerate(computation.instructions)}
+    places = {instruction.name: str(at) for at, instruction in enumerate(computation.instructions)}
     lines = [
-        f"{one.opcode} {_plain(one)} {[places.get(name, '') for name in one.operand_names]}"
-        for one in computation.instructions
+        f"{instruction.opcode} {_plain(instruction)} "
+        f"{[places.get(name, '') for name in instruction.operand_names]}"
+        for instruction in computation.instructions
     ]
     return _digest(lines)
 
 
-def _plain(one: Instruction) -> str:
-    shapes = one.shape.elements or (one.shape,)
+def _plain(instruction: Instruction) -> str:
+    shapes = instruction.shape.elements or (instruction.shape,)
     return ",".join(f"{shape.element_type}{shape.dimensions}" for shape in shapes)
 
 
@@ -148,15 +165,17 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
-    for one in module.instructions:
-        opcode = one.opcode.removesuffix("-start")
+    for instruction in module.instructions:
+        opcode = instruction.opcode.removesuffix("-start")
         if opcode in COLLECTIVES:
-            groups = one.attributes.get("replica_groups", one.attributes.get("source_target_pairs"))
-            yield CollectiveCall(opcode, _shapes(one), groups or "")
+            groups = instruction.attributes.get(
+                "replica_groups", instruction.attributes.get("source_target_pairs")
+            )
+            yield CollectiveCall(opcode, _shapes(instruction), groups or "")
 
 
-def _shapes(one: Instruction) -> str:
-    shapes = one.shape.elements or (one.shape,)
+def _shapes(instruction: Instruction) -> str:
+    shapes = instruction.shape.elements or (instruction.shape,)
     return ", ".join(
         f"{shape.element_type}[{','.join('?' if n is None else str(n) for n in shape.dimensions)}]"
         for shape in shapes

@@ -31,66 +31,66 @@ class Role:
     reason: str
 
 
-def helper(one: ModuleSummary) -> Role | None:
+def helper(summary: ModuleSummary) -> Role | None:
     """Return the role of a helper: random numbers, cast or transfer, one-op eager module."""
     for judge in _JUDGES:
-        found = judge(one)
-        if found is not None:
-            return found
+        role = judge(summary)
+        if role is not None:
+            return role
     return None
 
 
-def is_own_function(one: ModuleSummary) -> bool:
+def is_own_function(summary: ModuleSummary) -> bool:
     """Say whether a function of the module's name is on the stack of its own instructions.
 
     An operation outside of jit is named for the operation, a jitted function for itself.
     """
-    name = one.display_name.removeprefix("jit_")
+    name = summary.display_name.removeprefix("jit_")
     if name.strip("_<>") == "unnamed_function":
         return True  # an object that is called, or a partial application: it has no name to bear
-    called = {function.rsplit(".", 1)[-1] for function in one.traits.functions}
+    called = {function.rsplit(".", 1)[-1] for function in summary.traits.functions}
     return name in called or ("<lambda>" in called and name.strip("_<>") == "lambda")
 
 
-def _move(one: ModuleSummary) -> Role | None:
-    doing = dict(one.traits.operations)
-    if not doing and one.traits.given.arguments:
+def _move(summary: ModuleSummary) -> Role | None:
+    doing = dict(summary.traits.operations)
+    if not doing and summary.traits.given.arguments:
         return Role("cast or transfer", "it returns what it is given and computes nothing")
     if "convert" in doing and doing.keys() <= _MOVES:
         return Role("cast or transfer", "all it does is to convert its arguments")
     converts = doing.get("convert", 0)
-    if 2 * converts > sum(doing.values()) and one.traits.operation_count <= _EAGER_OPERATIONS:
+    if 2 * converts > sum(doing.values()) and summary.traits.operation_count <= _EAGER_OPERATIONS:
         return Role("cast or transfer", "most of what it does is to convert its arguments")
     return None
 
 
-def _random(one: ModuleSummary) -> Role | None:
+def _random(summary: ModuleSummary) -> Role | None:
     """Recognise random numbers: bits made of next to nothing, and little done with them."""
-    given, doing = one.traits.given, dict(one.traits.operations)
+    given, doing = summary.traits.given, dict(summary.traits.operations)
     if given.argument_bytes > SEED_BYTES or doing.keys() & MATRICES or "scatter" in doing:
         return None
-    if _makes_a_key(one):
+    if _makes_a_key(summary):
         return Role("random numbers", "it makes a key of random numbers from a seed")
-    if not makes_random_bits(one.traits) or len(one.traits.places) > 1:
+    if not makes_random_bits(summary.traits) or len(summary.traits.places) > 1:
         return None
     if len(given.results) > _FEW_RESULTS:
         return None
     return Role("random numbers", "from a key of a few bytes it makes random bits, and little else")
 
 
-def _makes_a_key(one: ModuleSummary) -> bool:
-    given, doing = one.traits.given, dict(one.traits.operations)
+def _makes_a_key(summary: ModuleSummary) -> bool:
+    given, doing = summary.traits.given, dict(summary.traits.operations)
     shapes = {result.shape for result in given.results}
     small = given.argument_bytes <= _SCALAR_BYTES
     return small and shapes <= {"u32[2]", "u32[4]"} and "shift-right-logical" in doing
 
 
-def _eager(one: ModuleSummary) -> Role | None:
+def _eager(summary: ModuleSummary) -> Role | None:
     """Recognise an operation that ran outside of jit: few operations, from one place."""
-    count, doing = one.traits.operation_count, dict(one.traits.operations)
-    if one.origin.frontend not in ("jax", None) or is_own_function(one):
+    count, doing = summary.traits.operation_count, dict(summary.traits.operations)
+    if summary.origin.frontend not in ("jax", None) or is_own_function(summary):
         return None
-    places, stack = one.traits.places, one.traits.functions
+    places, stack = summary.traits.places, summary.traits.functions
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
         return Role("one-op eager module", f"it came in with one operation, {_main_opcode(doing)}")

@@ -47,7 +47,7 @@ def links(
 def _proven(
     summaries: Sequence[ModuleSummary], graphs: Iterable[FrameworkGraph]
 ) -> Iterator[ModuleLink]:
-    found: dict[tuple[str, str], ModuleLink] = {}
+    links: dict[tuple[str, str], ModuleLink] = {}
     for graph in graphs:
         compiled = {
             node.name: module
@@ -58,20 +58,20 @@ def _proven(
             pair = source.files.key, target.files.key
             reason = f"the graph in {graph.path.rpartition('/')[2]} has this edge"
             link = ModuleLink(*pair, "exact", _common(source, target), reason, via)
-            known = found.get(pair, link)
-            found[pair] = replace(known, via=tuple(dict.fromkeys((*known.via, *via))))
-    yield from found.values()
+            known = links.get(pair, link)
+            links[pair] = replace(known, via=tuple(dict.fromkeys((*known.via, *via))))
+    yield from links.values()
 
 
 def _module_of(unit: str, summaries: Iterable[ModuleSummary]) -> ModuleSummary | None:
     """Return the module that a cluster or function became; TensorFlow appends to the name."""
     plain = unit.lstrip("_")
     names = (plain, plain.removeprefix("inference_"), f"a_{plain}")
-    for one in summaries:
+    for summary in summaries:
         for name in names:
-            rest = one.display_name.removeprefix(name)
-            if rest != one.display_name and not rest[:1].isalnum():
-                return one
+            rest = summary.display_name.removeprefix(name)
+            if rest != summary.display_name and not rest[:1].isalnum():
+                return summary
     return None
 
 
@@ -82,7 +82,7 @@ def _paths(
 
     Through a variable a module can hand something to its own next call.
     """
-    walk = _Walk({one.name: one for one in graph.nodes}, compiled, _stored(graph))
+    walk = _Walk({node.name: node for node in graph.nodes}, compiled, _stored(graph))
     for node in graph.nodes:
         target = compiled.get(node.name)
         if target is not None:
@@ -97,9 +97,9 @@ _VARIABLE = "variable"
 def _stored(graph: FrameworkGraph) -> dict[str, list[GraphNode]]:
     """Return the nodes that write a variable by the name of its handle, their first input."""
     stored: dict[str, list[GraphNode]] = defaultdict(list)
-    for one in graph.nodes:
-        if _writes(one):
-            stored[one.inputs[0].partition(":")[0]].append(one)
+    for node in graph.nodes:
+        if _writes(node):
+            stored[node.inputs[0].partition(":")[0]].append(node)
     return stored
 
 
@@ -142,17 +142,17 @@ class _Walk:
 
 
 def _common(source: ModuleSummary, target: ModuleSummary) -> tuple[str, ...]:
-    taken = {one.shape for one in target.traits.given.arguments}
-    return tuple(one.shape for one in source.traits.given.results if one.shape in taken)
+    taken = {argument.shape for argument in target.traits.given.arguments}
+    return tuple(result.shape for result in source.traits.given.results if result.shape in taken)
 
 
-def _each_once(found: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
+def _each_once(links: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
     """Put the links between two modules together, with the reason of the first."""
     pairs: dict[tuple[str, str], ModuleLink] = {}
-    for one in found:
-        pair = one.source, one.target
+    for link in links:
+        pair = link.source, link.target
         known = pairs.get(pair)
-        pairs[pair] = replace(known, tensors=known.tensors + one.tensors) if known else one
+        pairs[pair] = replace(known, tensors=known.tensors + link.tensors) if known else link
     return tuple(pairs.values())
 
 
@@ -176,32 +176,32 @@ def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[ModuleLink]:
 
 def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:
     used: set[tuple[str, str]] = set()
-    for place, one in enumerate(modules):
+    for place, module in enumerate(modules):
         before = modules[max(0, place - _FAR) : place]
-        wanted = list(one.arguments)
-        own = block(one.results, wanted)
+        wanted = list(module.arguments)
+        own = block(module.results, wanted)
         if len(own) > 1 and 3 * len(own) >= len(wanted):
             reason = "it returns what it takes, in the same order: its next call takes its results"
-            yield ModuleLink(one.key, one.key, "guessed", own, reason)
+            yield ModuleLink(module.key, module.key, "guessed", own, reason)
         bundle = _bundle(before, wanted)
         if bundle is not None:
             source, shapes = bundle
             reason = f"{len(shapes)} results in a row have the shapes of as many arguments in a row"
-            yield ModuleLink(source, one.key, "guessed", shapes, reason)
+            yield ModuleLink(source, module.key, "guessed", shapes, reason)
             wanted = without(wanted, shapes)
-        yield from _singles(before, one, wanted, used)
-        yield from _scalar(before, one)
+        yield from _singles(before, module, wanted, used)
+        yield from _scalar(before, module)
 
 
 def _bundle(before: Sequence[Ports], wanted: list[Port]) -> tuple[str, tuple[str, ...]] | None:
     """Return the last module before that makes several of the arguments in a row."""
-    shapes = frozenset(one.shape for one in wanted)
+    shapes = frozenset(port.shape for port in wanted)
     for source in reversed(before):
         if len(source.shapes & shapes) > 1:
-            found = block(source.results, wanted)
-            whole = 2 * len(found) >= min(len(source.results), len(wanted))
-            if whole and len(set(found)) > 1:
-                return source.key, found
+            result = block(source.results, wanted)
+            whole = 2 * len(result) >= min(len(source.results), len(wanted))
+            if whole and len(set(result)) > 1:
+                return source.key, result
     return None
 
 
@@ -213,10 +213,10 @@ def _singles(
     Memory that was donated is gone; a result that was given on already is taken where nothing else
     returns its shape. The same function under another name is called beside it, not behind it.
     """
-    for port in {one.shape: one for one in reversed(wanted)}.values():
+    for port in {port.shape: port for port in reversed(wanted)}.values():
         gone = _GONE + port.shape
-        makers = [one for one in before if one.makes(port) and (one.key, gone) not in used]
-        free = [one for one in makers if (one.key, port.shape) not in used]
+        makers = [ports for ports in before if ports.makes(port) and (ports.key, gone) not in used]
+        free = [maker for maker in makers if (maker.key, port.shape) not in used]
         only = makers if len(makers) == 1 else free
         if len(only) == 1 and only[0].content != target.content:
             used.add((only[0].key, port.shape))

@@ -53,9 +53,11 @@ def find_marker(snapshots: Iterable[HloModule], marker: re.Pattern[str]) -> Mark
     Raises SlowMarkerError where that takes too long.
     """
     with _limited():
-        found = [one for one in _distinct(snapshots) if marker.search(one.text)]
-        if found:
-            return MarkerHit(len(found), found[0].name)
+        instructions = [
+            instruction for instruction in _distinct(snapshots) if marker.search(instruction.text)
+        ]
+        if instructions:
+            return MarkerHit(len(instructions), instructions[0].name)
         return _in_sources(snapshots, marker)
 
 
@@ -89,7 +91,11 @@ def _distinct(snapshots: Iterable[HloModule]) -> Iterable[Instruction]:
         for computation in module.computations:
             if computation not in computations:
                 computations.add(computation)
-                fresh = [one for one in computation.instructions if one not in instructions]
+                fresh = [
+                    instruction
+                    for instruction in computation.instructions
+                    if instruction not in instructions
+                ]
                 instructions.update(fresh)
                 yield from fresh
 

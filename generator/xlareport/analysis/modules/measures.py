@@ -34,10 +34,12 @@ class Relations:
     def of(cls, summaries: Sequence[ModuleSummary]) -> "Relations":
         """Find them, links and states by guessing."""
         watched = pupils(summaries)
-        found = {(one.source, one.target) for one in links(summaries) if one.source != one.target}
-        sources = Counter(target for _, target in found)
+        result = {
+            (link.source, link.target) for link in links(summaries) if link.source != link.target
+        }
+        sources = Counter(target for _, target in result)
         lookers = frozenset().union(*watched.values())
-        worth = {one.files.key: _worth(one, lookers) for one in summaries}
+        worth = {summary.files.key: _worth(summary, lookers) for summary in summaries}
         return cls(sources, watched, worth)
 
 
@@ -61,13 +63,15 @@ class Most:
         """Measure all modules; `rounds` is how often a loop of unknown length is taken to run."""
         return cls(
             rounds=rounds,
-            work=max((work(one, rounds, relations) for one in summaries), default=0.0),
-            matrices=max((matrices(one, relations) for one in summaries), default=0.0),
-            arguments=max((one.signature.argument_bytes for one in summaries), default=0),
-            memory=max((memory(one, relations) for one in summaries), default=0),
-            changed=max((one.changed_steps for one in summaries), default=0),
-            text=max((one.text_bytes for one in summaries), default=0),
-            measured=max((one.runs.microseconds for one in summaries if one.runs), default=0.0),
+            work=max((work(summary, rounds, relations) for summary in summaries), default=0.0),
+            matrices=max((matrices(summary, relations) for summary in summaries), default=0.0),
+            arguments=max((summary.signature.argument_bytes for summary in summaries), default=0),
+            memory=max((memory(summary, relations) for summary in summaries), default=0),
+            changed=max((summary.changed_steps for summary in summaries), default=0),
+            text=max((summary.text_bytes for summary in summaries), default=0),
+            measured=max(
+                (summary.runs.microseconds for summary in summaries if summary.runs), default=0.0
+            ),
             relations=relations,
         )
 
@@ -82,9 +86,9 @@ def work(summary: ModuleSummary, rounds: int, relations: Relations) -> float:
 
 
 def _worth(summary: ModuleSummary, lookers: frozenset[str]) -> float:
-    found = helper(summary)
-    if found is not None:
-        return _HELPED[found.name]
+    role = helper(summary)
+    if role is not None:
+        return _HELPED[role.name]
     return _LOOKING if summary.files.key in lookers else 1.0
 
 

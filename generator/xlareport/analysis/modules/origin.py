@@ -37,14 +37,14 @@ def origin(files: ModuleFiles, snapshots: Iterable[HloModule], device_words: str
 
 
 def _backend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | None:
-    targets = {one.name.target or "" for one in files.artifacts}
+    targets = {artifact.name.target or "" for artifact in files.artifacts}
     if any("gpu" in target or target.startswith(("sm_", "gfx")) for target in targets):
         return "gpu"
     if "cpu" in targets:
         return "cpu"
-    if any(word in one.path for one in files.artifacts for word in _TPU_FILES):
+    if any(word in artifact.path for artifact in files.artifacts for word in _TPU_FILES):
         return "tpu"
-    if any(one.name.build for one in files.artifacts):
+    if any(artifact.name.build for artifact in files.artifacts):
         return "tpu"
     if "IPU" in targets or any(stage.pipeline == "IPU" for stage in files.stages):
         return "ipu"
@@ -52,7 +52,7 @@ def _backend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | None
 
 
 def _backend_by_text(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | None:
-    kinds = {one.name.kind for one in files.artifacts}
+    kinds = {artifact.name.kind for artifact in files.artifacts}
     if kinds & {"ptx", "autotune"}:
         return "gpu"
     if any("T(8,128)" in module.header for module in snapshots):
@@ -67,14 +67,21 @@ _FEWEST = 2
 
 def _backend_by_device(device_words: str) -> str | None:
     words = device_words.lower()
-    return next((name for name, told in _DEVICES if any(one in words for one in told)), None)
+    return next((name for name, item in _DEVICES if any(text in words for text in item)), None)
 
 
 def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
     """Tell the backend by passes that only one of them has, and why that is a guess."""
-    named = {name for one in files.stages for name in (one.pipeline, one.after, one.before) if name}
+    named = {
+        name
+        for stage in files.stages
+        for name in (stage.pipeline, stage.after, stage.before)
+        if name
+    }
     known = (passes.find_either(name) for name in named)
-    votes = Counter(one.backends[0] for one in known if one and len(one.backends) == 1)
+    votes = Counter(
+        pass_info.backends[0] for pass_info in known if pass_info and len(pass_info.backends) == 1
+    )
     if len(votes) != 1 or votes.total() < _FEWEST:
         return None, ""
     backend, count = votes.most_common(1)[0]
@@ -83,9 +90,9 @@ def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:
 
 
 def _frontend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | None:
-    said = [one.name.frontend for one in files.artifacts if one.name.frontend]
-    if said:
-        return said[0]
+    result = [artifact.name.frontend for artifact in files.artifacts if artifact.name.frontend]
+    if result:
+        return result[0]
     names = (files.name, *(module.name for module in snapshots[:1]))
     for frontend, starts in (("jax", _JAX), ("tensorflow", _TENSORFLOW), ("pytorch_xla", _PYTORCH)):
         if any(name.startswith(starts) for name in names):
@@ -95,9 +102,9 @@ def _frontend(files: ModuleFiles, snapshots: tuple[HloModule, ...]) -> str | Non
 
 def _frontend_by_text(snapshots: tuple[HloModule, ...]) -> str | None:
     """Read the framework off the op names: JAX writes `jit(f)/...`, XLA_Args is TensorFlow's."""
-    last = [one for module in snapshots[:1] for one in module.computations[-1:]]
-    for one in (line for computation in last for line in computation.instructions[:200]):
-        name = one.metadata.op_name
+    last = [computation for module in snapshots[:1] for computation in module.computations[-1:]]
+    for instruction in (line for computation in last for line in computation.instructions[:200]):
+        name = instruction.metadata.op_name
         if name.startswith(("jit(", "pmap(", "pjit(")):
             return "jax"
         if name.startswith(("XLA_Args", "XLA_Retvals")):

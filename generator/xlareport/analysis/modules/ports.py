@@ -47,23 +47,23 @@ class Ports:
     @property
     def shapes(self) -> frozenset[str]:
         """Shapes of the results."""
-        return frozenset(one.shape for one in self.results)
+        return frozenset(result.shape for result in self.results)
 
     def makes(self, wanted: Port) -> bool:
         """Say whether some result can be this argument of another module."""
-        return any(one.fits(wanted) for one in self.results)
+        return any(result.fits(wanted) for result in self.results)
 
 
-def ports(one: ModuleSummary) -> Ports:
+def ports(summary: ModuleSummary) -> Ports:
     """Read what a module takes and gives: shapes as it came in, layouts as it was left."""
-    given, left = one.traits.given, one.signature
+    given, left = summary.traits.given, summary.signature
     arguments = given.arguments[:_MANY]
     results = given.results[:_MANY]
     kept = _comparable(given, left)
     layouts = [each.layout for each in left.arguments], [each.layout for each in left.results]
     return Ports(
-        key=one.files.key,
-        content=one.traits.content,
+        key=summary.files.key,
+        content=summary.traits.content,
         arguments=tuple(
             Port(each.shape, each.sharding, layouts[0][at] if kept else "", each.donated)
             for at, each in enumerate(arguments)
@@ -75,7 +75,7 @@ def ports(one: ModuleSummary) -> Ports:
             if not _is_scalar(each)
         ),
         scalars=(_scalars(arguments), _scalars(results)),
-        moves=set(dict(one.traits.operations)) <= {"convert"},
+        moves=set(dict(summary.traits.operations)) <= {"convert"},
     )
 
 
@@ -84,31 +84,33 @@ def _comparable(given: Signature, left: Signature) -> bool:
     return _shapes(given) == _shapes(left)
 
 
-def _shapes(found: Signature) -> tuple[list[str], list[str]]:
-    return [one.shape for one in found.arguments], [one.shape for one in found.results]
+def _shapes(signature: Signature) -> tuple[list[str], list[str]]:
+    return [argument.shape for argument in signature.arguments], [
+        result.shape for result in signature.results
+    ]
 
 
-def _is_scalar(one: Argument | Result) -> bool:
-    return "[]" in one.shape
+def _is_scalar(value: Argument | Result) -> bool:
+    return "[]" in value.shape
 
 
-def _scalars(found: Iterable[Argument | Result]) -> tuple[str, ...]:
-    return tuple(one.shape for one in found if _is_scalar(one))
+def _scalars(value: Iterable[Argument | Result]) -> tuple[str, ...]:
+    return tuple(item.shape for item in value if _is_scalar(item))
 
 
 def block(results: Sequence[Port], arguments: Sequence[Port]) -> tuple[str, ...]:
     """Return the shapes of the longest run that both have in a row; none if it does not fit."""
-    given, taken = [one.shape for one in results], [one.shape for one in arguments]
-    found = SequenceMatcher(None, given, taken, autojunk=False).find_longest_match()
-    pairs = zip(results[found.a : found.a + found.size], arguments[found.b :], strict=False)
-    if not all(one.fits(other) for one, other in pairs):
+    given, taken = [result.shape for result in results], [argument.shape for argument in arguments]
+    match = SequenceMatcher(None, given, taken, autojunk=False).find_longest_match()
+    pairs = zip(results[match.a : match.a + match.size], arguments[match.b :], strict=False)
+    if not all(port.fits(other) for port, other in pairs):
         return ()
-    return tuple(given[found.a : found.a + found.size])
+    return tuple(given[match.a : match.a + match.size])
 
 
 def without(wanted: Iterable[Port], shapes: Iterable[str]) -> list[Port]:
     """Return the arguments less one of each of the shapes, the first of its kind."""
     left = list(wanted)
     for shape in shapes:
-        left.remove(next(one for one in left if one.shape == shape))
+        left.remove(next(port for port in left if port.shape == shape))
     return left

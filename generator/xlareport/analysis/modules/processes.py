@@ -26,7 +26,7 @@ def processes(summaries: Iterable[ModuleSummary]) -> Mapping[str, Process | None
 def process_count(summaries: Sequence[ModuleSummary]) -> int | None:
     """Return how many processes compiled modules with snapshots; None where it is not known."""
     assigned = processes(summaries)
-    compiled = {assigned[one.files.key] for one in summaries if one.stages}
+    compiled = {assigned[summary.files.key] for summary in summaries if summary.stages}
     return None if None in compiled else len(compiled or {*assigned.values()})
 
 
@@ -39,11 +39,15 @@ def ranks_in_one_folder(
     numbers, which a process compiles once; folders without any are those of unrelated programs.
     """
     assigned = processes(summaries)
-    unknown = [one for one in summaries if assigned[one.files.key] is None and one.traits.content]
+    unknown = [
+        summary
+        for summary in summaries
+        if assigned[summary.files.key] is None and summary.traits.content
+    ]
     return {
         where: members
         for where, members in by_folder(unknown).items()
-        if len({_program(one) for one in members}) < len(members)
+        if len({_program(member) for member in members}) < len(members)
     }
 
 
@@ -52,7 +56,7 @@ def once_each(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]:
 
     A rank that compiles more than the others gives its modules the higher numbers.
     """
-    last = {_program(one): one for one in sorted(members, key=_number)}
+    last = {_program(member): member for member in sorted(members, key=_number)}
     return sorted(last.values(), key=_number)
 
 
@@ -84,7 +88,7 @@ def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
 
     Files beside the snapshots bear no timestamp, so that those of several processes are one.
     """
-    compiled = [at for at, one in enumerate(members) if one.stages]
+    compiled = [at for at, member in enumerate(members) if member.stages]
     most = max(Counter(_ids(members[at] for at in compiled)).values(), default=1)
     if most == 1:
         return [0] * len(members)
@@ -107,11 +111,11 @@ def _numbers(members: Sequence[ModuleSummary]) -> Sequence[int | None]:
 
 def _repeats(programs: Iterable[tuple[int | None, tuple[str, str]]]) -> bool:
     """Say whether one process would have compiled a program twice: then ranks ran side by side."""
-    return max(Counter(one for one in programs if one[1][1]).values(), default=1) > 1
+    return max(Counter(program for program in programs if program[1][1]).values(), default=1) > 1
 
 
 def _ids(members: Iterable[ModuleSummary]) -> Iterable[int]:
-    return (one.files.id for one in members if one.files.id is not None)
+    return (member.files.id for member in members if member.files.id is not None)
 
 
 def _in_time(module: ModuleSummary) -> tuple[float, int]:
@@ -122,5 +126,5 @@ def _written(module: ModuleSummary) -> float | None:
     """Return when compilation began as far as the dump tells: microseconds, or seconds of files."""
     if module.files.timestamp is not None:
         return float(module.files.timestamp)
-    times = [one.entry.modified for one in module.files.artifacts]
+    times = [artifact.entry.modified for artifact in module.files.artifacts]
     return min((time * 1e6 for time in times if time is not None), default=None)

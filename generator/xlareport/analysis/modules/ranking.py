@@ -77,11 +77,11 @@ def rank(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
     often = _ranked(summaries, max(_EXTREMES), relations)[0]
     if not often.summary.open_work or trains(ranked[0].summary):
         return ranked
-    return tuple(sorted(ranked, key=lambda one: one.summary is not often.summary))
+    return tuple(sorted(ranked, key=lambda ranked: ranked.summary is not often.summary))
 
 
 def _any_open(ranked: Sequence[Ranked]) -> bool:
-    return any(one.summary.open_work for one in ranked)
+    return any(ranked.summary.open_work for ranked in ranked)
 
 
 def _ranked(
@@ -90,11 +90,11 @@ def _ranked(
     """Rank modules; `rounds` is how often a loop of unknown length is taken to run."""
     most = Most.of(summaries, rounds, relations)
     ranked = []
-    for one in summaries:
-        evidence = [piece(one, most) for piece in PIECES]
+    for summary in summaries:
+        evidence = [piece(summary, most) for piece in PIECES]
         kept = sorted((e for e in evidence if e.points > 0), key=lambda e: -e.points)
-        ranked.append(Ranked(one, sum(e.points for e in kept), tuple(kept)))
-    return tuple(sorted(ranked, key=lambda one: -one.score))
+        ranked.append(Ranked(summary, sum(e.points for e in kept), tuple(kept)))
+    return tuple(sorted(ranked, key=lambda ranked: -ranked.score))
 
 
 def main_guess(ranked: Sequence[Ranked]) -> MainGuess | None:
@@ -102,19 +102,19 @@ def main_guess(ranked: Sequence[Ranked]) -> MainGuess | None:
     if not ranked:
         return None
     best = ranked[0]
-    same = kin(best.summary, [one.summary for one in ranked])
-    rest = tuple(one for one in ranked[1:] if one.summary.files.key not in same)
+    same = kin(best.summary, [ranked.summary for ranked in ranked])
+    rest = tuple(ranked for ranked in ranked[1:] if ranked.summary.files.key not in same)
     other, oftener = _by_rounds(ranked, same)
-    near = tuple(one for one in rest[:3] if one.score > best.score * 0.25)
-    if other is not None and all(one.summary is not other.summary for one in near):
+    near = tuple(ranked for ranked in rest[:3] if ranked.score > best.score * 0.25)
+    if other is not None and all(ranked.summary is not other.summary for ranked in near):
         near = (*near, other)
-    unread = sum(one.summary.final.instructions is None for one in ranked)
+    unread = sum(ranked.summary.final.instructions is None for ranked in ranked)
     return MainGuess(best, _sureness(ranked, rest, other), near, unread, other, oftener)
 
 
 def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | None) -> str:
     best = ranked[0]
-    read = [one for one in ranked if one.summary.final.instructions is not None]
+    read = [ranked for ranked in ranked if ranked.summary.final.instructions is not None]
     if len(read) == 1 and read[0] is best:
         return "only"
     margin = best.score - (rest[0].score if rest else 0.0)
@@ -127,7 +127,7 @@ def _by_rounds(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked 
     """Return another module that comes first with other numbers of rounds; whether with more."""
     if not _any_open(ranked):
         return None, False
-    summaries = [one.summary for one in ranked]
+    summaries = [ranked.summary for ranked in ranked]
     relations = Relations.of(summaries)
     for rounds in _EXTREMES:
         first = _ranked(summaries, rounds, relations)[0]
@@ -138,13 +138,13 @@ def _by_rounds(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked 
 
 def kin(best: ModuleSummary, summaries: Sequence[ModuleSummary]) -> Mapping[str, str]:
     """Return the keys of modules that are this one once more, and in what way."""
-    found = {best.files.key: ""}
+    result = {best.files.key: ""}
     for _, members in ranked_together(summaries):
-        if any(one.files.key == best.files.key for one in members):
-            for one in members:
-                found.setdefault(one.files.key, "compiled by another process")
+        if any(member.files.key == best.files.key for member in members):
+            for member in members:
+                result.setdefault(member.files.key, "compiled by another process")
     for _, members in retraced(summaries):
-        if any(one.files.key in found for one in members):
-            for one in members:
-                found.setdefault(one.files.key, "compiled once more")
-    return found
+        if any(member.files.key in result for member in members):
+            for summary in members:
+                result.setdefault(summary.files.key, "compiled once more")
+    return result

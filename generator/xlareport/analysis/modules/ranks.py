@@ -29,7 +29,7 @@ class RankGroup:
     @property
     def collectives(self) -> int | None:
         """How many collectives each runs, in one order; None where they do not agree."""
-        orders = {one.traits.collectives for one in self.members}
+        orders = {member.traits.collectives for member in self.members}
         return len(self.members[0].traits.collectives) if len(orders) == 1 else None
 
 
@@ -78,21 +78,27 @@ def _of_one_folder(
                 yield function_name(name), same
 
 
-def _is_rank_of(one: ModuleSummary, first: ModuleSummary) -> bool:
-    if one.traits.content == first.traits.content:
+def _is_rank_of(summary: ModuleSummary, first: ModuleSummary) -> bool:
+    if summary.traits.content == first.traits.content:
         return True
-    mine, yours = set(one.traits.places), set(first.traits.places)
+    mine, yours = set(summary.traits.places), set(first.traits.places)
     if mine and yours:
         return 2 * len(mine & yours) >= min(len(mine), len(yours))
-    return one.files.id is not None and one.files.id == first.files.id
+    return summary.files.id is not None and summary.files.id == first.files.id
 
 
 def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    yield from _orders([one.traits.collectives for one in members])
+    yield from _orders([member.traits.collectives for member in members])
     for what, values in (
-        ("what they compute, as they came in", _lettered([one.traits.content for one in members])),
-        ("devices each was partitioned over", [str(one.signature.partitions) for one in members]),
-        ("instructions left", [str(one.final.instructions) for one in members]),
+        (
+            "what they compute, as they came in",
+            _lettered([member.traits.content for member in members]),
+        ),
+        (
+            "devices each was partitioned over",
+            [str(member.signature.partitions) for member in members],
+        ),
+        ("instructions left", [str(member.final.instructions) for member in members]),
     ):
         if len(set(values)) > 1:
             yield Difference(what, tuple(values))
@@ -101,14 +107,14 @@ def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
 def _lettered(values: Sequence[str]) -> list[str]:
     """Return a name for each value, the same one for the same: `program 1`, `program 2`."""
     different = list(dict.fromkeys(values))
-    return [f"program {different.index(one) + 1}" for one in values]
+    return [f"program {different.index(value) + 1}" for value in values]
 
 
 def _orders(calls: Sequence[tuple[CollectiveCall, ...]]) -> Iterator[Difference]:
     """Yield the first places at which not all processes run the same collective."""
-    found = 0
+    value = 0
     for number, row in enumerate(zip_longest(*calls), 1):
-        if len(set(row)) > 1 and found < _SHOWN:
-            found += 1
-            said = tuple("none" if one is None else str(one) for one in row)
-            yield Difference(f"collective {number} in order", said)
+        if len(set(row)) > 1 and value < _SHOWN:
+            value += 1
+            result = tuple("none" if item is None else str(item) for item in row)
+            yield Difference(f"collective {number} in order", result)

@@ -41,7 +41,7 @@ class RetraceGroup:
     @property
     def changed_steps(self) -> int:
         """Steps of the compiler that the compilations after the first one cost."""
-        return sum(one.changed_steps for one in self.members[1:])
+        return sum(member.changed_steps for member in self.members[1:])
 
 
 def retraces(summaries: Sequence[ModuleSummary]) -> tuple[RetraceGroup, ...]:
@@ -58,18 +58,18 @@ def retraced(
     """
     named: dict[tuple[Process, str], list[list[ModuleSummary]]] = defaultdict(list)
     apart, pieces = processes(summaries), cut_out(summaries)
-    for one in summaries:
-        process = apart[one.files.key]
-        if not one.traits.content or process is None or one.files.key in pieces:
+    for summary in summaries:
+        process = apart[summary.files.key]
+        if not summary.traits.content or process is None or summary.files.key in pieces:
             continue
-        groups = named[process, function_name(one.display_name)]
-        mine = next((group for group in groups if _same_function(group[0], one)), None)
+        groups = named[process, function_name(summary.display_name)]
+        mine = next((group for group in groups if _same_function(group[0], summary)), None)
         if mine is None:
-            groups.append([one])
+            groups.append([summary])
         else:
-            mine.append(one)
-    for (_, name), found in named.items():
-        yield from ((name, group) for group in found if len(group) > 1)
+            mine.append(summary)
+    for (_, name), item in named.items():
+        yield from ((name, group) for group in item if len(group) > 1)
 
 
 def function_name(module: str) -> str:
@@ -80,8 +80,8 @@ def function_name(module: str) -> str:
     plain = module.partition("__Xla")[0]
     if _CLUSTER.fullmatch(plain):
         return plain
-    found = _NUMBERED.match(plain[::-1])
-    return plain[: len(plain) - found.end()] or plain if found else plain
+    match = _NUMBERED.match(plain[::-1])
+    return plain[: len(plain) - match.end()] or plain if match else plain
 
 
 def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
@@ -103,7 +103,7 @@ def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
 def _same_operation(module: ModuleSummary, other: ModuleSummary) -> bool:
     """Say whether both are one operation of JAX outside jit, which is compiled for each shape."""
     alike = module.traits.operations == other.traits.operations != ()
-    return alike and all(_is_operation(one) for one in (module, other))
+    return alike and all(_is_operation(summary) for summary in (module, other))
 
 
 def _is_operation(module: ModuleSummary) -> bool:
@@ -111,29 +111,29 @@ def _is_operation(module: ModuleSummary) -> bool:
     return from_one_line and module.origin.frontend == "jax" and not is_own_function(module)
 
 
-def _likeness(one: ModuleSummary, other: ModuleSummary) -> float:
-    mine, yours = Counter(dict(one.traits.operations)), Counter(dict(other.traits.operations))
+def _likeness(summary: ModuleSummary, other: ModuleSummary) -> float:
+    mine, yours = Counter(dict(summary.traits.operations)), Counter(dict(other.traits.operations))
     either = (mine | yours).total()
     return (mine & yours).total() / either if either else 1.0
 
 
 def _group(name: str, members: Sequence[ModuleSummary]) -> RetraceGroup:
-    found = tuple(_differences(members))[:_ROWS]
-    return RetraceGroup(name, tuple(members), found, _reason(members))
+    differences = tuple(_differences(members))[:_ROWS]
+    return RetraceGroup(name, tuple(members), differences, _reason(members))
 
 
 def _reason(members: Sequence[ModuleSummary]) -> str:
-    if all(_same_operation(members[0], one) for one in members[1:]):
+    if all(_same_operation(members[0], member) for member in members[1:]):
         return "an operation of the same name outside jit"
-    if all(one.traits.places for one in members):
+    if all(member.traits.places for member in members):
         return "the same name and the same source lines"
     return "the same name, alike inside"
 
 
 def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
     for what, value in _ASPECTS:
-        yield from _unless_equal(what, [value(one) for one in members])
-    most = max(len(one.traits.given.arguments) for one in members)
+        yield from _unless_equal(what, [value(member) for member in members])
+    most = max(len(member.traits.given.arguments) for member in members)
     for number in range(most):
         yield from _argument(number, members)
     yield from _results(members)
@@ -147,52 +147,55 @@ def _unless_equal(what: str, values: Sequence[str]) -> Iterator[Difference]:
 
 
 _ASPECTS: tuple[tuple[str, Callable[[ModuleSummary], str]], ...] = (
-    ("number of arguments", lambda one: str(len(one.traits.given.arguments))),
-    ("number of results", lambda one: str(len(one.traits.given.results))),
-    ("devices it was partitioned over", lambda one: str(one.traits.given.partitions)),
+    ("number of arguments", lambda summary: str(len(summary.traits.given.arguments))),
+    ("number of results", lambda summary: str(len(summary.traits.given.results))),
+    ("devices it was partitioned over", lambda summary: str(summary.traits.given.partitions)),
 )
 
 
 def _argument(number: int, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    given = [one.traits.given.arguments for one in members]
-    mine = [one[number] if number < len(one) else None for one in given]
-    label = next(one.label for one in mine if one is not None)
+    given = [member.traits.given.arguments for member in members]
+    mine = [arguments[number] if number < len(arguments) else None for arguments in given]
+    label = next(argument.label for argument in mine if argument is not None)
     for what, value in _OF_ARGUMENT:
-        said = [value(one) if one is not None else "absent" for one in mine]
-        yield from _unless_equal(f"argument {number} ({label}): {what}", said)
+        result = [value(argument) if argument is not None else "absent" for argument in mine]
+        yield from _unless_equal(f"argument {number} ({label}): {what}", result)
 
 
 _OF_ARGUMENT: tuple[tuple[str, Callable[[Argument], str]], ...] = (
-    ("shape", lambda one: one.shape),
-    ("sharding", lambda one: one.sharding or "none"),
-    ("layout", lambda one: one.layout),
-    ("donated", lambda one: "yes" if one.donated else "no"),
+    ("shape", lambda argument: argument.shape),
+    ("sharding", lambda argument: argument.sharding or "none"),
+    ("layout", lambda argument: argument.layout),
+    ("donated", lambda argument: "yes" if argument.donated else "no"),
 )
 
 
 def _results(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    returned = [one.traits.given.results for one in members]
-    if len({len(one) for one in returned}) == 1:
+    returned = [member.traits.given.results for member in members]
+    if len({len(results) for results in returned}) == 1:
         for number, results in enumerate(zip(*returned, strict=True)):
-            said = [one.shape for one in results]
-            yield from _unless_equal(f"result {number}: shape", said)
+            result = [result.shape for result in results]
+            yield from _unless_equal(f"result {number}: shape", result)
 
 
 def _scalars(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
     """Compare the scalar constants: static values and Python numbers end up there."""
-    counted = [Counter(one.traits.scalars) for one in members]
+    counted = [Counter(member.traits.scalars) for member in members]
     shared = counted[0].copy()
-    for one in counted[1:]:
-        shared &= one
-    own = [", ".join(sorted((one - shared).elements())[:6]) or "none" for one in counted]
+    for counts in counted[1:]:
+        shared &= counts
+    own = [", ".join(sorted((counts - shared).elements())[:6]) or "none" for counts in counted]
     yield from _unless_equal("constants that not all of them have (static values show here)", own)
 
 
 def _flags(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    stated = [{one.setting.name: one.setting.value for one in each.settings} for each in members]
+    stated = [
+        {setting.setting.name: setting.setting.value for setting in each.settings}
+        for each in members
+    ]
     if not all(stated):
         return
     for name in sorted(set().union(*stated)):
         if not name.startswith("xla_dump"):
-            said = [one.get(name, "default") for one in stated]
-            yield from _unless_equal(f"option {name}", said)
+            result = [item.get(name, "default") for item in stated]
+            yield from _unless_equal(f"option {name}", result)

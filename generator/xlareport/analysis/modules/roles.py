@@ -51,18 +51,22 @@ def roles(
     best = main.best.summary if main else None
     apart = _Dump(
         main=best,
-        gpu=any(one.origin.backend == "gpu" for one in summaries),
+        gpu=any(summary.origin.backend == "gpu" for summary in summaries),
         cut_out=cut_out(summaries),
         pieces=_pieces(summaries),
         renamed=_renamed(summaries),
     )
-    alone = [_alone(one, apart) for one in summaries]
+    alone = [_alone(summary, apart) for summary in summaries]
     programs = _programs(summaries, alone, main)
-    own = {one.files.key for one, role in zip(summaries, alone, strict=True) if role.name == _OWN}
+    own = {
+        summary.files.key
+        for summary, role in zip(summaries, alone, strict=True)
+        if role.name == _OWN
+    }
     programs |= dict.fromkeys(_same_graph(programs, proven) & own, _CLUSTER)
     return tuple(
-        Role("main", programs[one.files.key]) if one.files.key in programs else found
-        for one, found in zip(summaries, alone, strict=True)
+        Role("main", programs[summary.files.key]) if summary.files.key in programs else role
+        for summary, role in zip(summaries, alone, strict=True)
     )
 
 
@@ -76,13 +80,13 @@ def _programs(
         return {}
     best = main.best.summary
     again = kin(best, summaries)
-    found = {key: f"it is the main program, {how}" for key, how in again.items() if how}
-    found[best.files.key] = "it is the best guess for the main program, see the reasons"
-    for one, role in zip(summaries, alone, strict=True):
-        if role.name == "unknown" and one.files.key not in found:
-            reason = _another_program(one, main)
-            found |= {one.files.key: reason} if reason else {}
-    return found
+    programs = {key: f"it is the main program, {how}" for key, how in again.items() if how}
+    programs[best.files.key] = "it is the best guess for the main program, see the reasons"
+    for summary, role in zip(summaries, alone, strict=True):
+        if role.name == "unknown" and summary.files.key not in programs:
+            reason = _another_program(summary, main)
+            programs |= {summary.files.key: reason} if reason else {}
+    return programs
 
 
 _OWN = "unknown"
@@ -100,43 +104,43 @@ def _same_graph(mains: Collection[str], proven: Collection[tuple[str, str]]) -> 
     return reached - set(mains)
 
 
-def _another_program(one: ModuleSummary, main: MainGuess) -> str:
+def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
     best = main.best.summary
     scores = {each.summary.files.key: each.score for each in main.runners_up}
-    score = scores.get(one.files.key, 0.0)
+    score = scores.get(summary.files.key, 0.0)
     if main.tie and main.best.score - score < TIE:
         return "it cannot be told apart from the best guess for the main program"
     least = _LIKE_A_PROGRAM if trains(best) else _ALMOST
-    if trains(one) and (one.final.flops or 0) > least * (best.final.flops or 0):
+    if trains(summary) and (summary.final.flops or 0) > least * (best.final.flops or 0):
         return "it returns its arguments updated: it is a training step as well"
     if main.sureness != "clear" and score > _NEAR * main.best.score:
         return "as much speaks for it as for the best guess for the main program"
     return ""
 
 
-def _alone(one: ModuleSummary, dump: _Dump) -> Role:
-    if not one.traits.content:
+def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
+    if not summary.traits.content:
         return Role("unknown", "none of its snapshots could be read")
     for judge in _JUDGES:
-        found = judge(one, dump)
-        if found is not None:
-            return found
+        role = judge(summary, dump)
+        if role is not None:
+            return role
     return Role("unknown", "a function of its own: nothing in it speaks for one of the known roles")
 
 
 def _pieces(summaries: Iterable[ModuleSummary]) -> dict[str, str]:
     owners: dict[str, str] = {}
-    for one in summaries:
-        for piece in one.traits.pieces:
-            owners.setdefault(piece, one.display_name)
+    for summary in summaries:
+        for piece in summary.traits.pieces:
+            owners.setdefault(piece, summary.display_name)
     return owners
 
 
-def _piece(one: ModuleSummary, dump: _Dump) -> Role | None:
+def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what a compiler cut out of another module and compiled or timed alone."""
-    if one.files.key not in dump.cut_out:
+    if summary.files.key not in dump.cut_out:
         return None
-    owner = dump.pieces.get(one.traits.entry)
+    owner = dump.pieces.get(summary.traits.entry)
     inside = f" and what it does stands inside of {owner}" if owner else ""
     if dump.gpu:
         reason = f"it lacks the beginning, as pieces do that a GPU compiler times alone{inside}"
@@ -144,91 +148,91 @@ def _piece(one: ModuleSummary, dump: _Dump) -> Role | None:
     return Role("part of another compilation", f"it lacks the beginning of a compilation{inside}")
 
 
-def _helper(one: ModuleSummary, dump: _Dump) -> Role | None:
+def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise helpers; an operation outside jit bears one name wherever it comes up."""
-    found = helper(one)
-    if found is not None and found.name == "one-op eager module" and _code(one) in dump.renamed:
+    role = helper(summary)
+    if role is not None and role.name == "one-op eager module" and _code(summary) in dump.renamed:
         return None
-    return found
+    return role
 
 
-def _code(one: ModuleSummary) -> tuple[str, tuple[str, ...]]:
-    return one.traits.content, one.traits.places
+def _code(summary: ModuleSummary) -> tuple[str, tuple[str, ...]]:
+    return summary.traits.content, summary.traits.places
 
 
 def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[tuple[str, tuple[str, ...]]]:
     """Return what stands in modules of several names, made by the same lines: somebody's code."""
     names: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
-    for one in summaries:
-        if one.traits.places:
-            names[_code(one)].add(one.display_name)
-    return frozenset(code for code, found in names.items() if len(found) > 1)
+    for summary in summaries:
+        if summary.traits.places:
+            names[_code(summary)].add(summary.display_name)
+    return frozenset(code for code, name in names.items() if len(name) > 1)
 
 
-def _initialisation(one: ModuleSummary, dump: _Dump) -> Role | None:
+def _initialisation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes much out of next to nothing, above all the main program's arguments."""
-    given = one.traits.given
+    given = summary.traits.given
     from_little = given.result_bytes > 4 * given.argument_bytes
-    if one is dump.main or given.argument_bytes > SEED_BYTES or not from_little:
+    if summary is dump.main or given.argument_bytes > SEED_BYTES or not from_little:
         return None
-    fed = _fed(one, dump.main)
+    fed = _fed(summary, dump.main)
     if fed >= _FED:
         return Role("initialisation", f"from next to nothing it makes {fed} arguments of the main")
     return None
 
 
-def _initialisation_in_part(one: ModuleSummary, dump: _Dump) -> Role | None:
+def _initialisation_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes one argument, or something large that is not given on as it is."""
-    given = one.traits.given
+    given = summary.traits.given
     from_little = given.result_bytes > 4 * given.argument_bytes
     little = given.argument_bytes <= SEED_BYTES and from_little
-    if one is dump.main or not little or given.result_bytes < _MUCH:
+    if summary is dump.main or not little or given.result_bytes < _MUCH:
         return None
-    if _fed(one, dump.main):
+    if _fed(summary, dump.main):
         return Role("initialisation", "from next to nothing it makes an argument of the main")
     results = len(given.results)
-    if makes_random_bits(one.traits) and results > 1 and _differ(one):
+    if makes_random_bits(summary.traits) and results > 1 and _differ(summary):
         reason = f"from next to nothing it makes {results} results out of random numbers"
         return Role("initialisation", reason)
-    if given.argument_bytes <= _LITTLE and len(one.traits.places) > 1:
+    if given.argument_bytes <= _LITTLE and len(summary.traits.places) > 1:
         return Role("initialisation", "it makes a table out of next to nothing")
     return None
 
 
-def _differ(one: ModuleSummary) -> bool:
-    return len({result.shape for result in one.traits.given.results}) > 1
+def _differ(summary: ModuleSummary) -> bool:
+    return len({result.shape for result in summary.traits.given.results}) > 1
 
 
-def _fed(one: ModuleSummary, main: ModuleSummary | None) -> int:
+def _fed(summary: ModuleSummary, main: ModuleSummary | None) -> int:
     """Count the results that have the shape of an argument of the main program, scalars aside."""
     if main is None:
         return 0
-    return sum((results(one) & arguments(main)).values())
+    return sum((results(summary) & arguments(main)).values())
 
 
 _REARRANGES = frozenset({"concatenate", "reshape", "slice", "transpose", "broadcast", "convert"})
 """Opcodes of what copies a state in another order, without asking anything of it."""
 
 
-def _evaluation(one: ModuleSummary, dump: _Dump) -> Role | None:
+def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise the main program's arguments taken, and not given back."""
     main = dump.main
-    if main is None or one is main:
+    if main is None or summary is main:
         return None
-    shared = looks_at(one, main)
-    if not shared or dict(one.traits.operations).keys() <= _REARRANGES:
+    shared = looks_at(summary, main)
+    if not shared or dict(summary.traits.operations).keys() <= _REARRANGES:
         return None
     reason = f"it takes {shared} arguments like those of the main program and returns none updated"
     return Role("evaluation", reason)
 
 
-def _report(one: ModuleSummary, dump: _Dump) -> Role | None:
+def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what turns a state or scalars into a few scalars, at next to no cost."""
-    given, main = one.traits.given, dump.main
-    if main is None or one is main or not given.arguments or len(given.results) < 2:
+    given, main = summary.traits.given, dump.main
+    if main is None or summary is main or not given.arguments or len(given.results) < 2:
         return None
-    heavy = dict(one.traits.operations).keys() & MATRICES
-    small = 10 * (one.final.flops or 0) < (main.final.flops or 0)
+    heavy = dict(summary.traits.operations).keys() & MATRICES
+    small = 10 * (summary.final.flops or 0) < (main.final.flops or 0)
     if heavy or not small or not all("[]" in each.shape for each in given.results):
         return None
     return Role("report or summary", "it returns a few scalars and computes next to nothing")
@@ -243,13 +247,13 @@ _NAMES = (
 )
 
 
-def _by_name(one: ModuleSummary, dump: _Dump) -> Role | None:
-    if one is dump.main or one.traits.operation_count == 0:
+def _by_name(summary: ModuleSummary, dump: _Dump) -> Role | None:
+    if summary is dump.main or summary.traits.operation_count == 0:
         return None
-    for pattern, found in _NAMES:
-        said = pattern.search(one.display_name)
-        if said:
-            return Role(found, f"its name says so ({said[0]}), and its contents do not object")
+    for pattern, text in _NAMES:
+        match = pattern.search(summary.display_name)
+        if match:
+            return Role(text, f"its name says so ({match[0]}), and its contents do not object")
     return None
 
 

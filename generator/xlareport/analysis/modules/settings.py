@@ -31,8 +31,8 @@ def choice(setting: FlagValue, backend: str | None) -> OptionOrigin:
     usual = frontend_settings().get(setting.name)
     if usual is not None and usual.value in ("", setting.value):
         return OptionOrigin(setting, usual.by, "guessed", f"{usual.by} sets this by itself.")
-    found = _BACKEND.match(setting.name)
-    if found and backend is not None and found[1] != backend:
+    match = _BACKEND.match(setting.name)
+    if match and backend is not None and match[1] != backend:
         reason = f"No option of {backend}: most likely the default of another version."
         return OptionOrigin(setting, "versions", "guessed", reason)
     return OptionOrigin(

@@ -53,23 +53,23 @@ class Signature:
     @property
     def argument_bytes(self) -> int:
         """Bytes of all arguments whose size is known."""
-        return sum(one.bytes or 0 for one in self.arguments)
+        return sum(argument.bytes or 0 for argument in self.arguments)
 
     @property
     def result_bytes(self) -> int:
         """Bytes of all results whose size is known."""
-        return sum(one.bytes or 0 for one in self.results)
+        return sum(result.bytes or 0 for result in self.results)
 
     @property
     def returned_arguments(self) -> int:
         """Results that have the very shape of an argument: a step returns what it was given."""
-        waiting = [one.shape for one in self.arguments]
-        found = 0
+        waiting = [argument.shape for argument in self.arguments]
+        number = 0
         for result in self.results:
             if result.shape in waiting:
                 waiting.remove(result.shape)
-                found += 1
-        return found
+                number += 1
+        return number
 
 
 def signature(module: HloModule) -> Signature:
@@ -79,7 +79,7 @@ def signature(module: HloModule) -> Signature:
         return Signature((), (), 1)
     donated = _donated(module.attributes)
     arguments = tuple(
-        _argument(number, one, donated) for number, one in enumerate(entry.parameters)
+        _argument(number, parameter, donated) for number, parameter in enumerate(entry.parameters)
     )
     return Signature(arguments, _results(entry.root), partitions(module))
 
@@ -95,40 +95,40 @@ def _donated(attributes: Mapping[str, str]) -> frozenset[int]:
     return frozenset(int(number) for number in aliased + donors)
 
 
-def _argument(number: int, one: Instruction, donated: frozenset[int]) -> Argument:
+def _argument(number: int, instruction: Instruction, donated: frozenset[int]) -> Argument:
     return Argument(
         number=number,
-        instruction=one.name,
-        label=one.metadata.op_name or one.name,
-        shape=_plain(one.shape),
-        bytes=one.shape.byte_size,
+        instruction=instruction.name,
+        label=instruction.metadata.op_name or instruction.name,
+        shape=_plain(instruction.shape),
+        bytes=instruction.shape.byte_size,
         donated=number in donated,
-        sharding=one.attributes.get("sharding", ""),
-        layout=one.shape.layout,
+        sharding=instruction.attributes.get("sharding", ""),
+        layout=instruction.shape.layout,
     )
 
 
 def _results(root: Instruction) -> tuple[Result, ...]:
     shape = root.shape
     members = shape.elements if shape.element_type == "tuple" else (shape,)
-    said = _each_sharding(root.attributes.get("sharding", ""), len(members))
+    result = _each_sharding(root.attributes.get("sharding", ""), len(members))
     return tuple(
-        Result(_plain(one), one.byte_size, one.layout, sharding)
-        for one, sharding in zip(members, said, strict=True)
+        Result(_plain(member), member.byte_size, member.layout, sharding)
+        for member, sharding in zip(members, result, strict=True)
     )
 
 
-def _each_sharding(said: str, members: int) -> list[str]:
+def _each_sharding(text: str, members: int) -> list[str]:
     """Return the sharding of each member of a result: of `{{replicated}, {...}}`, two."""
-    if not said.startswith("{{"):
-        return [said] * members
-    found = _ONE_SHARDING.findall(said[1:-1])
-    return found if len(found) == members else [""] * members
+    if not text.startswith("{{"):
+        return [text] * members
+    result = _ONE_SHARDING.findall(text[1:-1])
+    return result if len(result) == members else [""] * members
 
 
 def _plain(shape: Shape) -> str:
     """Return the shape without layouts."""
     if shape.element_type == "tuple":
-        return f"({', '.join(_plain(one) for one in shape.elements)})"
+        return f"({', '.join(_plain(element) for element in shape.elements)})"
     dimensions = ",".join("?" if size is None else str(size) for size in shape.dimensions)
     return f"{shape.element_type}[{dimensions}]"

@@ -8,28 +8,28 @@ from xlareport.analysis.modules.summary import ModuleSummary
 _FEW = 4
 
 
-def arguments(one: ModuleSummary) -> Counter[str]:
+def arguments(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module takes, scalars aside."""
-    return Counter(each.shape for each in one.traits.given.arguments if "[]" not in each.shape)
+    return Counter(each.shape for each in summary.traits.given.arguments if "[]" not in each.shape)
 
 
-def results(one: ModuleSummary) -> Counter[str]:
+def results(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module returns, scalars aside."""
-    return Counter(each.shape for each in one.traits.given.results if "[]" not in each.shape)
+    return Counter(each.shape for each in summary.traits.given.results if "[]" not in each.shape)
 
 
-def trains(one: ModuleSummary) -> bool:
+def trains(summary: ModuleSummary) -> bool:
     """Say whether a module returns many of its arguments updated, as a training step does."""
-    given = arguments(one)
-    back = (given & results(one)).total()
-    return back >= 2 and 4 * back >= given.total() and one.traits.operation_count > _FEW
+    given = arguments(summary)
+    back = (given & results(summary)).total()
+    return back >= 2 and 4 * back >= given.total() and summary.traits.operation_count > _FEW
 
 
-def looks_at(one: ModuleSummary, other: ModuleSummary) -> int:
+def looks_at(summary: ModuleSummary, other: ModuleSummary) -> int:
     """Count the arguments that one shares with a module that trains, and does not return itself."""
-    if not trains(other) or trains(one):
+    if not trains(other) or trains(summary):
         return 0
-    mine = arguments(one)
+    mine = arguments(summary)
     shared = (mine & arguments(other) & results(other)).total()
     return shared if shared >= 2 and 2 * shared >= mine.total() else 0
 
@@ -40,26 +40,26 @@ def pupils(summaries: Sequence[ModuleSummary]) -> Mapping[str, frozenset[str]]:
     Modules of one signature are compared once: a dump can hold thousands of them.
     """
     alike: dict[_Signature, list[ModuleSummary]] = defaultdict(list)
-    for one in summaries:
-        alike[_signature(one)].append(one)
+    for summary in summaries:
+        alike[_signature(summary)].append(summary)
     firsts = [(members[0], members) for members in alike.values()]
     steps = [(first, members) for first, members in firsts if trains(first)]
     others = [(first, members) for first, members in firsts if not trains(first)]
-    found: dict[str, frozenset[str]] = {}
+    pupils: dict[str, frozenset[str]] = {}
     for step, same in steps:
-        watching = [members for one, members in others if looks_at(one, step)]
+        watching = [members for summary, members in others if looks_at(summary, step)]
         keys = frozenset(each.files.key for members in watching for each in members)
-        found |= {one.files.key: keys for one in same}
-    return found
+        pupils |= {summary.files.key: keys for summary in same}
+    return pupils
 
 
 _Signature = tuple[tuple[str, ...], tuple[str, ...], bool]
 
 
-def _signature(one: ModuleSummary) -> _Signature:
-    given = one.traits.given
+def _signature(summary: ModuleSummary) -> _Signature:
+    given = summary.traits.given
     shapes = (
         tuple(each.shape for each in given.arguments),
         tuple(each.shape for each in given.results),
     )
-    return (*shapes, one.traits.operation_count > _FEW)
+    return (*shapes, summary.traits.operation_count > _FEW)

@@ -53,17 +53,21 @@ def summarise(
     cost_options: CostOptions | None = None,
 ) -> ModuleSummary:
     """Make the summary; `steps` has an entry for each snapshot read, None first."""
-    texts = [one.hlo for one in module.snapshots]
+    texts = [snapshot.hlo for snapshot in module.snapshots]
     final = module.final
-    found = origin(module.files, texts, module.device_words)
-    device, _ = device_of(module.device_words, found.backend, cost_options or CostOptions())
+    result = origin(module.files, texts, module.device_words)
+    device, _ = device_of(module.device_words, result.backend, cost_options or CostOptions())
     files = module.memory
     memory = memory_figures(files.assignment, files.live, files.usage)
-    counts = Counter(one.opcode for one in final.hlo.instructions) if final else Counter()
+    counts = (
+        Counter(instruction.opcode for instruction in final.hlo.instructions)
+        if final
+        else Counter()
+    )
     return ModuleSummary(
         files=module.files,
         display_name=_display_name(module),
-        origin=found,
+        origin=result,
         stages=_stages(module, steps),
         signature=signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
@@ -74,7 +78,7 @@ def summarise(
         bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
         collectives=sum(count for name, count in counts.items() if name.startswith(_COLLECTIVES)),
         user_lines=_user_lines(texts[0]) if texts else 0,
-        settings=tuple(choice(one, found.backend) for one in module.settings),
+        settings=tuple(choice(setting, result.backend) for setting in module.settings),
         problems=module.problems,
         open_work=_open_work(cost) if cost else 0.0,
         traits=traits(texts, final.hlo if final else None),
@@ -83,52 +87,60 @@ def summarise(
 
 def _display_name(module: ParsedModule) -> str:
     """Return the name in the HloModule line, which file names may have lost; dot files lack it."""
-    stated = [one.hlo.name for one in module.snapshots if one.read_from.name.kind != "hlo-dot"]
+    stated = [
+        snapshot.hlo.name
+        for snapshot in module.snapshots
+        if snapshot.read_from.name.kind != "hlo-dot"
+    ]
     return next(filter(None, stated), module.files.name)
 
 
 def _heaviest(module: HloModule, cost: ModuleCost, device: Device) -> tuple[HeavyInstruction, ...]:
     """Return the instructions that need most by the estimate, the heaviest first."""
     return tuple(
-        _heavy(one, module.by_name[one.computation].by_name[one.instruction], module)
-        for one in heaviest(cost, device, _HEAVIEST)
+        _heavy(heavy, module.by_name[heavy.computation].by_name[heavy.instruction], module)
+        for heavy in heaviest(cost, device, _HEAVIEST)
     )
 
 
 def _flops_of(opcodes: frozenset[str], module: HloModule, cost: ModuleCost) -> int:
     """Return the flops of some opcodes over all runs, inside of fusions as well."""
     return sum(
-        (one.flops or 0) * one.counted
-        for (computation, name), one in cost.instructions.items()
+        (instruction.flops or 0) * instruction.counted
+        for (computation, name), instruction in cost.instructions.items()
         if module.by_name[computation].by_name[name].opcode in opcodes
     )
 
 
 def _open_work(cost: ModuleCost) -> float:
     """Sum what runs in loops whose rounds are not known; fusions count as a whole."""
-    each = (one for one in cost.instructions.values() if one.executions is None and not one.fused)
-    return sum(weight(one) for one in each)
+    each = (
+        instruction
+        for instruction in cost.instructions.values()
+        if instruction.executions is None and not instruction.fused
+    )
+    return sum(weight(cost) for cost in each)
 
 
-def _heavy(ranked: Heavy, one: Instruction, module: HloModule) -> HeavyInstruction:
+def _heavy(ranked: Heavy, instruction: Instruction, module: HloModule) -> HeavyInstruction:
     cost = ranked.cost
     return HeavyInstruction(
         computation=ranked.computation,
-        name=one.name,
-        opcode=one.opcode,
-        shape=one.shape.text,
+        name=instruction.name,
+        opcode=instruction.opcode,
+        shape=instruction.shape.text,
         flops=cost.of_all_runs(cost.flops),
         bytes=cost.of_all_runs(cost.bytes_accessed),
         executions=cost.executions,
         share=ranked.share,
-        scope=one.metadata.op_name,
-        source=source_of(one, module),
+        scope=instruction.metadata.op_name,
+        source=source_of(instruction, module),
     )
 
 
-def source_of(one: Instruction, module: HloModule) -> str:
+def source_of(instruction: Instruction, module: HloModule) -> str:
     """Return `file.py:12`: the innermost frame that is the user's, else the innermost."""
-    place = place_of(one, module)
+    place = place_of(instruction, module)
     return place.short if place else ""
 
 
@@ -139,8 +151,10 @@ def _user_lines(module: HloModule) -> int:
         if not is_framework(frame.file)
     }
     if not module.stack_frames:
-        places = (one.metadata for one in module.instructions)
-        lines = {(one.source_file, one.source_line or 0) for one in places if one.source_file}
+        places = (instruction.metadata for instruction in module.instructions)
+        lines = {
+            (place.source_file, place.source_line or 0) for place in places if place.source_file
+        }
         lines = {place for place in lines if not is_framework(place[0])}
     return sum(file not in NO_FILES for file, _ in lines)
 
@@ -165,7 +179,10 @@ def _figures(
 def _stages(
     module: ParsedModule, steps: Sequence[StepSummary | None]
 ) -> tuple[SnapshotSummary, ...]:
-    read = {one.stage: (one.hlo, step) for one, step in zip(module.snapshots, steps, strict=True)}
+    read = {
+        snapshot.stage: (snapshot.hlo, step)
+        for snapshot, step in zip(module.snapshots, steps, strict=True)
+    }
     keys: Counter[str] = Counter()
     stages = []
     for stage in module.files.stages:

@@ -114,4 +114,4 @@ class ModuleSummary:
         """Bytes of the final snapshot's file; the rule of thumb that people use."""
         if self.final_stage is None:
             return 0
-        return max(one.entry.size for one in self.final_stage.artifacts)
+        return max(artifact.entry.size for artifact in self.final_stage.artifacts)

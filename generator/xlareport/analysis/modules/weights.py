@@ -34,11 +34,22 @@ NO_WEIGHTS = Weights(0, 0, ())
 
 def weights(module: HloModule) -> Weights:
     """Measure the constants of a module, the largest first."""
-    found = [
-        EmbeddedConstant(computation.name, one.name, one.shape.text, one.shape.byte_size or 0)
+    embedded_constants = [
+        EmbeddedConstant(
+            computation.name,
+            instruction.name,
+            instruction.shape.text,
+            instruction.shape.byte_size or 0,
+        )
         for computation in module.computations
-        for one in computation.instructions
-        if one.opcode == "constant"
+        for instruction in computation.instructions
+        if instruction.opcode == "constant"
     ]
-    largest = nlargest(_LARGEST, found, key=lambda one: one.bytes)
-    return Weights(len(found), sum(one.bytes for one in found), tuple(largest))
+    largest = nlargest(
+        _LARGEST, embedded_constants, key=lambda embedded_constant: embedded_constant.bytes
+    )
+    return Weights(
+        len(embedded_constants),
+        sum(embedded_constant.bytes for embedded_constant in embedded_constants),
+        tuple(largest),
+    )

@@ -34,18 +34,18 @@ def busiest(between: Sequence[Boundary], steps: Sequence[StepSummary | None]) ->
 
     `steps` has what led to each snapshot, None for the first.
     """
-    found: dict[str | None, Busy] = {}
-    for one in between:
-        step = steps[one.number]
+    busies: dict[str | None, Busy] = {}
+    for boundary in between:
+        step = steps[boundary.number]
         if step is not None and step.changed:
-            known = found.get(one.ran, Busy(one.ran, 0, 0, 0, 0, 0))
-            found[one.ran] = Busy(
-                name=one.ran,
+            known = busies.get(boundary.ran, Busy(boundary.ran, 0, 0, 0, 0, 0))
+            busies[boundary.ran] = Busy(
+                name=boundary.ran,
                 steps=known.steps + 1,
-                certain=known.certain + one.certain,
+                certain=known.certain + boundary.certain,
                 added=known.added + step.added,
                 removed=known.removed + step.removed,
                 modified=known.modified + step.modified,
                 weight=known.weight + step.weight,
             )
-    return tuple(sorted(found.values(), key=lambda busy: (-busy.weight, busy.name or "")))
+    return tuple(sorted(busies.values(), key=lambda busy: (-busy.weight, busy.name or "")))

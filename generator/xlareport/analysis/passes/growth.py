@@ -33,8 +33,8 @@ class Growth:
 
 def growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
     """Return the figures of each snapshot; what `costs` has counted is not counted again."""
-    counted = {one: costs.total(one) for one in _chosen(modules)}
-    return tuple(_growth(one, counted.get(one)) for one in modules)
+    counted = {module: costs.total(module) for module in _chosen(modules)}
+    return tuple(_growth(module, counted.get(module)) for module in modules)
 
 
 def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
@@ -53,17 +53,17 @@ def _chosen(modules: Sequence[HloModule]) -> list[HloModule]:
     """Return the distinct snapshots to count: the ends, then both sides of the largest changes."""
     distinct = list(dict.fromkeys(modules))
     steps = sorted(pairwise(distinct), key=_jump, reverse=True)
-    both_sides = (one for pair in steps for one in pair)
+    both_sides = (module for pair in steps for module in pair)
     chosen: list[HloModule] = []
     seen: set[Computation] = set()
     spent = 0
-    for one in dict.fromkeys([*distinct[-1:], *distinct[:1], *both_sides]):
-        fresh = [computation for computation in one.computations if computation not in seen]
-        if one is not distinct[-1]:
+    for module in dict.fromkeys([*distinct[-1:], *distinct[:1], *both_sides]):
+        fresh = [computation for computation in module.computations if computation not in seen]
+        if module is not distinct[-1]:
             spent += sum(len(computation.instructions) for computation in fresh)
-        spent += one.instruction_count // _SHARED
+        spent += module.instruction_count // _SHARED
         if spent <= _BUDGET or len(chosen) < _ENDS:
-            chosen.append(one)
+            chosen.append(module)
             seen.update(fresh)
     return chosen
 

@@ -28,16 +28,22 @@ def idle(
     """Return the passes that did nothing in all of their runs."""
     if metadata is not None:
         inner = pipelines_of(metadata) | {START} | _suspects(between)
-        quiet = [one for one in pass_times(metadata) if not one.changed and one.name not in inner]
+        quiet = [
+            pass_time
+            for pass_time in pass_times(metadata)
+            if not pass_time.changed and pass_time.name not in inner
+        ]
         proof = "the compiler's own metadata lists every run and what it reported"
-        return Idle(_sorted((one.name, one.runs) for one in quiet), proof)
+        return Idle(_sorted((pass_time.name, pass_time.runs) for pass_time in quiet), proof)
     if dump_mode(stages).mode is not DumpMode.EVERY:
         return Idle((), "the dump has no record of passes that reported no change")
-    changed = {one.ran for one in between if not one.identical or not one.certain}
+    changed = {
+        boundary.ran for boundary in between if not boundary.identical or not boundary.certain
+    }
     runs: dict[str, int] = {}
-    for one in between:
-        if one.ran is not None and one.ran not in changed:
-            runs[one.ran] = runs.get(one.ran, 0) + 1
+    for boundary in between:
+        if boundary.ran is not None and boundary.ran not in changed:
+            runs[boundary.ran] = runs.get(boundary.ran, 0) + 1
     return Idle(_sorted(runs.items()), "a file was written after every pass, and they are the same")
 
 
@@ -45,11 +51,13 @@ def _suspects(between: Sequence[Boundary]) -> set[str]:
     """Return the passes of steps in which something changed and nothing was reported."""
     return {
         name
-        for one in between
-        if not one.identical and one.ran is None and not any(changed for _, changed in one.inside)
-        for name, _ in one.inside
+        for boundary in between
+        if not boundary.identical
+        and boundary.ran is None
+        and not any(changed for _, changed in boundary.inside)
+        for name, _ in boundary.inside
     }
 
 
-def _sorted(found: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted(found, key=lambda one: (-one[1], one[0])))
+def _sorted(value: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(value, key=lambda item: (-item[1], item[0])))

@@ -23,10 +23,12 @@ class Again:
 
 def oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
     """Return what came back: whole snapshots; else computations, by their text."""
-    found = [*_modules(modules)]
-    stages = {one.stage for one in found}
-    found += [one for one in _computations(modules) if one.stage not in stages]
-    return tuple(sorted(found, key=lambda one: one.stage))
+    agains = [*_modules(modules)]
+    stages = {again.stage for again in agains}
+    agains += [
+        computation for computation in _computations(modules) if computation.stage not in stages
+    ]
+    return tuple(sorted(agains, key=lambda again: again.stage))
 
 
 def _modules(modules: Sequence[HloModule]) -> Iterator[Again]:
@@ -41,8 +43,8 @@ def _modules(modules: Sequence[HloModule]) -> Iterator[Again]:
 def _computations(modules: Sequence[HloModule]) -> Iterator[Again]:
     last: dict[Computation, int] = {}
     for stage, module in enumerate(modules):
-        for one in module.computations:
-            before = last.get(one, stage)
-            if before < stage - 1 and len(one.instructions) >= _SMALLEST:
-                yield Again(stage, before, one.name)
-            last[one] = stage
+        for computation in module.computations:
+            before = last.get(computation, stage)
+            if before < stage - 1 and len(computation.instructions) >= _SMALLEST:
+                yield Again(stage, before, computation.name)
+            last[computation] = stage

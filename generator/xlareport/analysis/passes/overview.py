@@ -56,17 +56,17 @@ def glance(
 
     `costs` has what was counted before.
     """
-    modules = [one.hlo for one in module.snapshots]
+    modules = [snapshot.hlo for snapshot in module.snapshots]
     metadata = module.passes
     return Overview(
         growth=growth(modules, costs or Costs()),
         numbers=tuple(numbers),
         busiest=busiest(between, steps),
         again=oscillations(modules),
-        idle=idle([one.stage for one in module.snapshots], between, metadata),
+        idle=idle([snapshot.stage for snapshot in module.snapshots], between, metadata),
         passes=pass_times(metadata) if metadata else (),
         pipelines=pipelines_of(metadata) if metadata else frozenset(),
         span=metadata.span if metadata else None,
         file_times=file_times(module.files),
-        step_times=step_times([one.stage for one in module.snapshots], metadata),
+        step_times=step_times([snapshot.stage for snapshot in module.snapshots], metadata),
     )

@@ -65,7 +65,7 @@ class Pipeline:
     @property
     def unchanged(self) -> bool:
         """Whether nothing within changed anything."""
-        return all(one.unchanged for one in self.rounds)
+        return all(this_round.unchanged for this_round in self.rounds)
 
 
 Part = Pipeline | StageEntry
@@ -142,8 +142,8 @@ def _finished(parts: Sequence[_Run | int], identical: Sequence[bool]) -> Iterato
         if isinstance(first, _Run):
             while end < len(parts) and _same_pipeline(first, parts[end]):
                 end += 1
-            runs = [one for one in parts[place:end] if isinstance(one, _Run)]
-            rounds = (Round(tuple(_finished(one.parts, identical))) for one in runs)
+            runs = [part for part in parts[place:end] if isinstance(part, _Run)]
+            rounds = (Round(tuple(_finished(run.parts, identical))) for run in runs)
             yield Pipeline(first.pipeline, tuple(rounds))
         else:
             while end < len(parts) and identical[first] and _is_unchanged(parts[end], identical):

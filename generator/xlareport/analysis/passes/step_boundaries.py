@@ -10,9 +10,9 @@ from xlareport.program import ParsedModule, ParsedSnapshot
 
 def between(module: ParsedModule) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
-    stages = [one.stage for one in module.snapshots]
-    found = boundaries(stages, identical(module.snapshots))
-    return sharpened(found, stages, module.passes) if module.passes else found
+    stages = [snapshot.stage for snapshot in module.snapshots]
+    result = boundaries(stages, identical(module.snapshots))
+    return sharpened(result, stages, module.passes) if module.passes else result
 
 
 def identical(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:

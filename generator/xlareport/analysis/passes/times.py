@@ -50,27 +50,32 @@ class StepTime:
 
 def pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
     """Return the passes, the longest first; self times sum to at most the span."""
-    found: dict[str, PassTime] = {}
+    pass_times: dict[str, PassTime] = {}
     for timed in metadata.timed():
         run, own = timed.run, timed.self_time
-        known = found.get(run.name, PassTime(run.name, 0, 0, None))
-        found[run.name] = PassTime(
+        known = pass_times.get(run.name, PassTime(run.name, 0, 0, None))
+        pass_times[run.name] = PassTime(
             name=run.name,
             runs=known.runs + 1,
             changed=known.changed + run.changed,
             microseconds=own if known.microseconds is None else known.microseconds + (own or 0),
         )
-    return tuple(sorted(found.values(), key=lambda one: (-(one.microseconds or 0), one.name)))
+    return tuple(
+        sorted(
+            pass_times.values(),
+            key=lambda pass_time: (-(pass_time.microseconds or 0), pass_time.name),
+        )
+    )
 
 
 def file_times(files: ModuleFiles) -> FileTimes | None:
     """Return how long compilation took by the times of its files; None where they do not tell."""
-    times = [one.entry.modified for one in files.artifacts]
+    times = [artifact.entry.modified for artifact in files.artifacts]
     between = [
-        one.entry.modified
+        artifact.entry.modified
         for stage in files.stages
         if stage.sequence is not None
-        for one in stage.artifacts
+        for artifact in stage.artifacts
     ]
     known = [time for time in times if time is not None]
     last = [time for time in between if time is not None]
@@ -98,14 +103,14 @@ def _by_runs(runs: Sequence[PassRun], own: Mapping[PassRun, int | None]) -> Step
 
 
 def _by_files(before: SnapshotFiles, after: SnapshotFiles) -> StepTime | None:
-    old, new = (max(_modified(one), default=None) for one in (before, after))
+    old, new = (max(_modified(snapshot), default=None) for snapshot in (before, after))
     if old is None or new is None or new <= old:
         return None
     return StepTime(new - old, measured=False)
 
 
 def _modified(stage: SnapshotFiles) -> Iterator[float]:
-    every = (one.entry.modified for one in stage.artifacts)
+    every = (artifact.entry.modified for artifact in stage.artifacts)
     return (time for time in every if time is not None)
 
 
@@ -115,13 +120,13 @@ def runs_inside(
     """Return what ran between each snapshot and the one before, in order, by its index."""
     writers = {file: run for run in metadata.runs for file in run.files}
     ended = sorted((run for run in metadata.runs if run.end is not None), key=_end)
-    found: dict[int, list[PassRun]] = {}
+    pass_runs: dict[int, list[PassRun]] = {}
     for number in range(1, len(stages)):
         first, last = _writer(stages[number - 1], writers), _writer(stages[number], writers)
         if first is not None and last is not None and _end(first) <= _end(last):
             inside = [run for run in ended if _end(first) < _end(run) <= _end(last)]
-            found[number] = [run for run in inside if run is not first]
-    return found
+            pass_runs[number] = [run for run in inside if run is not first]
+    return pass_runs
 
 
 def sharpened(
@@ -130,8 +135,10 @@ def sharpened(
     """Return boundaries with what the metadata makes certain: which passes ran, which changed."""
     inside, pipelines = runs_inside(stages, metadata), pipelines_of(metadata)
     return tuple(
-        _exact(one, inside[one.number], pipelines, metadata) if one.number in inside else one
-        for one in between
+        _exact(boundary, inside[boundary.number], pipelines, metadata)
+        if boundary.number in inside
+        else boundary
+        for boundary in between
     )
 
 
@@ -203,9 +210,9 @@ def _counted(names: Sequence[str]) -> Iterator[str]:
 
 
 def _writer(stage: SnapshotFiles, writers: Mapping[str, PassRun]) -> PassRun | None:
-    files = (one.path.rpartition("/")[2] for one in stage.artifacts)
-    found = (writers[file] for file in files if file in writers)
-    return next((run for run in found if run.end is not None), None)
+    files = (artifact.path.rpartition("/")[2] for artifact in stage.artifacts)
+    pass_runs = (writers[file] for file in files if file in writers)
+    return next((run for run in pass_runs if run.end is not None), None)
 
 
 def _end(run: PassRun) -> int:

@@ -74,7 +74,7 @@ class Measured:
     @property
     def told_apart(self) -> int | None:
         """Return the number of runs; None where the profiler does not tell one from another."""
-        return len(self.runs) if all(one.name for one in self.runs) else None
+        return len(self.runs) if all(run.name for run in self.runs) else None
 
 
 def least_times(
@@ -92,46 +92,54 @@ def measured(
     `least` has the least seconds of an instruction in one run of the module, where they are known.
     """
     where = instructions_by_name(module)
-    ordered = sorted(times.instructions.values(), key=lambda one: (-one.own, one.name))
-    rows = list(_rows((one for one in ordered if one.name in where), where, module, least))
+    ordered = sorted(
+        times.instructions.values(), key=lambda instruction: (-instruction.own, instruction.name)
+    )
+    rows = list(
+        _rows((op_time for op_time in ordered if op_time.name in where), where, module, least)
+    )
     return Measured(
         runs=times.runs,
         length=times.length,
         busy=times.busy,
         events=times.events,
-        joined=sum(one.time.count for one in rows),
+        joined=sum(row.time.count for row in rows),
         rows=tuple(rows[:MOST_ROWS]),
         left_out=max(0, len(rows) - MOST_ROWS),
-        unknown=tuple(one for one in ordered if one.name not in where),
-        scopes=_sums(rows, [scope_of(one.op_name) or _NO_SCOPE for one in rows]),
-        lines=_sums(rows, [one.line or _NO_LINE for one in rows]),
+        unknown=tuple(op_time for op_time in ordered if op_time.name not in where),
+        scopes=_sums(rows, [scope_of(row.op_name) or _NO_SCOPE for row in rows]),
+        lines=_sums(rows, [row.line or _NO_LINE for row in rows]),
         entered=entered(times, module),
     )
 
 
 def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
     """Return the instructions by name; of several of one name that of the entry."""
-    ordered = sorted(module.computations, key=lambda one: one.is_entry)
-    return {one.name: (place, one) for place in ordered for one in place.instructions}
+    ordered = sorted(module.computations, key=lambda computation: computation.is_entry)
+    return {
+        instruction.name: (place, instruction)
+        for place in ordered
+        for instruction in place.instructions
+    }
 
 
 def _rows(
-    found: Iterable[OpTime],
+    op_times: Iterable[OpTime],
     where: Mapping[str, tuple[Computation, Instruction]],
     module: HloModule,
     least: Mapping[tuple[str, str], float],
 ) -> Iterator[MeasuredRow]:
     line_of = places_of(module)
-    for time in found:
-        computation, one = where[time.name]
-        line = line_of(one)
+    for time in op_times:
+        computation, instruction = where[time.name]
+        line = line_of(instruction)
         yield MeasuredRow(
             computation=computation.name,
-            instruction=one,
+            instruction=instruction,
             time=time,
-            op_name=op_name_of(one, module),
+            op_name=op_name_of(instruction, module),
             line=line.short if line else "",
-            least=least.get((computation.name, one.name)),
+            least=least.get((computation.name, instruction.name)),
         )
 
 
@@ -139,5 +147,5 @@ def _sums(rows: Sequence[MeasuredRow], names: Sequence[str]) -> tuple[Sum, ...]:
     own, counted = Counter[str](), Counter(names)
     for row, name in zip(rows, names, strict=True):
         own[name] += row.time.own
-    made = (Sum(name, own[name], counted[name]) for name in counted)
-    return tuple(sorted(made, key=lambda one: (-one.own, one.name)))
+    sums = (Sum(name, own[name], counted[name]) for name in counted)
+    return tuple(sorted(sums, key=lambda item: (-item.own, item.name)))

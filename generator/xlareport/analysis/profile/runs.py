@@ -24,15 +24,15 @@ class ModuleRuns:
 
 def module_runs(times: ModuleTimes) -> ModuleRuns:
     """Count the runs; where they are not named, their time is that of the instructions."""
-    if all(one.name for one in times.runs):
+    if all(run.name for run in times.runs):
         return ModuleRuns(len(times.runs), times.length / _MICROSECOND)
-    own = sum(one.own for one in times.instructions.values())
+    own = sum(instruction.own for instruction in times.instructions.values())
     return ModuleRuns(None, own / _MICROSECOND)
 
 
 def entered(times: ModuleTimes, module: HloModule) -> int | None:
     """Return how often most instructions of the entry ran; None where none of them was seen."""
-    names = [one.name for one in module.entry.instructions] if module.entry else []
+    names = [instruction.name for instruction in module.entry.instructions] if module.entry else []
     seen = (times.instructions.get(name) for name in names)
-    counts = Counter(one.count for one in seen if one)
+    counts = Counter(op_time.count for op_time in seen if op_time)
     return counts.most_common(1)[0][0] if counts else None

@@ -92,19 +92,19 @@ def timeline(
     """Return a run that began at `start` as bars; `names` are those of instructions."""
     placed = list(_placed(events))
     lanes = _shown(placed)
-    seen = [one for one in placed if one.lane in lanes]
+    seen = [event for event in placed if event.lane in lanes]
     bars = sorted(
-        _bars(seen, lanes, start, names), key=lambda one: (one.lane, one.start, -one.length)
+        _bars(seen, lanes, start, names), key=lambda bar: (bar.lane, bar.start, -bar.length)
     )
     return Timeline(
         run=run,
         number=number,
         among=among,
         start=start,
-        length=max((one.end for one in placed), default=start) - start,
+        length=max((event.end for event in placed), default=start) - start,
         lanes=tuple(lanes),
         bars=tuple(bars),
-        merged=sum(one.count for one in bars if one.count > 1),
+        merged=sum(bar.count for bar in bars if bar.count > 1),
         left_out=len(placed) - len(seen),
     )
 
@@ -129,10 +129,10 @@ def _placed(events: RunEvents) -> Iterator[_Event]:
 def _shown(placed: Sequence[_Event]) -> dict[Lane, int]:
     """Return the lanes of the busiest threads, as many as there is room for, with their numbers."""
     busy, deepest = Counter[int](), Counter[int]()
-    for one in placed:
-        thread = one.lane.thread
-        busy[thread] += 0 if one.lane.depth else one.end - one.start
-        deepest[thread] = max(deepest[thread], one.lane.depth)
+    for event in placed:
+        thread = event.lane.thread
+        busy[thread] += 0 if event.lane.depth else event.end - event.start
+        deepest[thread] = max(deepest[thread], event.lane.depth)
     room = MOST_LANES
     kept: list[int] = []
     for thread, _ in busy.most_common():
@@ -150,20 +150,20 @@ def _bars(
     """Yield a bar for each of the longest events, and for short neighbours of a slice of time."""
     places = range(len(seen))
     longest = set(nlargest(MOST_BARS, places, key=lambda at: seen[at].end - seen[at].start))
-    until = max((one.end for one in seen), default=start)
+    until = max((event.end for event in seen), default=start)
     piece = max(1, (until - start) * max(1, len(lanes)) // _SLICES)
     waiting: dict[Lane, list[_Event]] = {}
-    for at, one in enumerate(seen):
-        short = waiting.setdefault(one.lane, [])
+    for at, event in enumerate(seen):
+        short = waiting.setdefault(event.lane, [])
         apart = at in longest
-        if short and (apart or (one.start - start) // piece != (short[0].start - start) // piece):
+        if short and (apart or (event.start - start) // piece != (short[0].start - start) // piece):
             yield _together(short, lanes, start, names)
             short.clear()
         if apart:
-            yield _together([one], lanes, start, names)
+            yield _together([event], lanes, start, names)
         else:
-            short.append(one)
-    yield from (_together(one, lanes, start, names) for one in waiting.values() if one)
+            short.append(event)
+    yield from (_together(events, lanes, start, names) for events in waiting.values() if events)
 
 
 def _together(
@@ -173,7 +173,7 @@ def _together(
     return Bar(
         lane=lanes[first.lane],
         start=first.start - start,
-        length=max(one.end for one in events) - first.start,
+        length=max(event.end for event in events) - first.start,
         instruction=names[first.name] if len(events) == 1 else "",
         count=len(events),
     )

@@ -96,7 +96,7 @@ class ModuleTimes:
     @property
     def length(self) -> int:
         """Return the time of all runs."""
-        return sum(one.length for one in self.runs)
+        return sum(run.length for run in self.runs)
 
     @property
     def shares(self) -> Mapping[str, float]:
@@ -105,13 +105,20 @@ class ModuleTimes:
         What ran inside of it counts; it may be more than 1 where threads overlap.
         """
         whole = self.length
-        return {one.name: one.total / whole for one in self.instructions.values()} if whole else {}
+        return (
+            {
+                instruction.name: instruction.total / whole
+                for instruction in self.instructions.values()
+            }
+            if whole
+            else {}
+        )
 
     @property
     def busy(self) -> int | None:
         """Return how long instructions ran in all runs; None where it is not known of one."""
-        known = [one.busy for one in self.runs]
-        return None if None in known else sum(one for one in known if one is not None)
+        known = [run.busy for run in self.runs]
+        return None if None in known else sum(number for number in known if number is not None)
 
 
 @dataclass(slots=True)
@@ -150,7 +157,7 @@ def times_of(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
     watch = _Watch()
     for event in events:
         watch.see(event)
-    return {name: _module(name, one) for name, one in watch.modules.items()}
+    return {name: _module(name, module) for name, module in watch.modules.items()}
 
 
 class _Watch:
@@ -233,8 +240,8 @@ def _keep(module: _Seen, run: _Run, event: OpEvent, *, keep: bool) -> int:
 
 
 def _module(name: str, seen: _Seen) -> ModuleTimes:
-    runs = [_run(key, one) for key, one in seen.runs.items()]
-    ordered = tuple(sorted(runs, key=lambda one: one.start))
+    runs = [_run(key, run) for key, run in seen.runs.items()]
+    ordered = tuple(sorted(runs, key=lambda run: run.start))
     return ModuleTimes(name, seen.instructions, ordered, seen.events, tuple(_steps(seen)))
 
 

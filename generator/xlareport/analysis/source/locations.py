@@ -37,12 +37,12 @@ class SourcePlace:
         return f"{name}:{'?' if self.line is None else self.line}"
 
 
-def place_of(one: Instruction, module: HloModule) -> SourcePlace | None:
+def place_of(instruction: Instruction, module: HloModule) -> SourcePlace | None:
     """Return the innermost place that is the user's, else the innermost; None where none is known.
 
     A place written beside the instruction comes before the stack.
     """
-    metadata = one.metadata
+    metadata = instruction.metadata
     if metadata.source_file:
         return SourcePlace(metadata.source_file, metadata.source_line)
     return innermost(stack(metadata.stack_frame_id, module))
@@ -55,41 +55,41 @@ def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
     """
     known: dict[_Key, SourcePlace | None] = {}
 
-    def own(one: Instruction) -> SourcePlace | None:
-        said = one.metadata
-        key = (said.source_file, said.source_line, said.stack_frame_id)
+    def own(instruction: Instruction) -> SourcePlace | None:
+        metadata = instruction.metadata
+        key = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
         if key not in known:
-            known[key] = place_of(one, module)
+            known[key] = place_of(instruction, module)
         return known[key]
 
-    def place(one: Instruction) -> SourcePlace | None:
-        root = fused_root(one, module)
-        return own(one) or (own(root) if root is not None else None)
+    def place(instruction: Instruction) -> SourcePlace | None:
+        root = fused_root(instruction, module)
+        return own(instruction) or (own(root) if root is not None else None)
 
     return place
 
 
-def op_name_of(one: Instruction, module: HloModule) -> str:
+def op_name_of(instruction: Instruction, module: HloModule) -> str:
     """Return the framework's op; of a fusion of which none is said, that of its root."""
-    root = None if one.metadata.op_name else fused_root(one, module)
-    return root.metadata.op_name if root is not None else one.metadata.op_name
+    root = None if instruction.metadata.op_name else fused_root(instruction, module)
+    return root.metadata.op_name if root is not None else instruction.metadata.op_name
 
 
-def fused_root(one: Instruction, module: HloModule) -> Instruction | None:
+def fused_root(instruction: Instruction, module: HloModule) -> Instruction | None:
     """Return the root of what a fusion fused; None for anything else."""
-    if one.opcode != "fusion":
+    if instruction.opcode != "fusion":
         return None
-    inside = (module.by_name.get(name) for _, name in one.called)
-    return next((found.root for found in inside if found is not None), None)
+    inside = (module.by_name.get(name) for _, name in instruction.called)
+    return next((computation.root for computation in inside if computation is not None), None)
 
 
 def innermost(frames: Iterator[SourcePlace]) -> SourcePlace | None:
     """Return the first place, of the innermost outwards, that is the user's; else the first."""
     first = None
-    for one in frames:
-        if not is_framework(one.file):
-            return one
-        first = first or one
+    for frame in frames:
+        if not is_framework(frame.file):
+            return frame
+        first = first or frame
     return first
 
 

@@ -53,10 +53,10 @@ def _split(op_name: str) -> list[str]:
 
 def _unwrapped(part: str) -> str:
     """Return what transformations are applied to, nothing for a traced function's own name."""
-    found = _WRAPPER.match(part)
-    while found is not None:
+    match = _WRAPPER.match(part)
+    while match is not None:
         if part.startswith(("jit(", "pjit(", "xla_call(")):
             return ""
-        part = found[1]
-        found = _WRAPPER.match(part)
+        part = match[1]
+        match = _WRAPPER.match(part)
     return part

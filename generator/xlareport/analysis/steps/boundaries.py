@@ -159,7 +159,7 @@ def dump_mode(stages: Sequence[SnapshotFiles]) -> ModeFinding:
     A dump of every boundary chains: what a file names as next, the next file names as done. The
     literal `.*` (since April 2021) leaves out what reported no change, so few files chain.
     """
-    passes = [one for one in stages if one.sequence is not None and one.after is not None]
+    passes = [stage for stage in stages if stage.sequence is not None and stage.after is not None]
     if not passes:
         return ModeFinding(DumpMode.NONE, "No file is named after a pass.")
     if passes[0].sequence == 0 and passes[0].after != START:
@@ -171,7 +171,7 @@ def dump_mode(stages: Sequence[SnapshotFiles]) -> ModeFinding:
         f"for {linked} of {possible} files the pass that a file names as next is the one that the "
         "following file names as done"
     )
-    if not any(one.after == START for one in passes):
+    if not any(pass_.after == START for pass_ in passes):
         return ModeFinding(DumpMode.SOME, "No file marks the start of a pipeline.")
     if linked >= _NEARLY_ALL * possible:
         return ModeFinding(DumpMode.EVERY, f"{share}, so no pass in between was left out.")
@@ -187,8 +187,10 @@ _NEARLY_ALL = 0.9
 def _chain_count(passes: Sequence[SnapshotFiles]) -> tuple[int, int]:
     """Return how many neighbours of one pipeline chain, and how many there are."""
     pairs = [
-        (one, other)
-        for one, other in pairwise(passes)
-        if one.pipeline == other.pipeline and other.after != START and one.before not in (None, END)
+        (pass_, other)
+        for pass_, other in pairwise(passes)
+        if pass_.pipeline == other.pipeline
+        and other.after != START
+        and pass_.before not in (None, END)
     ]
-    return sum(one.before == other.after for one, other in pairs), len(pairs)
+    return sum(snapshot.before == other.after for snapshot, other in pairs), len(pairs)

@@ -97,10 +97,10 @@ _CODE = frozenset({Kind.TYPE, Kind.SHAPE, Kind.LAYOUT})
 
 def _detail(change: Change) -> str:
     """Return what was and is; where the change says nothing, the reason of the pairing."""
-    said = change.details[0] if change.details and change.details[0] else change.reason
+    message = change.details[0] if change.details and change.details[0] else change.reason
     if change.kind in _CODE:
-        return " → ".join(wording.code(part) for part in said.split(" → "))
-    return wording.coded(said)
+        return " → ".join(wording.code(part) for part in message.split(" → "))
+    return wording.coded(message)
 
 
 def _is_same_name(change: Change) -> bool:
@@ -118,8 +118,8 @@ def _named(change: Change, side: int) -> str:
     if place is None:
         return ""
     opcode = change.opcodes[side]
-    told = opcode.replace("-", "_") in place.instruction.replace("-", "_")
-    return _bare(place) if told or not opcode else f"the {wording.noun(opcode)} {_bare(place)}"
+    result = opcode.replace("-", "_") in place.instruction.replace("-", "_")
+    return _bare(place) if result or not opcode else f"the {wording.noun(opcode)} {_bare(place)}"
 
 
 def _members(change: Change) -> str:

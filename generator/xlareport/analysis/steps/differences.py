@@ -89,14 +89,14 @@ def compare(before: Instruction, after: Instruction, callees: Mapping[str, str])
     Operands are left to the caller, who knows which continues which; `callees` says so of called
     computations, by name before.
     """
-    found = _shapes(before, after)
+    result = _shapes(before, after)
     if before.attributes_text != after.attributes_text:
-        found |= _attributes(before, after, callees)
+        result |= _attributes(before, after, callees)
     if not before.operands and before.argument != after.argument:
-        found[Kind.ATTRIBUTES] = _arrow(before.argument, after.argument)
+        result[Kind.ATTRIBUTES] = _arrow(before.argument, after.argument)
     if before.name != after.name:
-        found[Kind.RENAMED] = f"%{before.name} → %{after.name}"
-    return found
+        result[Kind.RENAMED] = f"%{before.name} → %{after.name}"
+    return result
 
 
 def _shapes(before: Instruction, after: Instruction) -> dict[Kind, str]:
@@ -124,7 +124,7 @@ def _other_dimensions(old: Shape, new: Shape) -> bool:
         if len(old.elements) != len(new.elements):
             return True
         pairs = zip(old.elements, new.elements, strict=True)
-        return all(one.element_type == other.element_type for one, other in pairs)
+        return all(shape.element_type == other.element_type for shape, other in pairs)
     return old.element_type == new.element_type
 
 
@@ -139,7 +139,7 @@ def _arrow(before: str, after: str) -> str:
 def _common(before: str, after: str) -> int:
     """Return how many characters two texts begin with alike."""
     pairs = enumerate(zip(before, after, strict=False))
-    differs = (place for place, (one, other) in pairs if one != other)
+    differs = (place for place, (text, other) in pairs if text != other)
     return next(differs, min(len(before), len(after)))
 
 
@@ -153,16 +153,16 @@ def _attributes(
 ) -> dict[Kind, str]:
     old, new = before.attributes, after.attributes
     called = {attribute for attribute, _ in before.called}
-    found: dict[Kind, str] = {}
+    attributes: dict[Kind, str] = {}
     for name in {**old, **new}:
         if old.get(name) == new.get(name):
             continue
         if name in called and _same_callees(before, after, callees):
             continue
         kind = _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
-        said = f"{name}: {_arrow(old.get(name, ''), new.get(name, ''))}"
-        found[kind] = f"{found[kind]}; {said}" if kind in found else said
-    return found
+        message = f"{name}: {_arrow(old.get(name, ''), new.get(name, ''))}"
+        attributes[kind] = f"{attributes[kind]}; {message}" if kind in attributes else message
+    return attributes
 
 
 def _same_callees(before: Instruction, after: Instruction, callees: Mapping[str, str]) -> bool:

@@ -46,14 +46,14 @@ class ChangeGroup:
 
 def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     """Group changes by kind, opcodes and scope: weighty kinds first, large groups first."""
-    found: dict[tuple[Kind, tuple[str, str], str], list[Change]] = {}
+    result: dict[tuple[Kind, tuple[str, str], str], list[Change]] = {}
     for change in changes:
         if not change.numbering:
             key = (change.kind, change.opcodes, pattern(change.scope))
-            found.setdefault(key, []).append(change)
+            result.setdefault(key, []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
-    groups = [_group(*key, members) for key, members in found.items()]
-    groups.sort(key=lambda one: (order[one.kind], -one.count))
+    groups = [_group(*key, members) for key, members in result.items()]
+    groups.sort(key=lambda group: (order[group.kind], -group.count))
     return tuple(groups)
 
 
@@ -64,10 +64,10 @@ def renumbered(changes: Iterable[Change]) -> ChangeGroup | None:
 
 
 def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Change]) -> ChangeGroup:
-    scopes = {one.scope for one in members}
+    scopes = {member.scope for member in members}
     layers = _layers(members)
     even = len(layers) > 1 and len(set(layers.values())) == 1
-    surest = sorted(members, key=lambda one: (_SURENESS[one.grade], not one.scoped))
+    surest = sorted(members, key=lambda member: (_SURENESS[member.grade], not member.scoped))
     return ChangeGroup(
         kind=kind,
         opcodes=opcodes,
@@ -76,15 +76,15 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         per_layer=next(iter(layers.values())) if even else None,
         layers=len(layers),
         examples=tuple(surest[:_EXAMPLES]),
-        members=sum(len(one.members) for one in members),
-        alike=len({_manner(one) for one in members}) == 1,
+        members=sum(len(member.members) for member in members),
+        alike=len({_manner(member) for member in members}) == 1,
     )
 
 
 def _manner(change: Change) -> tuple[str, ...]:
     """Return how a change is explained, without names."""
-    said = (change.reason, *change.details)
-    return tuple(_NAME.sub("%", one) if "%" in one else one for one in said)
+    result = (change.reason, *change.details)
+    return tuple(_NAME.sub("%", text) if "%" in text else text for text in result)
 
 
 _SURENESS = {"exact": 0, "matched": 1, "guessed": 2}
@@ -92,9 +92,9 @@ _SURENESS = {"exact": 0, "matched": 1, "guessed": 2}
 
 def _layers(members: list[Change]) -> dict[str, int]:
     """Return how many changes each layer has, a layer being what a scope's first number says."""
-    found: dict[str, int] = {}
-    for one in members:
-        said = numbers(one.scope) if one.scoped else ()
-        if said:
-            found[said[0]] = found.get(said[0], 0) + 1
-    return found
+    layers: dict[str, int] = {}
+    for member in members:
+        result = numbers(member.scope) if member.scoped else ()
+        if result:
+            layers[result[0]] = layers.get(result[0], 0) + 1
+    return layers

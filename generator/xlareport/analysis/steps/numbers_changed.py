@@ -61,31 +61,31 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
     """Return what a step did to numbers, one record for each kind; integers are left out."""
     if change.matching is None:
         return ()
-    found: dict[str, list[tuple[str, Grade]]] = {}
-    for what, said, grade in _found(change.changes, change.matching):
-        found.setdefault(what, []).append((said, grade))
+    result: dict[str, list[tuple[str, Grade]]] = {}
+    for what, text, grade in _found(change.changes, change.matching):
+        result.setdefault(what, []).append((text, grade))
     return tuple(
         NumbersChanged(
-            what, len(some), some[0][0], max((one[1] for one in some), key=_SURENESS.index)
+            what, len(some), some[0][0], max((item[1] for item in some), key=_SURENESS.index)
         )
-        for what, some in found.items()
+        for what, some in result.items()
     )
 
 
 def _found(changes: Iterable[Change], matching: Matching) -> Iterator[tuple[str, str, Grade]]:
-    for one in changes:
-        if one.kind in _ELSEWHERE or _passes_on(one, matching):
+    for change in changes:
+        if change.kind in _ELSEWHERE or _passes_on(change, matching):
             continue
-        old = matching.before.find(*one.before) if one.before else None
-        new = matching.after.find(*one.after) if one.after else None
+        old = matching.before.find(*change.before) if change.before else None
+        new = matching.after.find(*change.after) if change.after else None
         if not any(_is_float(line) for line in (old, new)):
             continue
         lines = dict.fromkeys(line.name for line in (old, new) if line)
         names = " became ".join(wording.name(name) for name in lines)
-        where = f" in {wording.code(wording.short(one.scope))}"
-        what = _what(one, old, new)
+        where = f" in {wording.code(wording.short(change.scope))}"
+        what = _what(change, old, new)
         if what is not None:
-            yield what[0], f"{names}{where}: {wording.coded(what[1])}", one.grade
+            yield what[0], f"{names}{where}: {wording.coded(what[1])}", change.grade
 
 
 def _passes_on(change: Change, matching: Matching) -> bool:
@@ -127,15 +127,15 @@ def _order(change: Change) -> tuple[str, str] | None:
         return (ORDER, f"{before} → {after}") if {before, after} <= _SUMS else None
     if before not in _SUMS:
         return None
-    said = (part for detail in change.details for part in detail.split("; "))
-    return next(((ORDER, part) for part in said if _reorders(part)), None)
+    result = (part for detail in change.details for part in detail.split("; "))
+    return next(((ORDER, part) for part in result if _reorders(part)), None)
 
 
 def _reorders(detail: str) -> bool:
     """Say whether an attribute that changed can reorder a sum; one dimension has one order."""
-    name, _, said = detail.partition(": ")
+    name, _, message = detail.partition(": ")
     if name in ("dimensions", "lhs_contracting_dims", "rhs_contracting_dims"):
-        return any("," in one for one in _LISTS.findall(said))
+        return any("," in item for item in _LISTS.findall(message))
     return name in ("window", "replica_groups")
 
 

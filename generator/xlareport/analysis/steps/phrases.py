@@ -22,10 +22,10 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
         return _combined(groups)
     verb, side = _VERBS[kind]
     adjective = "dead" if kind is Kind.DEAD else ""
-    said = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
+    message = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
     if kind in _TOGETHER:
-        return said + _taken(kind, every)
-    return said
+        return message + _taken(kind, every)
+    return message
 
 
 _VERBS: Mapping[Kind, tuple[str, int]] = {
@@ -91,9 +91,9 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for group in groups:
         counts[wording.noun(group.opcodes[0]), wording.noun(group.opcodes[1])] += group.count
-    said = [
+    result = [
         f"{wording.plural(old, count)} {by} {wording.many(new) if count > 1 else wording.one(new)}"
         for (old, new), count in counts.most_common(_PAIRS_NAMED)
     ]
     rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])
-    return wording.listing([*said, *([wording.plural("other", rest)] if rest else [])])
+    return wording.listing([*result, *([wording.plural("other", rest)] if rest else [])])

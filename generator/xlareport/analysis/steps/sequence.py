@@ -57,9 +57,9 @@ def longest_rising(places: Sequence[int]) -> set[int]:
         previous.append(end_at[length - 1] if length else -1)
         ends[length : length + 1] = [place]
         end_at[length : length + 1] = [number]
-    found = set()
+    result = set()
     step = end_at[-1] if end_at else -1
     while step >= 0:
-        found.add(step)
+        result.add(step)
         step = previous[step]
-    return found
+    return result

@@ -73,17 +73,17 @@ def step(
     if same and not header:
         return _unchanged(before, actor)
     matching = Matching(before, after, {}, ()) if same else match(before, after)
-    found = list(changes(matching))
-    groups = grouped(found)
-    sentences = tell(_telling(actor, matching, header, found, groups))
+    result = list(changes(matching))
+    groups = grouped(result)
+    sentences = tell(_telling(actor, matching, header, result, groups))
     return StepChange(
         identical=False,
         before=figures_of(before),
         after=figures_of(after),
-        added=tuple(change for change in found if change.balance > 0),
-        removed=tuple(change for change in found if change.balance < 0),
-        modified=tuple(change for change in found if not change.balance and not change.numbering),
-        renumbered=sum(change.numbering for change in found),
+        added=tuple(change for change in result if change.balance > 0),
+        removed=tuple(change for change in result if change.balance < 0),
+        modified=tuple(change for change in result if not change.balance and not change.numbering),
+        renumbered=sum(change.numbering for change in result),
         header=header,
         opcode_delta=_opcode_delta(before, after),
         groups=groups,
@@ -98,15 +98,15 @@ def _telling(
     actor: str,
     matching: Matching,
     header: Sequence[HeaderChange],
-    found: Sequence[Change],
+    changes: Sequence[Change],
     groups: tuple[ChangeGroup, ...],
 ) -> Telling:
-    touched = {change.before for change in found if change.before and not _is_quiet(change)}
+    touched = {change.before for change in changes if change.before and not _is_quiet(change)}
     return Telling(
         groups=groups,
         actor=_with_partitioner(actor, matching),
         header=tuple(change.phrase for change in header),
-        renumbered=renumbered(found),
+        renumbered=renumbered(changes),
         computations=sum(old != new for old, new in matching.computations.items()),
         instructions=matching.before.instruction_count,
         touched=len(touched),
@@ -134,17 +134,19 @@ def _reordered(matching: Matching) -> str:
         return ""
     if set(before.computations) == set(after.computations):
         return "computations"
-    pairs = ((one, after.by_name.get(one.name)) for one in before.computations)
+    pairs = (
+        (computation, after.by_name.get(computation.name)) for computation in before.computations
+    )
     same = all(
-        other is not None and set(one.instructions) == set(other.instructions)
-        for one, other in pairs
+        other is not None and set(computation.instructions) == set(other.instructions)
+        for computation, other in pairs
     )
     return "unscheduled instructions" if same else ""
 
 
 def figures_of(module: HloModule) -> Figures:
     """Count a module's instructions, computations and fusions."""
-    fusions = sum(facts_of(one).fusions for one in module.computations)
+    fusions = sum(facts_of(computation).fusions for computation in module.computations)
     return Figures(module.instruction_count, len(module.computations), fusions)
 
 
@@ -178,14 +180,14 @@ def _opcode_delta(before: HloModule, after: HloModule) -> tuple[tuple[str, int, 
     old = _opcodes(before.computations, after.by_name)
     new = _opcodes(after.computations, before.by_name)
     changed = [(code, old[code], new[code]) for code in {**old, **new} if old[code] != new[code]]
-    return tuple(sorted(changed, key=lambda one: (-abs(one[2] - one[1]), one[0])))
+    return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 
 def _opcodes(
     computations: tuple[Computation, ...], others: Mapping[str, Computation]
 ) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for one in computations:
-        if others.get(one.name) is not one:
-            counts.update(facts_of(one).opcodes)
+    for computation in computations:
+        if others.get(computation.name) is not computation:
+            counts.update(facts_of(computation).opcodes)
     return counts

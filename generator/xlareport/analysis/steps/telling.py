@@ -46,8 +46,8 @@ def tell(step: Telling) -> tuple[str, ...]:
         return (_quiet(step),)
     every = dict(kinds)
     phrases = [phrase(kind, every) for kind, _ in kinds if _is_news(kind, every)]
-    said = wording.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
-    headline = f"{step.actor} {said}; {example_of(kinds[0][1][0])}."
+    message = wording.listing([*phrases[:_PHRASES_IN_HEADLINE], *step.header])
+    headline = f"{step.actor} {message}; {example_of(kinds[0][1][0])}."
     return (headline, *_sentences(kinds), *_in_all(step))
 
 
@@ -74,12 +74,14 @@ def _only(step: Telling) -> str:
 
 def _by_kind(groups: Iterable[ChangeGroup]) -> list[tuple[Kind, list[ChangeGroup]]]:
     """Sort the groups by kind, the kinds that tell most first."""
-    found: dict[Kind, list[ChangeGroup]] = {}
+    change_groups: dict[Kind, list[ChangeGroup]] = {}
     for group in groups:
-        found.setdefault(group.kind, []).append(group)
-    for members in found.values():
+        change_groups.setdefault(group.kind, []).append(group)
+    for members in change_groups.values():
         members.sort(key=_group_weight, reverse=True)
-    return sorted(found.items(), key=lambda pair: sum(map(_group_weight, pair[1])), reverse=True)
+    return sorted(
+        change_groups.items(), key=lambda pair: sum(map(_group_weight, pair[1])), reverse=True
+    )
 
 
 _IMPORTANCE = {

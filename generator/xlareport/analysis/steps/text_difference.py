@@ -62,24 +62,32 @@ class TextDiff:
     @property
     def renumbered(self) -> int:
         """Lines of which only numbers in names changed."""
-        return sum(one.renumbered for one in self.computations)
+        return sum(computation.renumbered for computation in self.computations)
 
 
 def text_diff(matching: Matching, *, header: bool = False) -> TextDiff:
     """Return the text difference of two matched snapshots; `header` says that theirs differ."""
-    found = [_headers(matching)] if header else []
-    found += [_compared(matching, alignment) for alignment in alignments(matching)]
+    computation_diffs = [_headers(matching)] if header else []
+    computation_diffs += [_compared(matching, alignment) for alignment in alignments(matching)]
     paired = matching.computations
     before, after = matching.before, matching.after
-    found += [
-        _alone(one, "+", matching)
-        for one in _different(after, before)
-        if one.name not in paired.values()
+    computation_diffs += [
+        _alone(computation, "+", matching)
+        for computation in _different(after, before)
+        if computation.name not in paired.values()
     ]
-    found += [
-        _alone(one, "-", matching) for one in _different(before, after) if one.name not in paired
+    computation_diffs += [
+        _alone(computation, "-", matching)
+        for computation in _different(before, after)
+        if computation.name not in paired
     ]
-    return TextDiff(tuple(one for one in found if one.hunks or one.renumbered))
+    return TextDiff(
+        tuple(
+            computation_diff
+            for computation_diff in computation_diffs
+            if computation_diff.hunks or computation_diff.renumbered
+        )
+    )
 
 
 def _headers(matching: Matching) -> ComputationDiff:
@@ -91,7 +99,11 @@ def _headers(matching: Matching) -> ComputationDiff:
 
 
 def _different(module: HloModule, other: HloModule) -> list[Computation]:
-    return [one for one in module.computations if other.by_name.get(one.name) is not one]
+    return [
+        computation
+        for computation in module.computations
+        if other.by_name.get(computation.name) is not computation
+    ]
 
 
 def _alone(computation: Computation, sign: str, matching: Matching) -> ComputationDiff:
@@ -149,18 +161,18 @@ def _pair(
 
 def _continued(matching: Matching, here: str, line: Instruction, there: str) -> Mapping[str, str]:
     """Return what the names in a line are called after: its own, its operands', its callees'."""
-    found = {}
+    result = {}
     for name in (line.name, *line.operand_names):
         partner = matching.partner_after(Place(here, name))
         if partner is not None and partner.computation == there:
-            found[name] = partner.instruction
+            result[name] = partner.instruction
     for _, callee in line.called:
-        found[callee] = matching.computations.get(callee, callee)
-    return found
+        result[callee] = matching.computations.get(callee, callee)
+    return result
 
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
-    return _NAME.sub(lambda found: names.get(found[0], found[0]), text)
+    return _NAME.sub(lambda match: names.get(match[0], match[0]), text)
 
 
 def _hunks(lines: Sequence[DiffLine]) -> Iterator[Hunk]:

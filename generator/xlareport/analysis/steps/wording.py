@@ -47,11 +47,11 @@ def counted(counts: Sequence[tuple[str, int]], adjective: str = "") -> str:
     """Name what weighs most and count the rest: `2 dots, 14 broadcasts and 7 others`."""
     ranked = sorted(counts, key=lambda pair: (-pair[1] * heaviness(pair[0]), pair[0]))
     kind = f"{adjective} " if adjective else ""
-    said = [plural(f"{kind}{noun}", count) for noun, count in ranked[:_NAMED_AT_MOST]]
+    result = [plural(f"{kind}{noun}", count) for noun, count in ranked[:_NAMED_AT_MOST]]
     rest = sum(count for _, count in ranked[_NAMED_AT_MOST:])
     if rest:
-        said.append(plural("other", rest))
-    return listing(said)
+        result.append(plural("other", rest))
+    return listing(result)
 
 
 def name(instruction: str) -> str:
@@ -66,7 +66,7 @@ def code(text: str) -> str:
 
 def coded(sentence: str) -> str:
     """Put backticks around the names of instructions and computations in a sentence."""
-    return _NAME.sub(lambda found: f"`{found[0]}`", sentence.replace("`", "'"))
+    return _NAME.sub(lambda match: f"`{match[0]}`", sentence.replace("`", "'"))
 
 
 def plain(sentence: str) -> str:

@@ -39,7 +39,7 @@ def take_own_folder() -> None:
 def import_the_hidden_one() -> None:
     """Import what Python would have imported without this file."""
     here = Path(__file__).parent
-    sys.path[:] = [one for one in sys.path if not one or Path(one) != here]
+    sys.path[:] = [text for text in sys.path if not text or Path(text) != here]
     this = sys.modules.pop(__name__)
     try:
         importlib.import_module(__name__)

@@ -89,11 +89,11 @@ class DotGraph:
 
     def _enter(self, text: str) -> None:
         parent = self._open[-1]
-        found = _CLUSTER.match(text)
-        made = DotCluster(parent, parent.depth + 1)
-        if found:
-            self._by_id[found[1]] = made
-        self._open.append(made if made.depth <= MAX_DEPTH else parent)
+        match = _CLUSTER.match(text)
+        cluster = DotCluster(parent, parent.depth + 1)
+        if match:
+            self._by_id[match[1]] = cluster
+        self._open.append(cluster if cluster.depth <= MAX_DEPTH else parent)
 
     def _leave(self) -> None:
         if len(self._open) > 1:
@@ -118,15 +118,15 @@ class DotGraph:
         parent.nodes.append(cluster.fusion)
 
     def _node(self, text: str) -> None:
-        found = _NODE.match(text)
+        match = _NODE.match(text)
         end = text.rfind(">, shape=")
-        if found is None or end < found.end() or "=circle" in text[end : end + 20]:
+        if match is None or end < match.end() or "=circle" in text[end : end + 20]:
             return
         cluster = self._open[-1]
-        label = read_label(text[found.end() : end])
+        label = read_label(text[match.end() : end])
         node = DotNode(label, cluster, _tooltip(text, end))
         cluster.nodes.append(node)
-        self._nodes[found[1]] = node
+        self._nodes[match[1]] = node
 
     def _join(self, text: str) -> None:
         ends = _EDGE.match(text)

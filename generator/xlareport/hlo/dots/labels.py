@@ -91,5 +91,5 @@ def opcode_of_name(name: str) -> str:
 
     Of several the longest, which is a guess; empty where there is none.
     """
-    found = _OPCODE_AT_START.match(name)
-    return found[0] if found else ""
+    match = _OPCODE_AT_START.match(name)
+    return match[0] if match else ""

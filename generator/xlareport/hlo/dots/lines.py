@@ -54,7 +54,7 @@ def _shape(node: DotNode) -> str:
 def _between(node: DotNode) -> str:
     if node.label.opcode == "parameter":
         return str(node.label.number)
-    operands = {number: node_name(one) for number, one in node.operands.items()}
+    operands = {number: node_name(operand) for number, operand in node.operands.items()}
     operands |= {number: _clean(name) for number, name in node.label.folded.items()}
     operands |= {number: _clean(name) for number, name in _bound(node).items()}
     return ", ".join(f"%{name}" for _, name in sorted(operands.items()))
@@ -74,8 +74,9 @@ def _bound(node: DotNode) -> dict[int, str]:
 def _attributes(node: DotNode, opcode: str) -> Iterator[str]:
     called = [_clean(cluster.name) for cluster in node.called]
     yield from node.label.attributes
-    if node.control and not any(_is_control(one) for one in node.label.attributes):
-        yield f"control-predecessors={{{', '.join(f'%{node_name(one)}' for one in node.control)}}}"
+    if node.control and not any(_is_control(attribute) for attribute in node.label.attributes):
+        names = ", ".join(f"%{node_name(other)}" for other in node.control)
+        yield f"control-predecessors={{{names}}}"
     first = node.operands.get(0)
     by_predicate = first is not None and first.label.shape.startswith("pred")
     for name, value in call_attributes(opcode, called, by_predicate=by_predicate).items():
@@ -96,7 +97,7 @@ def _metadata(tips: list[str]) -> Iterator[str]:
             yield f'op_type="{escape(tip.removeprefix("op_type: "))}"'
     if name.strip():
         yield f'op_name="{escape(name)}"'
-    place = next((found for tip in rest if (found := _place(tip))), None)
+    place = next((match for tip in rest if (match := _place(tip))), None)
     if place:
         yield f'source_file="{escape(place[1])}" source_line={place[2]}'
 
@@ -120,13 +121,13 @@ def _ordered(nodes: list[DotNode]) -> list[DotNode]:
                 continue
             entered.add(node)
             waiting.append(node)
-            waiting += (one for one in _before(node, by_name) if one not in entered)
+            waiting += (node for node in _before(node, by_name) if node not in entered)
     return list(ordered)
 
 
 def _before(node: DotNode, by_name: Mapping[str, DotNode]) -> Iterator[DotNode]:
     folded = {**node.label.folded, **_bound(node)}.values()
     named = (by_name.get(element.partition("#")[0]) for element in folded)
-    for one in (*node.operands.values(), *node.control, *named):
-        if one is not None and one.cluster is node.cluster:
-            yield one
+    for operand in (*node.operands.values(), *node.control, *named):
+        if operand is not None and operand.cluster is node.cluster:
+            yield operand

@@ -5,69 +5,69 @@ from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.words import Attributes, braces, flag, set_flag, text
 
 
-def dimensions(one: Message) -> Attributes:
+def dimensions(value: Message) -> Attributes:
     """Return the dimensions, also where there are none."""
-    return {"dimensions": braces(one.dimensions)}
+    return {"dimensions": braces(value.dimensions)}
 
 
-def some_dimensions(one: Message) -> Attributes:
+def some_dimensions(value: Message) -> Attributes:
     """Return the dimensions where there are any."""
-    return {"dimensions": braces(one.dimensions) if one.dimensions else ""}
+    return {"dimensions": braces(value.dimensions) if value.dimensions else ""}
 
 
-def iota(one: Message) -> Attributes:
+def iota(value: Message) -> Attributes:
     """Return the dimension that counts."""
-    return {"iota_dimension": str(one.dimensions[0]) if one.dimensions else ""}
+    return {"iota_dimension": str(value.dimensions[0]) if value.dimensions else ""}
 
 
-def compare(one: Message) -> Attributes:
+def compare(value: Message) -> Attributes:
     """Return the direction."""
-    return {"direction": text(one.comparison_direction)}
+    return {"direction": text(value.comparison_direction)}
 
 
-def sort(one: Message) -> Attributes:
+def sort(value: Message) -> Attributes:
     """Return whether equal elements keep their order."""
-    return {"is_stable": set_flag(one.is_stable)}
+    return {"is_stable": set_flag(value.is_stable)}
 
 
-def parameter(one: Message) -> Attributes:
+def parameter(value: Message) -> Attributes:
     """Return which leaves are the same on all replicas."""
-    leaves = one.parameter_replication.replicated_at_leaf_buffers
+    leaves = value.parameter_replication.replicated_at_leaf_buffers
     return {"parameter_replication": braces(map(flag, leaves)) if leaves else ""}
 
 
-def static_slice(one: Message) -> Attributes:
+def static_slice(value: Message) -> Attributes:
     """Return starts, limits and strides."""
-    return {"slice": slice_text(one.slice_dimensions)}
+    return {"slice": slice_text(value.slice_dimensions)}
 
 
-def dynamic_slice(one: Message) -> Attributes:
+def dynamic_slice(value: Message) -> Attributes:
     """Return the sizes."""
-    return {"dynamic_slice_sizes": braces(one.dynamic_slice_sizes)}
+    return {"dynamic_slice_sizes": braces(value.dynamic_slice_sizes)}
 
 
-def pad(one: Message) -> Attributes:
+def pad(value: Message) -> Attributes:
     """Return the padding."""
-    return {"padding": padding_text(one.padding_config)}
+    return {"padding": padding_text(value.padding_config)}
 
 
-def tuple_element(one: Message) -> Attributes:
+def tuple_element(value: Message) -> Attributes:
     """Return which element it is."""
-    return {"index": str(one.tuple_index)}
+    return {"index": str(value.tuple_index)}
 
 
-def topk(one: Message) -> Attributes:
+def topk(value: Message) -> Attributes:
     """Return how many, and whether the largest."""
-    return {"k": str(one.k), "largest": flag(one.largest)}
+    return {"k": str(value.k), "largest": flag(value.largest)}
 
 
-def scan(one: Message) -> Attributes:
+def scan(value: Message) -> Attributes:
     """Return along what, how and how many values are carried."""
     return {
-        "dimensions": braces(one.dimensions),
-        "is_reverse": set_flag(one.is_reverse),
-        "num_carries": str(one.num_carries),
-        "is_associative": set_flag(one.is_associative),
+        "dimensions": braces(value.dimensions),
+        "is_reverse": set_flag(value.is_reverse),
+        "num_carries": str(value.num_carries),
+        "is_associative": set_flag(value.is_associative),
     }
 
 

@@ -13,10 +13,10 @@ _Printer: TypeAlias = Callable[[Message], Attributes]
 
 def own_attributes(instruction: Message) -> Attributes:
     """Return the attributes that the opcode brings; those without a value print nothing."""
-    found: Attributes = {}
+    result: Attributes = {}
     for printer in _PRINTERS.get(text(instruction.opcode), ()):
-        found |= printer(instruction)
-    return found
+        result |= printer(instruction)
+    return result
 
 
 _GATHERING = (collectives.channel, collectives.groups, arrays.dimensions, collectives.collective)

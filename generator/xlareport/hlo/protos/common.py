@@ -30,7 +30,7 @@ def _names(names: Sequence[str]) -> str:
 
 def frontend_text(attributes: Message) -> str:
     """Return `{a="b",c={...}}` sorted by name; empty where there is none."""
-    pairs = sorted((text(one.key), text(one.value)) for one in attributes.map)
+    pairs = sorted((text(item.key), text(item.value)) for item in attributes.map)
     words = (
         f"{name}={value}" if value.startswith("{") else f'{name}="{escape(value)}"'
         for name, value in pairs

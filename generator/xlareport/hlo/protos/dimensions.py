@@ -29,7 +29,7 @@ def _by_side(
 ) -> str:
     """Return `name=axb`; empty where all are what XLA leaves out."""
     words = list(map(word, sides))
-    return "" if all(one == unless for one in words) else f"{name}={'x'.join(words)}"
+    return "" if all(word == unless for word in words) else f"{name}={'x'.join(words)}"
 
 
 def padding_text(padding: Message) -> str:

@@ -38,15 +38,15 @@ def unpack(kind: str, raw: bytes) -> list[float]:
         return list(_eight_bits(kind, raw))
     size = struct.calcsize(kind)
     whole = raw[: len(raw) // size * size]
-    return [one for (one,) in struct.iter_unpack(f"<{kind}", whole)]
+    return [item for (item,) in struct.iter_unpack(f"<{kind}", whole)]
 
 
 def _eight_bits(kind: str, raw: bytes) -> Iterator[float]:
-    found = _EIGHT_BITS.fullmatch(kind)
-    if found:
-        exponent_bits, mantissa_bits = int(found[1]), int(found[2])
-        special = found[4] or ""
-        bias = 11 if found[3] else (1 << (exponent_bits - 1)) - (special != "fnuz")
+    match = _EIGHT_BITS.fullmatch(kind)
+    if match:
+        exponent_bits, mantissa_bits = int(match[1]), int(match[2])
+        special = match[4] or ""
+        bias = 11 if match[3] else (1 << (exponent_bits - 1)) - (special != "fnuz")
         for byte in raw:
             yield _one_byte(byte, exponent_bits, mantissa_bits, bias, special)
 

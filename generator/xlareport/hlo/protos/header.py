@@ -25,16 +25,17 @@ def module_attributes(module: Message) -> str:
 
 def _aliases(aliases: Message) -> str:
     words = (
-        f"{braces(one.output_shape_index)}: ({one.parameter_number}, "
-        f"{braces(one.parameter_shape_index)}, {word('alias', one.kind)})"
-        for one in aliases.entries
+        f"{braces(entry.output_shape_index)}: ({entry.parameter_number}, "
+        f"{braces(entry.parameter_shape_index)}, {word('alias', entry.kind)})"
+        for entry in aliases.entries
     )
     return "{ " + ", ".join(words) + " }" if aliases.entries else ""
 
 
 def _donors(donors: Message) -> str:
     words = (
-        f"({one.parameter_number}, {braces(one.parameter_shape_index)})" for one in donors.entries
+        f"({entry.parameter_number}, {braces(entry.parameter_shape_index)})"
+        for entry in donors.entries
     )
     return "{ " + ", ".join(words) + " }" if donors.entries else ""
 
@@ -43,7 +44,7 @@ def _layout(module: Message) -> str:
     if not module.HasField("host_program_shape"):
         return ""
     shape = module.host_program_shape
-    parameters = numbered([shape_text(one) for one in shape.parameters])
+    parameters = numbered([shape_text(parameter) for parameter in shape.parameters])
     return f"{{({parameters})->{shape_text(shape.result)}}}"
 
 
@@ -53,8 +54,8 @@ def computation_header(computation: Message, *, is_entry: bool) -> str:
     names = list(map(name, shape.parameter_names))
     names += [f"parameter.{n}" for n in range(len(names), len(shape.parameters))]
     words = [
-        f"{parameter}: {shape_text(one, with_layout=False)}"
-        for parameter, one in zip(names, shape.parameters, strict=False)
+        f"{parameter}: {shape_text(item, with_layout=False)}"
+        for parameter, item in zip(names, shape.parameters, strict=False)
     ]
     result = shape_text(shape.result, with_layout=False)
     entry = "ENTRY " if is_entry else ""

@@ -15,7 +15,7 @@ MOST = 10
 
 _DEEPEST = 100
 """Dimensions of a constant that is written out: brackets in brackets."""
-_NAMES = {one.number: name for name, one in ELEMENT_TYPES.items()}
+_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _PACKED = {"u8": "B", "s8": "b", "u16": "H", "s16": "h"}
 _MANTISSA = {"f64": 53, "c128": 53, "f32": 24, "c64": 24, "f16": 11, "bf16": 8}
 """Bits, the one that is not stored counted."""
@@ -47,11 +47,11 @@ def _nested(words: Sequence[str], sizes: Sequence[int]) -> str:
 
 def _words(literal: Message, name: str, *, in_array: bool) -> list[str]:
     if name == "pred":
-        return [str(int(one)) if in_array else flag(one) for one in literal.preds]
+        return [str(int(pred)) if in_array else flag(pred) for pred in literal.preds]
     if name in _PACKED:
         return [str(one) for one in unpack(_PACKED[name], getattr(literal, f"{name}s"))]
     if name in {"s32", "s64", "u32", "u64"}:
-        return [str(one) for one in getattr(literal, f"{name}s")]
+        return [str(item) for item in getattr(literal, f"{name}s")]
     parts = _float_words(literal, name)
     if name in {"c64", "c128"}:
         return [f"({a}, {b})" for a, b in zip(parts[::2], parts[1::2], strict=False)]
@@ -65,4 +65,4 @@ def _float_words(literal: Message, name: str) -> list[str]:
         return [float_text(one, int(small[1]) + 1) for one in unpack(name, values)]
     if name in {"f16", "bf16"}:
         values = unpack("e" if name == "f16" else name, values)
-    return [float_text(one, _MANTISSA[name]) for one in values] if name in _MANTISSA else []
+    return [float_text(value, _MANTISSA[name]) for value in values] if name in _MANTISSA else []

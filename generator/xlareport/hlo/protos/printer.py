@@ -14,7 +14,9 @@ from xlareport.hlo.protos.shapes import shape_text
 from xlareport.hlo.protos.words import name, named, numbered, text
 
 _PRED = ELEMENT_TYPES["pred"].number
-_FLOATS = frozenset(one.number for one in ELEMENT_TYPES.values() if one.is_float)
+_FLOATS = frozenset(
+    element_type.number for element_type in ELEMENT_TYPES.values() if element_type.is_float
+)
 
 
 class Printer:
@@ -22,9 +24,13 @@ class Printer:
 
     def __init__(self, module: Message) -> None:
         self._entry = _entry(module)
-        self._computations = {one.id: name(one.name) for one in module.computations}
+        self._computations = {
+            computation.id: name(computation.name) for computation in module.computations
+        }
         self._instructions = {
-            one.id: one for computation in module.computations for one in computation.instructions
+            instruction.id: instruction
+            for computation in module.computations
+            for instruction in computation.instructions
         }
         self._schedule = {
             entry.key: entry.value.instruction_ids for entry in module.schedule.sequences
@@ -37,70 +43,71 @@ class Printer:
 
     def lines(self, computation: Message) -> Iterator[str]:
         """Yield the instructions in the order of the schedule, else of the proto."""
-        for one in self._scheduled(computation):
-            root = "ROOT " if one.id == computation.root_id else ""
-            yield root + self._line(one)
+        for item in self._scheduled(computation):
+            root = "ROOT " if item.id == computation.root_id else ""
+            yield root + self._line(item)
 
     def _scheduled(self, computation: Message) -> list[Message]:
-        own = {one.id: one for one in computation.instructions}
+        own = {instruction.id: instruction for instruction in computation.instructions}
         order = self._schedule.get(computation.id, ())
         if set(order) != own.keys() or len(order) != len(own):
             return list(computation.instructions)
         return [own[number] for number in order]
 
-    def _line(self, one: Message) -> str:
-        opcode = text(one.opcode)
+    def _line(self, value: Message) -> str:
+        opcode = text(value.opcode)
         written = named(
-            own_attributes(one)
-            | self._order(one)
-            | self._calls(one, opcode)
-            | common_attributes(one, self._control(one))
+            own_attributes(value)
+            | self._order(value)
+            | self._calls(value, opcode)
+            | common_attributes(value, self._control(value))
         )
         head = (
-            f"%{name(one.name)} = {shape_text(one.shape)} {opcode}({self._operands(one, opcode)})"
+            f"%{name(value.name)} = {shape_text(value.shape)} "
+            f"{opcode}({self._operands(value, opcode)})"
         )
         return f"{head}, {written}" if written else head
 
-    def _operands(self, one: Message, opcode: str) -> str:
+    def _operands(self, value: Message, opcode: str) -> str:
         if opcode == "parameter":
-            return str(one.parameter_number)
+            return str(value.parameter_number)
         if opcode == "constant":
-            return literal_text(one.literal) if one.HasField("literal") else "{...}"
-        old = map(name, one.operand_names)
-        return numbered([f"%{each}" for each in (*self._names(one.operand_ids), *old)])
+            return literal_text(value.literal) if value.HasField("literal") else "{...}"
+        old = map(name, value.operand_names)
+        return numbered([f"%{each}" for each in (*self._names(value.operand_ids), *old)])
 
-    def _control(self, one: Message) -> list[str]:
-        old = map(name, one.control_predecessor_names)
-        return [*self._names(one.control_predecessor_ids), *old]
+    def _control(self, value: Message) -> list[str]:
+        old = map(name, value.control_predecessor_names)
+        return [*self._names(value.control_predecessor_ids), *old]
 
     def _names(self, ids: Iterable[int]) -> Iterator[str]:
         for number in ids:
             known = self._instructions.get(number)
             yield name(known.name) if known is not None else str(number)
 
-    def _calls(self, one: Message, opcode: str) -> dict[str, str]:
-        called = [self._computations.get(n, str(n)) for n in one.called_computation_ids]
-        called += map(name, one.called_computation_names)
-        by_predicate = self._first_type(one) == _PRED
+    def _calls(self, value: Message, opcode: str) -> dict[str, str]:
+        called = [self._computations.get(n, str(n)) for n in value.called_computation_ids]
+        called += map(name, value.called_computation_names)
+        by_predicate = self._first_type(value) == _PRED
         return call_attributes(opcode, called, by_predicate=by_predicate)
 
-    def _order(self, one: Message) -> dict[str, str]:
-        if one.opcode != b"compare":
+    def _order(self, value: Message) -> dict[str, str]:
+        if value.opcode != b"compare":
             return {}
-        return comparison_order(one, of_floats=self._first_type(one) in _FLOATS)
+        return comparison_order(value, of_floats=self._first_type(value) in _FLOATS)
 
-    def _first_type(self, one: Message) -> int | None:
+    def _first_type(self, value: Message) -> int | None:
         """Return the number of the first operand's element type."""
-        first = self._instructions.get(one.operand_ids[0]) if one.operand_ids else None
+        first = self._instructions.get(value.operand_ids[0]) if value.operand_ids else None
         return first.shape.element_type if first is not None else None
 
 
 def _entry(module: Message) -> Message | None:
     """Return the entry computation: by id, else by name, else the last."""
-    for one in module.computations:
-        if module.entry_computation_id and one.id == module.entry_computation_id:
-            return one
-    for one in module.computations:
-        if module.entry_computation_name and one.name == module.entry_computation_name:
-            return one
+    for computation in module.computations:
+        if module.entry_computation_id and computation.id == module.entry_computation_id:
+            return computation
+    for item in module.computations:
+        if module.entry_computation_name and item.name == module.entry_computation_name:
+            return item
     return module.computations[-1] if module.computations else None

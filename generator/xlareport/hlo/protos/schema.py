@@ -20,19 +20,19 @@ def _described(text: str) -> Iterator[descriptor_pb2.DescriptorProto]:
     for block in text.split("\n}\n"):
         named = _MESSAGE.search(block)
         if named:
-            fields = [_field(*found) for found in _FIELD.findall(block)]
+            fields = [_field(*item) for item in _FIELD.findall(block)]
             yield descriptor_pb2.DescriptorProto(name=named[1], field=fields)
 
 
 def _field(label: str, kind: str, name: str, number: str) -> descriptor_pb2.FieldDescriptorProto:
-    made = _KINDS(name=name, number=int(number))
-    made.label = _KINDS.Label.Value(f"LABEL_{label.upper()}")
+    result = _KINDS(name=name, number=int(number))
+    result.label = _KINDS.Label.Value(f"LABEL_{label.upper()}")
     if kind[0].isupper():
-        made.type = _KINDS.TYPE_MESSAGE
-        made.type_name = f".{_PACKAGE}.{kind}"
+        result.type = _KINDS.TYPE_MESSAGE
+        result.type_name = f".{_PACKAGE}.{kind}"
     else:
-        made.type = _KINDS.Type.Value(f"TYPE_{kind.upper()}")
-    return made
+        result.type = _KINDS.Type.Value(f"TYPE_{kind.upper()}")
+    return result
 
 
 def _file() -> descriptor_pb2.FileDescriptorProto:
@@ -49,5 +49,5 @@ _pool.Add(_file())
 def message_class(name: str) -> type[Message]:
     """Return the class of a message that hlo.proto describes."""
     described = _pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")
-    made: type[Message] = message_factory.GetMessageClass(described)
-    return made
+    result: type[Message] = message_factory.GetMessageClass(described)
+    return result

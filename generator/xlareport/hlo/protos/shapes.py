@@ -4,13 +4,15 @@ from xlareport.hlo.element_types import ELEMENT_TYPES
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.words import numbered
 
-_NAMES = {one.number: name for name, one in ELEMENT_TYPES.items()}
+_NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _TUPLE, _BUFFER = ELEMENT_TYPES["tuple"].number, ELEMENT_TYPES["buffer"].number
 
 
 def shape_text(shape: Message, *, with_layout: bool = True) -> str:
     """Return the shape as XLA prints it. Protobuf bounds how deep tuples can nest."""
-    members = [shape_text(one, with_layout=with_layout) for one in shape.tuple_shapes]
+    members = [
+        shape_text(tuple_shape, with_layout=with_layout) for tuple_shape in shape.tuple_shapes
+    ]
     if shape.element_type == _TUPLE:
         return f"({numbered(members)})"
     if shape.element_type == _BUFFER:

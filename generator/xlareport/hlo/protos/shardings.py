@@ -60,7 +60,10 @@ def _named(sharding: Message) -> str:
     if sharding.tuple_shardings:
         return "{" + numbered(list(map(_named, sharding.tuple_shardings))) + "}"
     mesh = sharding.mesh
-    parts = [_mesh(mesh), f"[{', '.join(_dimension(one, mesh) for one in sharding.dim_shardings)}]"]
+    parts = [
+        _mesh(mesh),
+        f"[{', '.join(_dimension(dim_sharding, mesh) for dim_sharding in sharding.dim_shardings)}]",
+    ]
     for word, axes in (
         ("replicated", sharding.replicated_axes),
         ("unreduced", sharding.unreduced_axes),

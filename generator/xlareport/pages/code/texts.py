@@ -58,11 +58,11 @@ def cut_note(text: str) -> str:
 
 def joined(lines: Sequence[str], most: int) -> str:
     """Return lines as a text, cut where it passes so many characters."""
-    found, size = [], 0
+    result, size = [], 0
     for line in lines:
         size += len(line) + 1
         if size > most:
-            found.append("...")
+            result.append("...")
             break
-        found.append(line)
-    return "\n".join(found) + "\n"
+        result.append(line)
+    return "\n".join(result) + "\n"

@@ -54,22 +54,22 @@ def read_bare_report(path: Path, name: str) -> BareReport:
 
 def _every_module(modules: Iterable[Mapping[str, Any]], path: str) -> Iterator[Sketched]:
     taken: set[str] = set()
-    for one in modules:
-        made = _sketched(one, path)
-        if made.summary.files.slug in taken:
+    for module in modules:
+        sketched = _sketched(module, path)
+        if sketched.summary.files.slug in taken:
             raise ValueError("two modules have the same address")
-        taken.add(made.summary.files.slug)
-        yield made
+        taken.add(sketched.summary.files.slug)
+        yield sketched
 
 
-def _sketched(one: Mapping[str, Any], path: str) -> Sketched:
-    key, name, slug = _text(one["key"]), _text(one["name"]), _text(one["slug"])
+def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
+    key, name, slug = _text(value["key"]), _text(value["name"]), _text(value["slug"])
     if not _SLUG.fullmatch(slug):
         raise ValueError("a module's address is none that a report has")
     files = ModuleFiles(key, slug, None, name, None, (), ())
     nothing = summarise(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
     figures = ModuleFigures(
-        **{each.name: _whole(one["final"][each.name]) for each in fields(ModuleFigures)}
+        **{each.name: _whole(value["final"][each.name]) for each in fields(ModuleFigures)}
     )
     summary = replace(nothing, display_name=name, final=figures)
     unlike_any = f"{path} {key}".encode()  # so that nothing but its name pairs it

@@ -110,46 +110,52 @@ def check(view: CompareView, budgets: Iterable[Budget]) -> Checked:
     breaches: list[BreachView] = []
     unchecked: list[str] = []
     for budget in budgets:
-        members = [one for one in view.modules if one.head and _meant(budget, one)]
-        breaches += [breach for one in members for breach in _breaches(budget, one)]
-        if not budget.opcode and not any(_quantity(budget, one) for one in members):
+        members = [module for module in view.modules if module.head and _meant(budget, module)]
+        breaches += [breach for member in members for breach in _breaches(budget, member)]
+        if not budget.opcode and not any(_quantity(budget, member) for member in members):
             unchecked.append(budget.text)
     return Checked(tuple(breaches), tuple(unchecked))
 
 
-def _meant(budget: Budget, one: ComparedView) -> bool:
+def _meant(budget: Budget, compared: ComparedView) -> bool:
     if budget.module == "main":
-        return one.main
-    return budget.module in (None, one.name, one.head, one.base)
+        return compared.main
+    return budget.module in (None, compared.name, compared.head, compared.base)
 
 
-def _breaches(budget: Budget, one: ComparedView) -> Iterator[BreachView]:
+def _breaches(budget: Budget, compared: ComparedView) -> Iterator[BreachView]:
     if budget.opcode:
-        for name, base, head in one.opcodes:
+        for name, base, head in compared.opcodes:
             if name == budget.opcode and base == 0 < head:
-                said = f"{one.name} has {head:,} {name}, which the base had not."
-                yield BreachView(budget.text, one.name, said)
+                message = f"{compared.name} has {head:,} {name}, which the base had not."
+                yield BreachView(budget.text, compared.name, message)
         return
-    quantity = _quantity(budget, one)
+    quantity = _quantity(budget, compared)
     if quantity is not None and _breaks(budget, quantity):
         was = "unknown" if quantity.base is None else f"{quantity.base:,}"
         change = "" if quantity.change is None else f" ({quantity.change:+.1%})"
-        said = f"{quantity.name} of {one.name} went from {was} to {quantity.head:,}{change}."
-        yield BreachView(budget.text, one.name, said)
+        message = (
+            f"{quantity.name} of {compared.name} went from {was} to {quantity.head:,}{change}."
+        )
+        yield BreachView(budget.text, compared.name, message)
 
 
-def _quantity(budget: Budget, one: ComparedView) -> QuantityView | None:
+def _quantity(budget: Budget, compared: ComparedView) -> QuantityView | None:
     """Return the first of the figures that is known on all sides that the budget needs."""
-    known = {each.name: each for each in one.figures}
+    known = {each.name: each for each in compared.figures}
     for name in budget.figures:
-        found = known.get(name)
-        if found and found.head is not None and (found.base is not None or not budget.grown):
-            return found
+        quantity = known.get(name)
+        if (
+            quantity
+            and quantity.head is not None
+            and (quantity.base is not None or not budget.grown)
+        ):
+            return quantity
     return None
 
 
-def _breaks(budget: Budget, one: QuantityView) -> bool:
-    head, base = one.head or 0, one.base or 0
+def _breaks(budget: Budget, quantity: QuantityView) -> bool:
+    head, base = quantity.head or 0, quantity.base or 0
     if not budget.grown:
         return head > budget.limit
     if budget.share:

@@ -38,7 +38,7 @@ class FigureRow:
 
 def figure_rows(figures: Sequence[QuantityView]) -> tuple[FigureRow, ...]:
     """Return the figures of a page in words; those that are 0 in both are left out."""
-    known = {one.name: one for one in figures}
+    known = {figure.name: figure for figure in figures}
     return tuple(
         _figure(known[name], label)
         for name, label in _NAMES.items()
@@ -46,13 +46,13 @@ def figure_rows(figures: Sequence[QuantityView]) -> tuple[FigureRow, ...]:
     )
 
 
-def _figure(one: QuantityView, label: str) -> FigureRow:
+def _figure(quantity: QuantityView, label: str) -> FigureRow:
     return FigureRow(
         label=label,
-        base=_written(one.name, one.base),
-        head=_written(one.name, one.head),
-        change=_change(one),
-        worse=one.change is not None and one.change >= _WORTH_A_LOOK,
+        base=_written(quantity.name, quantity.base),
+        head=_written(quantity.name, quantity.head),
+        change=_change(quantity),
+        worse=quantity.change is not None and quantity.change >= _WORTH_A_LOOK,
     )
 
 
@@ -66,18 +66,18 @@ def _written(name: str, value: int | None) -> str:
     return units.quantity(value, "flop") if "flops" in name else units.count(value)
 
 
-def _change(one: QuantityView) -> str:
-    if one.base is None or one.head is None:
+def _change(quantity: QuantityView) -> str:
+    if quantity.base is None or quantity.head is None:
         return "not known"
-    if one.base == one.head:
+    if quantity.base == quantity.head:
         return "the same"
-    if one.change is None:
+    if quantity.change is None:
         return "new"
-    return f"{one.change:+.1%}".replace("-", "\N{MINUS SIGN}")
+    return f"{quantity.change:+.1%}".replace("-", "\N{MINUS SIGN}")
 
 
-def figures_differ(one: ComparedView) -> bool:
+def figures_differ(compared: ComparedView) -> bool:
     """Say whether any figure that both sides know differs."""
     return any(
-        None not in (each.base, each.head) and each.base != each.head for each in one.figures
+        None not in (each.base, each.head) and each.base != each.head for each in compared.figures
     )

@@ -42,16 +42,19 @@ def compare_files(
     yield "xlareport.yml", _SETTINGS
     yield navigation.HOME, render("compare", compare_page(view), "Comparison")
     yield table_file(TABLE, compared_table(view.modules))
-    named = {name for one in view.modules for name in (*one.only_base, *one.only_head)}
+    named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
     yield payload_file(lexicon.KEY, lexicon.lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
-    for one in view.modules:
-        if one.has_page:
-            source = navigation.module_page(one.slug)
-            yield source, render("compared", compared_page(one), one.name, search=False, wide=True)
-            tables = starmap(table_payload, time_tables(one).items())
-            shown = payloads.get(one.slug, NOTHING)
-            yield from module_payloads(one.slug, (*tables, *held(shown.small)))
+    for module in view.modules:
+        if module.has_page:
+            source = navigation.module_page(module.slug)
+            yield (
+                source,
+                render("compared", compared_page(module), module.name, search=False, wide=True),
+            )
+            tables = starmap(table_payload, time_tables(module).items())
+            shown = payloads.get(module.slug, NOTHING)
+            yield from module_payloads(module.slug, (*tables, *held(shown.small)))
             yield from shown.files
     yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK

@@ -63,8 +63,8 @@ def compare_page(view: CompareView) -> ComparePage:
 
 
 def _problems(view: CompareView) -> Iterator[str]:
-    for one in view.problems[:_PROBLEMS]:
-        yield f"{one.path}: {one.message}" if one.path else one.message
+    for problem in view.problems[:_PROBLEMS]:
+        yield f"{problem.path}: {problem.message}" if problem.path else problem.message
     if len(view.problems) > _PROBLEMS:
         yield f"And {len(view.problems) - _PROBLEMS} more, which compare.json lists."
 
@@ -72,14 +72,14 @@ def _problems(view: CompareView) -> Iterator[str]:
 def _lead(view: CompareView) -> str:
     if not view.modules:
         return "Neither of both holds a module."
-    if any(one.bare for one in view.modules):
-        changed = sum(one.bare and figures_differ(one) for one in view.modules)
+    if any(module.bare for module in view.modules):
+        changed = sum(module.bare and figures_differ(module) for module in view.modules)
         how_many = units.plural(len(view.modules), "module")
         return f"Only figures can be compared: of {how_many}, {changed} have other figures."
     if view.identical:
         return "Both are the same: no module differs, from its first snapshot to its last."
-    differ = sum(not one.identical for one in view.modules)
-    ends = sum(not one.same for one in view.modules)
+    differ = sum(not module.identical for module in view.modules)
+    ends = sum(not module.same for module in view.modules)
     how_many = units.plural(len(view.modules), "module")
     verb = "differs" if differ == 1 else "differ"
     if not ends:
@@ -89,10 +89,13 @@ def _lead(view: CompareView) -> str:
 
 
 def _counts(modules: Sequence[ComparedView]) -> str:
-    pairs = [one for one in modules if one.base and one.head]
-    same = sum(one.same for one in pairs)
-    bare = all(one.bare for one in pairs)
-    new, gone = sum(one.base is None for one in modules), sum(one.head is None for one in modules)
+    pairs = [module for module in modules if module.base and module.head]
+    same = sum(pair.same for pair in pairs)
+    bare = all(pair.bare for pair in pairs)
+    new, gone = (
+        sum(module.base is None for module in modules),
+        sum(module.head is None for module in modules),
+    )
     of_them = "" if bare else f", {same} of them with the same code"
     parts = [f"{units.plural(len(pairs), 'module')} paired{of_them}"]
     parts += [f"{new} only in the head"] if new else []
@@ -103,13 +106,15 @@ def _counts(modules: Sequence[ComparedView]) -> str:
 def _cause(view: CompareView, place: int) -> CauseRow:
     cause = view.causes[place]
     wanted = set(cause.modules)
-    members = [one for one in view.modules if (one.head or one.base) in wanted]
-    members.sort(key=lambda one: not one.main)
+    members = [module for module in view.modules if (module.head or module.base) in wanted]
+    members.sort(key=lambda member: not member.main)
     return CauseRow(
         sentence=prose(cause.sentence),
         grade=cause.grade,
         links=tuple(
-            (words.short_name(one.name), page_of(one)) for one in members[:_LINKS] if one.has_page
+            (words.short_name(member.name), page_of(member))
+            for member in members[:_LINKS]
+            if member.has_page
         ),
         more=max(0, len(members) - _LINKS),
     )

@@ -34,32 +34,34 @@ class ComparedPage:
     times: TimesPart | None
 
 
-def compared_page(one: ComparedView) -> ComparedPage:
+def compared_page(compared: ComparedView) -> ComparedPage:
     """Make the page of one module."""
     return ComparedPage(
-        name=words.short_name(one.name),
-        lead=prose(one.divergence.sentence),
-        paired=one.paired,
-        grade=one.grade,
-        figures=figure_rows(one.figures),
-        opcodes=one.opcodes,
-        options=tuple((each.name, _option(each.base), _option(each.head)) for each in one.options),
-        ports=tuple((each.what, each.base or _NONE, each.head or _NONE) for each in one.ports),
-        only_base=one.only_base,
-        only_head=one.only_head,
-        contrasts=tuple(
-            (each.label, f"#step={each.id}", prose(_headline(each))) for each in one.contrasts
+        name=words.short_name(compared.name),
+        lead=prose(compared.divergence.sentence),
+        paired=compared.paired,
+        grade=compared.grade,
+        figures=figure_rows(compared.figures),
+        opcodes=compared.opcodes,
+        options=tuple(
+            (each.name, _option(each.base), _option(each.head)) for each in compared.options
         ),
-        key=navigation.steps_key(one.slug) if one.contrasts else "",
-        times=times_part(one),
+        ports=tuple((each.what, each.base or _NONE, each.head or _NONE) for each in compared.ports),
+        only_base=compared.only_base,
+        only_head=compared.only_head,
+        contrasts=tuple(
+            (each.label, f"#step={each.id}", prose(_headline(each))) for each in compared.contrasts
+        ),
+        key=navigation.steps_key(compared.slug) if compared.contrasts else "",
+        times=times_part(compared),
     )
 
 
-def _headline(one: ContrastView) -> str:
+def _headline(contrast: ContrastView) -> str:
     layouts = units.plural(
-        one.layouts, "instruction has another layout", "instructions have another layout"
+        contrast.layouts, "instruction has another layout", "instructions have another layout"
     )
-    return f"{one.headline} {layouts}." if one.layouts else one.headline
+    return f"{contrast.headline} {layouts}." if contrast.layouts else contrast.headline
 
 
 def _option(value: str | None) -> str:

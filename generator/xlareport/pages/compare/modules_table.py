@@ -13,9 +13,9 @@ TABLE = "compared"
 _ORDER = ("differs", "other figures", "new", "gone", "same code", "same figures", "identical")
 
 
-def page_of(one: ComparedView) -> str:
+def page_of(compared: ComparedView) -> str:
     """Return the address of a module's page from the first page."""
-    return navigation.address(navigation.module_page(one.slug))
+    return navigation.address(navigation.module_page(compared.slug))
 
 
 def compared_table(modules: Sequence[ComparedView]) -> Table:
@@ -30,23 +30,26 @@ def compared_table(modules: Sequence[ComparedView]) -> Table:
         Column("Memory, head", "bytes", "at the peak, else allocated"),
         Column("Paired", help="Why these two are held for the same module"),
     )
-    rows = [_row(one) for one in sorted(modules, key=lambda one: _ORDER.index(_result(one)[0]))]
+    rows = [
+        _row(module)
+        for module in sorted(modules, key=lambda module: _ORDER.index(_result(module)[0]))
+    ]
     return Table(columns, rows, empty="Neither of both holds a module.")
 
 
-def _row(one: ComparedView) -> list[str | int | float | list[str] | None]:
-    figures = {each.name: each for each in one.figures}
+def _row(compared: ComparedView) -> list[str | int | float | list[str] | None]:
+    figures = {each.name: each for each in compared.figures}
     size, memory = figures.get("instructions"), _memory(figures)
-    name = words.short_name(one.name)
+    name = words.short_name(compared.name)
     return [
-        [name, page_of(one)] if one.has_page else name,
-        list(_result(one)),
-        plain(one.divergence.sentence) if not one.identical else "",
+        [name, page_of(compared)] if compared.has_page else name,
+        list(_result(compared)),
+        plain(compared.divergence.sentence) if not compared.identical else "",
         size.base if size else None,
         size.head if size else None,
         memory.base if memory else None,
         memory.head if memory else None,
-        f"{one.paired} ({one.grade})",
+        f"{compared.paired} ({compared.grade})",
     ]
 
 
@@ -55,16 +58,18 @@ def _memory(figures: dict[str, QuantityView]) -> QuantityView | None:
     return next((figures[name] for name in names if name in figures), None)
 
 
-def _result(one: ComparedView) -> tuple[str, str]:
+def _result(compared: ComparedView) -> tuple[str, str]:
     """Return a word and its look."""
-    if one.base is None:
+    if compared.base is None:
         return "new", "xr-added"
-    if one.head is None:
+    if compared.head is None:
         return "gone", "xr-removed"
-    if one.bare:
+    if compared.bare:
         return (
-            ("other figures", "xr-changed") if figures_differ(one) else ("same figures", "xr-same")
+            ("other figures", "xr-changed")
+            if figures_differ(compared)
+            else ("same figures", "xr-same")
         )
-    if one.identical:
+    if compared.identical:
         return "identical", "xr-same"
-    return ("same code", "xr-same") if one.same else ("differs", "xr-changed")
+    return ("same code", "xr-same") if compared.same else ("differs", "xr-changed")

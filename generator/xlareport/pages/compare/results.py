@@ -16,15 +16,15 @@ _BREACHES = 20
 
 def junit(view: CompareView, budgets: tuple[Budget, ...]) -> bytes:
     """Return a test suite with a case for each budget, failed where it is not kept."""
-    broken = {one.budget for one in view.breaches}
+    broken = {breach.budget for breach in view.breaches}
     suite = Element("testsuite", name="xlareport compare", tests=str(len(budgets)))
     suite.set("failures", str(len(broken)))
     for budget in budgets:
         case = SubElement(suite, "testcase", classname="budget", name=_plain(budget.text))
         for breach in view.breaches:
             if breach.budget == budget.text:
-                said = _plain(breach.sentence)
-                SubElement(case, "failure", message=said).text = said
+                message = _plain(breach.sentence)
+                SubElement(case, "failure", message=message).text = message
     return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
@@ -46,8 +46,8 @@ def _lines(view: CompareView) -> Iterator[str]:
     if view.breaches:
         yield ""
         yield f"**{len(view.breaches)} over budget:**"
-        for one in view.breaches[:_BREACHES]:
-            yield f"- {_escaped(one.sentence)} Budget: {_code(one.budget)}"
+        for breach in view.breaches[:_BREACHES]:
+            yield f"- {_escaped(breach.sentence)} Budget: {_code(breach.budget)}"
     if view.causes:
         yield ""
         yield "**Why they differ:**"
@@ -63,7 +63,7 @@ def _lines(view: CompareView) -> Iterator[str]:
         if slower:
             yield ""
             yield "**What became slower:**"
-            yield from (f"- {_escaped(one)}" for one in slower)
+            yield from (f"- {_escaped(text)}" for text in slower)
 
 
 def _sentence(sentence: str) -> str:
@@ -83,4 +83,4 @@ def _code(text: str) -> str:
 def _escaped(text: str) -> str:
     """Return text that Markdown takes for nothing else, links and mentions included."""
     marks = "\\`*_{}[]<>#|~@:"
-    return "".join(f"\\{one}" if one in marks else one for one in visible(text))
+    return "".join(f"\\{text}" if text in marks else text for text in visible(text))

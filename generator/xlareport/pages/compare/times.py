@@ -24,13 +24,15 @@ class TimesPart:
     scopes_key: str
 
 
-def times_part(one: ComparedView) -> TimesPart | None:
+def times_part(compared: ComparedView) -> TimesPart | None:
     """Return what the page says; None where profilers did not see both."""
-    if one.times is None:
+    if compared.times is None:
         return None
-    keys = list(time_tables(one))
-    doubt = "Several modules of this name may be the one that ran." * (one.times.grade != "exact")
-    return TimesPart(times_words(one.times), doubt, one.times.left_out, keys[0], keys[1])
+    keys = list(time_tables(compared))
+    doubt = "Several modules of this name may be the one that ran." * (
+        compared.times.grade != "exact"
+    )
+    return TimesPart(times_words(compared.times), doubt, compared.times.left_out, keys[0], keys[1])
 
 
 def times_words(times: ComparedTimesView) -> str:
@@ -43,14 +45,19 @@ def times_words(times: ComparedTimesView) -> str:
 
 
 def _nothing(times: ComparedTimesView) -> str:
-    if any(one.certain is None and one.after > one.before for one in times.instructions):
+    if any(
+        instruction.certain is None and instruction.after > instruction.before
+        for instruction in times.instructions
+    ):
         return "Of what both ran, nothing became slower by more than chance"
     return "Nothing became slower by more than chance"
 
 
-def slowest_words(one: ComparedView) -> Iterator[str]:
+def slowest_words(compared: ComparedView) -> Iterator[str]:
     """Yield what became slower by more than chance, or is new, in a line each; the worst first."""
-    slower = [each for each in one.times.instructions if _is_slower(each)] if one.times else []
+    slower = (
+        [each for each in compared.times.instructions if _is_slower(each)] if compared.times else []
+    )
     for each in slower[:_MOST_WORDS]:
         names = ", ".join(f"%{name}" for name in each.head)
         took = units.seconds((each.after - each.before) / 1e6)
@@ -58,17 +65,21 @@ def slowest_words(one: ComparedView) -> Iterator[str]:
         yield f"{names} {verb} {took} more: {each.what} [{each.grade}]"
 
 
-def _is_slower(one: TimeChangeView) -> bool:
-    return one.after > one.before and bool(one.head) and (one.certain is True or not one.base)
+def _is_slower(time_change: TimeChangeView) -> bool:
+    return (
+        time_change.after > time_change.before
+        and bool(time_change.head)
+        and (time_change.certain is True or not time_change.base)
+    )
 
 
-def time_tables(one: ComparedView) -> Mapping[str, Table]:
+def time_tables(compared: ComparedView) -> Mapping[str, Table]:
     """Return the tables of both profiles by their keys; none where there are none."""
-    if one.times is None:
+    if compared.times is None:
         return {}
     return {
-        navigation.table_key(one.slug, "times"): _instructions(one.times),
-        navigation.table_key(one.slug, "time-scopes"): _scopes(one.times),
+        navigation.table_key(compared.slug, "times"): _instructions(compared.times),
+        navigation.table_key(compared.slug, "time-scopes"): _scopes(compared.times),
     }
 
 
@@ -83,19 +94,19 @@ def _instructions(times: ComparedTimesView) -> Table:
         Column("In the base", "code", of="instruction"),
         Column("Held for the same", "chip"),
     )
-    return Table(columns, [_row(one) for one in times.instructions], (1, "desc"))
+    return Table(columns, [_row(instruction) for instruction in times.instructions], (1, "desc"))
 
 
-def _row(one: TimeChangeView) -> list[Cell]:
+def _row(time_change: TimeChangeView) -> list[Cell]:
     return [
-        ", ".join(one.head) or None,
-        one.after - one.before,
-        one.before if one.base else None,
-        one.after if one.head else None,
-        _CERTAIN[one.certain],
-        one.what,
-        ", ".join(one.base) or None,
-        [one.grade, f"xr-{one.grade}"],
+        ", ".join(time_change.head) or None,
+        time_change.after - time_change.before,
+        time_change.before if time_change.base else None,
+        time_change.after if time_change.head else None,
+        _CERTAIN[time_change.certain],
+        time_change.what,
+        ", ".join(time_change.base) or None,
+        [time_change.grade, f"xr-{time_change.grade}"],
     ]
 
 
@@ -107,6 +118,7 @@ def _scopes(times: ComparedTimesView) -> Table:
         Column("Head µs", "float"),
     )
     rows: list[list[Cell]] = [
-        [one.scope, one.after - one.before, one.before, one.after] for one in times.scopes
+        [scope.scope, scope.after - scope.before, scope.before, scope.after]
+        for scope in times.scopes
     ]
     return Table(columns, rows, (1, "desc"))

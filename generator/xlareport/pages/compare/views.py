@@ -192,7 +192,7 @@ class CompareView:
     @property
     def main(self) -> ComparedView | None:
         """The main program, where one was found."""
-        return next((one for one in self.modules if one.main), None)
+        return next((module for module in self.modules if module.main), None)
 
 
 Mains = tuple[str | None, str | None]
@@ -202,63 +202,70 @@ Mains = tuple[str | None, str | None]
 def compare_view(
     dumps: tuple[DumpView, DumpView],
     mains: Mains,
-    found: Sequence[Comparison],
+    comparisons: Sequence[Comparison],
     contrasts: Mapping[int, Contrast],
     problems: Sequence[ProblemView],
 ) -> CompareView:
     """Make the records; `contrasts` are those of the comparisons by their place."""
-    main = _main(found, mains)
+    main = _main(comparisons, mains)
     modules = tuple(
-        _compared(one, contrasts.get(place), main=place == main) for place, one in enumerate(found)
+        _compared(comparison, contrasts.get(place), main=place == main)
+        for place, comparison in enumerate(comparisons)
     )
-    told = [ProblemView("", None, one.problem) for one in contrasts.values() if one.problem]
+    result = [
+        ProblemView("", None, contrast.problem)
+        for contrast in contrasts.values()
+        if contrast.problem
+    ]
     return CompareView(
         schema=_SCHEMA,
         generator=GeneratorView("xlareport", __version__),
         base=dumps[0],
         head=dumps[1],
-        identical=all(one.identical for one in modules),
+        identical=all(module.identical for module in modules),
         causes=tuple(
-            CauseView(one.kind, one.sentence, str(one.grade), one.modules) for one in causes(found)
+            CauseView(cause.kind, cause.sentence, str(cause.grade), cause.modules)
+            for cause in causes(comparisons)
         ),
         modules=modules,
         breaches=(),
-        problems=(*problems, *told),
+        problems=(*problems, *result),
     )
 
 
-def _main(found: Sequence[Comparison], mains: Mains) -> int | None:
+def _main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
     for side, key in (("head", mains[1]), ("base", mains[0])):
-        for place, one in enumerate(found):
-            known: Sketched | None = getattr(one, side)
+        for place, comparison in enumerate(comparisons):
+            known: Sketched | None = getattr(comparison, side)
             if known is not None and known.sketch.key == key:
                 return place
     return None
 
 
-def _compared(one: Comparison, contrast: Contrast | None, *, main: bool) -> ComparedView:
-    side = "" if one.head else "base-"
+def _compared(comparison: Comparison, contrast: Contrast | None, *, main: bool) -> ComparedView:
+    side = "" if comparison.head else "base-"
     return ComparedView(
-        name=one.one.sketch.name,
-        slug=f"{side}{one.one.summary.files.slug}",
-        base=one.base.sketch.key if one.base else None,
-        head=one.head.sketch.key if one.head else None,
+        name=comparison.one.sketch.name,
+        slug=f"{side}{comparison.one.summary.files.slug}",
+        base=comparison.base.sketch.key if comparison.base else None,
+        head=comparison.head.sketch.key if comparison.head else None,
         main=main,
-        paired=one.pair.reason,
-        grade=str(one.pair.grade),
-        bare=one.bare,
-        identical=one.identical,
-        same=one.same,
-        divergence=_divergence(one),
+        paired=comparison.pair.reason,
+        grade=str(comparison.pair.grade),
+        bare=comparison.bare,
+        identical=comparison.identical,
+        same=comparison.same,
+        divergence=_divergence(comparison),
         figures=tuple(
-            QuantityView(each.name, each.base, each.head, each.change) for each in one.quantities
+            QuantityView(each.name, each.base, each.head, each.change)
+            for each in comparison.quantities
         ),
-        opcodes=one.opcodes,
-        collectives=one.collectives,
-        options=tuple(OptionView(each.name, each.base, each.head) for each in one.options),
-        ports=tuple(PortView(each.what, each.base, each.head) for each in one.ports),
-        only_base=one.only_base,
-        only_head=one.only_head,
+        opcodes=comparison.opcodes,
+        collectives=comparison.collectives,
+        options=tuple(OptionView(each.name, each.base, each.head) for each in comparison.options),
+        ports=tuple(PortView(each.what, each.base, each.head) for each in comparison.ports),
+        only_base=comparison.only_base,
+        only_head=comparison.only_head,
         contrasts=tuple(
             ContrastView(
                 id=row.id,
@@ -274,17 +281,19 @@ def _compared(one: Comparison, contrast: Contrast | None, *, main: bool) -> Comp
     )
 
 
-def _divergence(one: Comparison) -> DivergenceView:
-    where = one.divergence.where
-    if one.base is None or one.head is None:
-        return DivergenceView(str(Where.NOWHERE), f"{one.pair.reason.capitalize()}.", None, None)
-    if one.bare:
+def _divergence(comparison: Comparison) -> DivergenceView:
+    where = comparison.divergence.where
+    if comparison.base is None or comparison.head is None:
+        return DivergenceView(
+            str(Where.NOWHERE), f"{comparison.pair.reason.capitalize()}.", None, None
+        )
+    if comparison.bare:
         return DivergenceView(str(Where.UNKNOWN), "Only figures are known.", None, None)
     return DivergenceView(
         where=str(where),
-        sentence=f"{parting(one)}.",
-        base=_label(one.base.moments, one.divergence.base),
-        head=_label(one.head.moments, one.divergence.head),
+        sentence=f"{parting(comparison)}.",
+        base=_label(comparison.base.moments, comparison.divergence.base),
+        head=_label(comparison.head.moments, comparison.divergence.head),
     )
 
 

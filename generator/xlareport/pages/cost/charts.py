@@ -40,13 +40,15 @@ def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
     Each stands at the rate that its least time allows, so what can be read off is which of them
     memory holds back, and how far from the ridge. Empty where nothing computes.
     """
-    spots = [(one.heavy.cost.intensity or None, one) for one in rows[:_DOTS]]
-    known = [(max(value, _LEAST_INTENSITY), one) for value, one in spots if value is not None]
+    spots = [(row.heavy.cost.intensity or None, row) for row in rows[:_DOTS]]
+    known = [
+        (max(value, _LEAST_INTENSITY), heavy_row) for value, heavy_row in spots if value is not None
+    ]
     if not known:
         return ""
     kind, peak = roof(rows, device)
     scale = _Scale(device.bandwidth, peak, [value for value, _ in known])
-    dots = "".join(scale.dot(value, one) for value, one in known)
+    dots = "".join(scale.dot(value, heavy_row) for value, heavy_row in known)
     label = f"{units.quantity(peak, 'flop/s')} ({kind})"
     return _chart(roofline_words(rows, device), f"{scale.ticks(label)}{scale.roof()}{dots}")
 
@@ -54,9 +56,9 @@ def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
 def roof(rows: Sequence[HeavyRow], device: Device) -> tuple[str, float]:
     """Return the kind of arithmetic that most of the work is, and the device's peak for it."""
     work: Counter[str] = Counter()
-    for one in rows:
-        for kind, flops in one.heavy.cost.matrix_flops:
-            work[kind] += flops * one.heavy.cost.counted
+    for row in rows:
+        for kind, flops in row.heavy.cost.matrix_flops:
+            work[kind] += flops * row.heavy.cost.counted
     if not work:
         return "no products", device.vector_peak()
     kind = work.most_common(1)[0][0]
@@ -65,7 +67,7 @@ def roof(rows: Sequence[HeavyRow], device: Device) -> tuple[str, float]:
 
 def roofline_words(rows: Sequence[HeavyRow], device: Device) -> str:
     """Return what the roofline shows, in a sentence."""
-    held = sum(one.heavy.share for one in rows if one.least.bound == "memory")
+    held = sum(row.heavy.share for row in rows if row.least.bound == "memory")
     kind, peak = roof(rows, device)
     return (
         f"By estimate, memory holds back {units.share(held)} of the least time; an instruction "
@@ -131,10 +133,10 @@ class _Scale:
 
 
 def _chart(words: str, inside: str) -> str:
-    said = escape(words)
+    message = escape(words)
     return (
         f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{said}"><title>{said}</title>{inside}</svg>'
+        f'aria-label="{message}"><title>{message}</title>{inside}</svg>'
     )
 
 

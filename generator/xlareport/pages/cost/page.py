@@ -63,7 +63,7 @@ class ExpensePage:
 def expense_page(
     view: ModuleView,
     cost: CostReport,
-    found: FindingsView,
+    findings: FindingsView,
 ) -> ExpensePage:
     """Make the page of one module."""
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
@@ -78,14 +78,14 @@ def expense_page(
         counts=tuple(_counts(cost.totals)),
         roofline=Markup(roofline(cost.heaviest, cost.device)),  # noqa: S704 - made and escaped there
         roofline_words=roofline_words(cost.heaviest, cost.device),
-        findings=found,
+        findings=findings,
         heaviest_key=key["heaviest"],
         loops=_loops_words(cost.loops),
         loops_key=key["loops"] if cost.loops else None,
         collectives=_collectives_words(cost.collectives),
         collectives_key=key["collectives"] if cost.collectives else None,
         shardings_key=key["shardings"]
-        if any(one.reshardings for one in cost.collectives)
+        if any(collective.reshardings for collective in cost.collectives)
         else None,
         uncounted=_uncounted_words(cost),
         uncounted_key=key["uncounted"] if cost.uncounted else None,
@@ -152,45 +152,45 @@ def _peaks(device: Device) -> str:
 
 
 def _figures(cost: CostReport) -> list[Figure]:
-    found, least = cost.totals, "at least; " if cost.totals.is_partial else ""
+    totals, least = cost.totals, "at least; " if cost.totals.is_partial else ""
     figures = []
     if cost.seconds is not None:
         note = f"{least}an estimate, no measurement"
         figures.append(Figure("Least time", units.seconds(cost.seconds), note))
-    if found.flops is not None:
+    if totals.flops is not None:
         note = f"{least}loops counted with their rounds"
-        figures.append(Figure("Work", units.quantity(found.flops, "flop"), note))
-    if found.bytes_read is not None and found.bytes_written is not None:
-        moved = units.byte_size(found.bytes_read + found.bytes_written)
-        note = f"{least}{units.byte_size(found.bytes_read)} read, "
-        note += f"{units.byte_size(found.bytes_written)} written"
+        figures.append(Figure("Work", units.quantity(totals.flops, "flop"), note))
+    if totals.bytes_read is not None and totals.bytes_written is not None:
+        moved = units.byte_size(totals.bytes_read + totals.bytes_written)
+        note = f"{least}{units.byte_size(totals.bytes_read)} read, "
+        note += f"{units.byte_size(totals.bytes_written)} written"
         figures.append(Figure("Traffic", moved, note))
-    if found.intensity is not None:
+    if totals.intensity is not None:
         note = "work for each byte of main memory"
-        figures.append(Figure("Intensity", f"{found.intensity:.3g} flop/B", note))
+        figures.append(Figure("Intensity", f"{totals.intensity:.3g} flop/B", note))
     return figures
 
 
-def _counts(found: Totals) -> list[Count]:
+def _counts(totals: Totals) -> list[Count]:
     rows = (
-        ("Flops", found.flops, found.xla_flops),
-        ("Transcendentals", found.transcendentals, found.xla_transcendentals),
-        ("Bytes accessed", found.bytes_accessed, found.xla_bytes_accessed),
+        ("Flops", totals.flops, totals.xla_flops),
+        ("Transcendentals", totals.transcendentals, totals.xla_transcendentals),
+        ("Bytes accessed", totals.bytes_accessed, totals.xla_bytes_accessed),
     )
     return [
-        Count(label, _count(own, found), _plain(xla), _together(own, found))
+        Count(label, _count(own, totals), _plain(xla), _together(own, totals))
         for label, own, xla in rows
     ]
 
 
-def _count(figure: int | None, found: Totals) -> str:
-    return f"{'at least ' if found.is_partial and figure is not None else ''}{_plain(figure)}"
+def _count(figure: int | None, totals: Totals) -> str:
+    return f"{'at least ' if totals.is_partial and figure is not None else ''}{_plain(figure)}"
 
 
-def _together(figure: int | None, found: Totals) -> str:
-    if found.devices <= 1:
+def _together(figure: int | None, totals: Totals) -> str:
+    if totals.devices <= 1:
         return ""
-    return _count(None if figure is None else figure * found.devices, found)
+    return _count(None if figure is None else figure * totals.devices, totals)
 
 
 def _plain(figure: int | None) -> str:
@@ -200,7 +200,7 @@ def _plain(figure: int | None) -> str:
 def _loops_words(loops: Sequence[LoopRow]) -> str:
     if not loops:
         return "This module has no loops."
-    unknown = sum(one.rounds.count is None for one in loops)
+    unknown = sum(loop.rounds.count is None for loop in loops)
     have = units.plural(len(loops), "loop")
     if not unknown:
         return f"{have}, and of each it is known how often it goes round."
@@ -215,9 +215,12 @@ def _loops_words(loops: Sequence[LoopRow]) -> str:
 def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
     if not rows:
         return "This module has no collectives: its devices do not talk to one another."
-    found = [row.one for row in rows]
-    sent = sum((one.wire_bytes or 0) * one.counted for one in found)
-    certain = all(one.wire_bytes is not None and one.executions is not None for one in found)
+    collectives = [row.one for row in rows]
+    sent = sum((collective.wire_bytes or 0) * collective.counted for collective in collectives)
+    certain = all(
+        collective.wire_bytes is not None and collective.executions is not None
+        for collective in collectives
+    )
     least = "" if certain else "at least "
     return (
         f"{units.plural(len(rows), 'collective')}; each device must send {least}"

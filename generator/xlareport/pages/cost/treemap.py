@@ -49,48 +49,48 @@ class _Group:
     @property
     def share(self) -> float:
         """Share of the whole."""
-        return sum(one.share for one in self.tiles)
+        return sum(tile.share for tile in self.tiles)
 
 
 def treemap(parts: Sequence[CostPart]) -> str:
     """Draw the least time of scopes as nested areas; empty where fewer than two take any."""
     groups = _groups(parts)
-    if sum(len(one.tiles) for one in groups) < 2:
+    if sum(len(group.tiles) for group in groups) < 2:
         return ""
-    boxes = _layout([one.share for one in groups], _Box(0, 0, _WIDTH, _HEIGHT))
+    boxes = _layout([group.share for group in groups], _Box(0, 0, _WIDTH, _HEIGHT))
     inside = "".join(_group(*pair) for pair in zip(groups, boxes, strict=True))
-    said = escape(treemap_words(parts))
+    message = escape(treemap_words(parts))
     return (
         f'<svg class="xr-chart xr-treemap" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{said}"><title>{said}</title>{inside}</svg>'
+        f'aria-label="{message}"><title>{message}</title>{inside}</svg>'
     )
 
 
 def treemap_words(parts: Sequence[CostPart]) -> str:
     """Return in words what the treemap shows: the largest areas."""
-    named = [f"{one.name} {units.share(one.share)}" for one in _groups(parts)[:_NAMED]]
+    named = [f"{group.name} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]]
     return f"Least time by scope, the largest: {', '.join(named)}" if named else ""
 
 
 def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     """Put scopes together by the first level in which they differ, the dearest first."""
-    timed = [(tuple(one.name.split("/")), one.seconds) for one in parts if one.seconds > 0]
+    timed = [(tuple(part.name.split("/")), part.seconds) for part in parts if part.seconds > 0]
     whole = sum(seconds for _, seconds in timed)
     common = _common([levels for levels, _ in timed if levels != ("",)])
-    found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    result: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for levels, seconds in timed:
         rest = levels[common:] or levels[-1:]
         group = (rest[0] or _NO_SCOPE) if levels != ("",) else _NO_SCOPE
-        found[group]["/".join(rest[1:]) or group] += seconds / whole
-    groups = [_Group(name, _largest(tiles, _MOST_TILES)) for name, tiles in found.items()]
-    groups.sort(key=lambda one: -one.share)
+        result[group]["/".join(rest[1:]) or group] += seconds / whole
+    groups = [_Group(name, _largest(tiles, _MOST_TILES)) for name, tiles in result.items()]
+    groups.sort(key=lambda group: -group.share)
     return _merged(groups)
 
 
 def _common(paths: Sequence[Sequence[str]]) -> int:
     """Return how many first levels all paths share; the last of each counts as its own."""
     depth = 0
-    while paths and all(len(one) > depth + 1 and one[depth] == paths[0][depth] for one in paths):
+    while paths and all(len(path) > depth + 1 and path[depth] == paths[0][depth] for path in paths):
         depth += 1
     return depth
 
@@ -98,11 +98,11 @@ def _common(paths: Sequence[Sequence[str]]) -> int:
 def _largest(shares: Mapping[str, float], most: int) -> tuple[_Tile, ...]:
     """Return the largest tiles, the rest as one."""
     tiles = [_Tile(name, share) for name, share in shares.items()]
-    tiles.sort(key=lambda one: -one.share)
+    tiles.sort(key=lambda tile: -tile.share)
     if len(tiles) <= most:
         return tuple(tiles)
     rest = tiles[most - 1 :]
-    return (*tiles[: most - 1], _Tile(f"{len(rest)} more", sum(one.share for one in rest)))
+    return (*tiles[: most - 1], _Tile(f"{len(rest)} more", sum(tile.share for tile in rest)))
 
 
 def _merged(groups: Sequence[_Group]) -> list[_Group]:
@@ -110,15 +110,15 @@ def _merged(groups: Sequence[_Group]) -> list[_Group]:
     if len(groups) <= _MOST_GROUPS:
         return list(groups)
     rest = groups[_MOST_GROUPS - 1 :]
-    shares = {one.name: one.share for one in rest}
+    shares = {group.name: group.share for group in rest}
     return [*groups[: _MOST_GROUPS - 1], _Group(f"{len(rest)} more", _largest(shares, _MOST_TILES))]
 
 
 def _layout(shares: Sequence[float], box: _Box) -> list[_Box]:
     """Divide a box by shares, largest first, into rectangles as square as can be."""
     sizes = squarify.normalize_sizes(shares, box.width, box.height)
-    found = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
-    return [_Box(one["x"], one["y"], one["dx"], one["dy"]) for one in found]
+    result = squarify.squarify(sizes, box.x, box.y, box.width, box.height)
+    return [_Box(item["x"], item["y"], item["dx"], item["dy"]) for item in result]
 
 
 def _group(group: _Group, box: _Box) -> str:
@@ -128,10 +128,10 @@ def _group(group: _Group, box: _Box) -> str:
         return _tile(_Tile(group.name, group.share), box, _whole_name(group)) + _outline(box)
     top = _HEAD if has_head else 0
     inner = _Box(box.x, box.y + top, box.width, box.height - top)
-    boxes = _layout([one.share for one in group.tiles], inner)
+    boxes = _layout([tile.share for tile in group.tiles], inner)
     drawn = "".join(
-        _tile(one, place, f"{group.name}/{one.name}")
-        for one, place in zip(group.tiles, boxes, strict=True)
+        _tile(tile, place, f"{group.name}/{tile.name}")
+        for tile, place in zip(group.tiles, boxes, strict=True)
     )
     head = _label(group.name, group.share, _Box(box.x, box.y, box.width, _HEAD)) if has_head else ""
     return f"{drawn}{head}{_outline(box)}"

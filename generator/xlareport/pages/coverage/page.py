@@ -83,12 +83,12 @@ def coverage_page(
     passes: str,
 ) -> CoveragePage:
     """Make the page; `uses` says what was done with each path, `passes` how passes were dumped."""
-    unknown = sum(one.name.kind == "unknown" for one in artifacts)
+    unknown = sum(artifact.name.kind == "unknown" for artifact in artifacts)
     known = "every name is known"
     if unknown:
         known = f"{units.plural(unknown, 'name is', 'names are')} not known"
     files = units.plural(len(artifacts), "file")
-    present = {one.name.kind for one in artifacts}
+    present = {artifact.name.kind for artifact in artifacts}
     return CoveragePage(
         lead=f"{files}, {units.byte_size(report.dump.bytes)}; {known}.",
         kinds=tuple(_kind_rows(artifacts, uses)),
@@ -131,39 +131,43 @@ def file_uses(modules: Iterable[ModuleFiles], read: Iterable[str]) -> dict[str, 
     opened = set(read)
     uses = {path.rpartition("/")[0]: _FRAMES for path in opened if "/" in path}
     for module in modules:
-        for one in module.artifacts:
-            is_hlo = one.name.kind in HLO_KINDS
-            done = _MODEL if is_hlo else _CODE if one.name.kind in CODE_KINDS else _FIGURES
-            uses[one.path] = done if one.path in opened else _SAME if is_hlo else _LISTED
-        uses |= {one.path: _CODE for one in module.nameless if one.path in opened}
+        for artifact in module.artifacts:
+            is_hlo = artifact.name.kind in HLO_KINDS
+            done = _MODEL if is_hlo else _CODE if artifact.name.kind in CODE_KINDS else _FIGURES
+            uses[artifact.path] = done if artifact.path in opened else _SAME if is_hlo else _LISTED
+        uses |= {artifact.path: _CODE for artifact in module.nameless if artifact.path in opened}
     return uses
 
 
 def passes_words(summaries: Sequence[ModuleSummary]) -> str:
     """Say how the passes were dumped, as far as the dump tells."""
-    snapshots = [one.stage for summary in summaries for one in summary.stages]
-    if any(one.name == "pass" for one in snapshots) and ".*" in _stated(summaries):
+    snapshots = [stage.stage for summary in summaries for stage in summary.stages]
+    if any(snapshot.name == "pass" for snapshot in snapshots) and ".*" in _stated(summaries):
         return f"{_MODES[DumpMode.CHANGED]} (Read off the dump's own list of flags.)"
-    found = _mode(summaries, snapshots)
-    if found.mode in (DumpMode.NONE, DumpMode.UNKNOWN):
-        return _MODES[found.mode]
-    return f"{_MODES[found.mode]} (Guessed from the names: {found.evidence})"
+    mode_finding = _mode(summaries, snapshots)
+    if mode_finding.mode in (DumpMode.NONE, DumpMode.UNKNOWN):
+        return _MODES[mode_finding.mode]
+    return f"{_MODES[mode_finding.mode]} (Guessed from the names: {mode_finding.evidence})"
 
 
 def _mode(summaries: Sequence[ModuleSummary], snapshots: Sequence[SnapshotFiles]) -> ModeFinding:
     """Return what most modules tell; where each alone has too few files, what all do together."""
-    found = [dump_mode([one.stage for one in summary.stages]) for summary in summaries]
-    telling = [one for one in found if one.mode not in (DumpMode.NONE, DumpMode.UNKNOWN)]
+    mode_findings = [dump_mode([stage.stage for stage in summary.stages]) for summary in summaries]
+    telling = [
+        mode_finding
+        for mode_finding in mode_findings
+        if mode_finding.mode not in (DumpMode.NONE, DumpMode.UNKNOWN)
+    ]
     if telling:
-        mode, _ = Counter(one.mode for one in telling).most_common(1)[0]
-        return next(one for one in telling if one.mode is mode)
+        mode, _ = Counter(mode_finding.mode for mode_finding in telling).most_common(1)[0]
+        return next(mode_finding for mode_finding in telling if mode_finding.mode is mode)
     return dump_mode(snapshots)
 
 
 def _stated(summaries: Sequence[ModuleSummary]) -> set[str]:
     """Return the regular expressions for passes that the dump's list of flags states."""
     settings = (choice.setting for summary in summaries for choice in summary.settings)
-    return {one.value for one in settings if one.name == _PASSES_FLAG}
+    return {setting.value for setting in settings if setting.name == _PASSES_FLAG}
 
 
 def use_of(uses: Mapping[str, str], path: str) -> str:
@@ -175,8 +179,8 @@ def files_table(
     artifacts: Sequence[Artifact], report: ReportView, uses: Mapping[str, str]
 ) -> Table:
     """Return the table of every file."""
-    modules = {one.key: one for one in report.modules}
-    owner = {one.path: one.module for one in report.files}
+    modules = {module.key: module for module in report.modules}
+    owner = {file.path: file.module for file in report.files}
     columns = (
         Column("File", "name", "point at a part to read what it means"),
         Column("Kind", of="kind"),
@@ -188,14 +192,14 @@ def files_table(
     cells = NameCells()
     rows = [
         [
-            cells.cell(one.name),
-            one.name.kind,
-            describe(one.name),
-            _link(modules.get(owner.get(one.path) or "")),
-            one.entry.size,
-            use_of(uses, one.path),
+            cells.cell(artifact.name),
+            artifact.name.kind,
+            describe(artifact.name),
+            _link(modules.get(owner.get(artifact.path) or "")),
+            artifact.entry.size,
+            use_of(uses, artifact.path),
         ]
-        for one in artifacts
+        for artifact in artifacts
     ]
     return Table(columns, rows, meanings=cells.meanings)
 
@@ -214,25 +218,25 @@ def problems_table(problems: Sequence[ProblemView]) -> Table:
         Column("What happened"),
         Column("The place", "code"),
     )
-    return Table(columns, [_problem(one) for one in problems])
+    return Table(columns, [_problem(problem) for problem in problems])
 
 
-def _problem(one: ProblemView) -> list[str | int | None]:
+def _problem(problem: ProblemView) -> list[str | int | None]:
     """Divide a message into its sentence and the place that it draws, if it does."""
-    message, _, place = one.message.partition("\n")
-    return [one.path, one.line, message, place.partition("\n")[0].strip() or None]
+    message, _, place = problem.message.partition("\n")
+    return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]
 
 
 def _kind_rows(artifacts: Sequence[Artifact], uses: Mapping[str, str]) -> Iterable[KindRow]:
     by_kind: dict[str, list[Artifact]] = defaultdict(list)
-    for one in artifacts:
-        by_kind[one.name.kind].append(one)
+    for artifact in artifacts:
+        by_kind[artifact.name.kind].append(artifact)
     for name, files in sorted(by_kind.items(), key=lambda item: -len(item[1])):
         kind = kinds.find(name)
         yield KindRow(
             title=kind.title if kind else name,
             files=len(files),
-            bytes=sum(one.entry.size for one in files),
+            bytes=sum(file.entry.size for file in files),
             used=_used(files, uses),
             holds=prose(kind.words if kind else ""),
             more=_more(kind) if kind else (),
@@ -245,8 +249,8 @@ def _more(kind: FileKind) -> tuple[Markup, ...]:
 
 def _used(files: Sequence[Artifact], uses: Mapping[str, str]) -> str:
     counted: dict[str, int] = defaultdict(int)
-    for one in files:
-        counted[use_of(uses, one.path)] += 1
+    for file in files:
+        counted[use_of(uses, file.path)] += 1
     if len(counted) == 1:
         return next(iter(counted))
     return "; ".join(f"{count:,} {use}" for use, count in sorted(counted.items()))
@@ -274,14 +278,20 @@ def _advice(report: ReportView, present: set[str]) -> Iterable[Advice]:
 def _flag_rows(report: ReportView, present: set[str]) -> Iterable[FlagRow]:
     """Yield XLA's flags of today that make kinds of file of which the dump has none."""
     backends = set(report.dump.backends) or set(_OWN_FLAGS)
-    for one in flags.all_entries().values():
-        made_for = {backend for backend, start in _OWN_FLAGS.items() if one.name.startswith(start)}
+    for entry in flags.all_entries().values():
+        made_for = {
+            backend for backend, start in _OWN_FLAGS.items() if entry.name.startswith(start)
+        }
         suits = not made_for or made_for & backends
-        if one.set_in == _XLA_FLAGS and not one.until and suits and one.makes:
-            missing = [kind for kind in one.makes if kind not in present]
-            if len(missing) == len(one.makes):
-                titles = [found.title for kind in missing if (found := kinds.find(kind))]
-                yield FlagRow(one.example or f"--{one.name}", ", ".join(titles), prose(one.words))
+        if entry.set_in == _XLA_FLAGS and not entry.until and suits and entry.makes:
+            missing = [kind for kind in entry.makes if kind not in present]
+            if len(missing) == len(entry.makes):
+                titles = [result.title for kind in missing if (result := kinds.find(kind))]
+                yield FlagRow(
+                    entry.example or f"--{entry.name}",
+                    ", ".join(titles),
+                    prose(entry.words),
+                )
 
 
 _XLA_FLAGS = "XLA_FLAGS"
@@ -291,7 +301,7 @@ _OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
 
 def _about_reading(report: ReportView, present: set[str]) -> Iterable[Advice]:
     """Say what keeps the snapshots from telling all."""
-    snapshots = [stage for one in report.modules for stage in one.stages]
+    snapshots = [stage for module in report.modules for stage in module.stages]
     if snapshots and not any(stage.pipeline for stage in snapshots):
         words = "No module has snapshots between passes. To see what each pass did, set"
         yield Advice(prose(words), "--xla_dump_hlo_pass_re=.*")
@@ -314,13 +324,13 @@ def _about_modules(report: ReportView) -> Iterable[Advice]:
             "equal names. Give each a directory of its own, or set"
         )
         yield Advice(prose(words), "--xla_dump_include_timestamp")
-    bare = sum(not one.stages for one in report.modules)
+    bare = sum(not module.stages for module in report.modules)
     if bare > 0:
         has = units.plural(bare, "module has", "modules have")
         words = f"{has} no HLO in the dump. If the dump was limited to some modules, set"
         yield Advice(prose(words), "--xla_dump_max_hlo_modules=-1")
     for name in ("before_optimizations", "after_optimizations"):
-        lacking = sum(_lacks(one, name) for one in report.modules)
+        lacking = sum(_lacks(module, name) for module in report.modules)
         known = stages.find(name)
         if lacking and known and known.absent:
             has = units.plural(lacking, "module has", "modules have")
@@ -338,11 +348,11 @@ _PIECES = frozenset({"copied-out autotuning piece", "part of another compilation
 def _repeated_ids(modules: Iterable[ModuleView]) -> int:
     """Count the ids that modules of one folder and one moment share under different names."""
     names: dict[tuple[str, int | None, int | None], set[str]] = defaultdict(set)
-    for one in modules:
-        if one.id is not None and one.stages:
-            folder = one.stages[0].files[0].rpartition("/")[0]
-            names[folder, one.timestamp, one.id].add(one.key)
-    return sum(len(found) > 1 for found in names.values())
+    for module in modules:
+        if module.id is not None and module.stages:
+            folder = module.stages[0].files[0].rpartition("/")[0]
+            names[folder, module.timestamp, module.id].add(module.key)
+    return sum(len(name) > 1 for name in names.values())
 
 
 def _has(module: ModuleView, name: str) -> bool:

@@ -18,15 +18,21 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
     """Return what names mean, by kind; of passes only those that the dump names."""
     return {
         "words": {
-            "opcode": _plain((name, one.words) for name, one in opcodes.all_entries().items()),
+            "opcode": _plain((name, entry.words) for name, entry in opcodes.all_entries().items()),
             "pass": {name: meaning_of_pass(name) for name in sorted(set(pass_names))},
-            "flag": _plain((name, one.words) for name, one in flags.all_entries().items()),
-            "type": _plain((name, one.words) for name, one in element_types.all_entries().items()),
-            "kind": _plain((name, one.words) for name, one in kinds.all_entries().items()),
-            "stage": _plain((name, one.words) for name, one in stages.all_entries().items()),
-            "word": _plain((name, one.words) for name, one in glossary.all_entries().items()),
+            "flag": _plain((name, entry.words) for name, entry in flags.all_entries().items()),
+            "type": _plain(
+                (name, entry.words) for name, entry in element_types.all_entries().items()
+            ),
+            "kind": _plain((name, entry.words) for name, entry in kinds.all_entries().items()),
+            "stage": _plain((name, entry.words) for name, entry in stages.all_entries().items()),
+            "word": _plain((name, entry.words) for name, entry in glossary.all_entries().items()),
         },
-        "bits": {name: one.bits for name, one in ELEMENT_TYPES.items() if one.bits},
+        "bits": {
+            name: element_type.bits
+            for name, element_type in ELEMENT_TYPES.items()
+            if element_type.bits
+        },
         "instruction": _instruction_grammar(),
     }
 
@@ -39,7 +45,7 @@ def _plain(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 def _instruction_grammar() -> dict[str, Any]:
     """Return the tables of instruction names; groups are named as scripts name them."""
     tables = table("instructions")
-    patterns = [one.pattern.pattern for one in instruction_forms()]
+    patterns = [instruction_form.pattern.pattern for instruction_form in instruction_forms()]
     return {
         "forms": [pattern.replace("(?P<", "(?<") for pattern in patterns],
         "fields": tables["fields"],

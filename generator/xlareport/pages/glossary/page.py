@@ -44,15 +44,17 @@ class GlossaryPage:
 
 def glossary_page(named: Sequence[str], used: Iterable[str]) -> GlossaryPage:
     """Explain the report's words; `named` are the passes of this dump, `used` its opcodes."""
-    found = dict.fromkeys((*sorted(used), *opcodes.all_entries()))
+    result = dict.fromkeys((*sorted(used), *opcodes.all_entries()))
     return GlossaryPage(
-        words=tuple(_entry(one.name, one.words) for one in glossary.all_entries().values()),
+        words=tuple(_entry(entry.name, entry.words) for entry in glossary.all_entries().values()),
         passes=tuple(_pass_entry(name) for name in named),
-        opcodes=tuple(_opcode_entry(name) for name in found),
-        types=tuple(_entry(one.name, one.words) for one in element_types.all_entries().values()),
-        kinds=tuple(_kind_entry(one) for one in kinds.all_entries().values()),
-        stages=tuple(_entry(one.name, one.words) for one in stages.all_entries().values()),
-        flags=tuple(_flag_entry(one) for one in flags.all_entries().values()),
+        opcodes=tuple(_opcode_entry(name) for name in result),
+        types=tuple(
+            _entry(entry.name, entry.words) for entry in element_types.all_entries().values()
+        ),
+        kinds=tuple(_kind_entry(entry) for entry in kinds.all_entries().values()),
+        stages=tuple(_entry(entry.name, entry.words) for entry in stages.all_entries().values()),
+        flags=tuple(_flag_entry(entry) for entry in flags.all_entries().values()),
     )
 
 
@@ -63,44 +65,44 @@ def anchor(name: str) -> str:
 
 def pass_names(summaries: Iterable[ModuleSummary]) -> tuple[str, ...]:
     """Return every name that stands for a pass or a pipeline in the names of a dump, sorted."""
-    stages_of_all = (one.stage for summary in summaries for one in summary.stages)
-    named = ((one.pipeline, one.after, one.before) for one in stages_of_all)
+    stages_of_all = (stage.stage for summary in summaries for stage in summary.stages)
+    named = ((snapshot.pipeline, snapshot.after, snapshot.before) for snapshot in stages_of_all)
     return tuple(sorted({name for three in named for name in three if name}))
 
 
 def _pass_entry(name: str) -> Entry:
-    found = passes.find_either(name)
-    if found is None:
+    pass_info = passes.find_either(name)
+    if pass_info is None:
         guess = "" if name in PSEUDO_PASSES or pass_words(name) else "Derived from the name alone."
         return Entry(name, anchor(name), prose(meaning_of_pass(name)), guess=guess)
     return Entry(
         name=name,
         anchor=anchor(name),
-        words=prose(found.words),
-        source=found.source or "",
-        example=prose(found.example or ""),
-        guess=found.basis if found.known_from == "name" else "",
+        words=prose(pass_info.words),
+        source=pass_info.source or "",
+        example=prose(pass_info.example or ""),
+        guess=pass_info.basis if pass_info.known_from == "name" else "",
     )
 
 
 def _opcode_entry(name: str) -> Entry:
-    found = opcodes.find(name)
-    return _entry(name, found.words if found else "Not an opcode that is known.")
+    opcode = opcodes.find(name)
+    return _entry(name, opcode.words if opcode else "Not an opcode that is known.")
 
 
-def _kind_entry(one: FileKind) -> Entry:
-    return Entry(one.name, anchor(one.name), prose(f"{one.words} {one.opened}"))
+def _kind_entry(kind: FileKind) -> Entry:
+    return Entry(kind.name, anchor(kind.name), prose(f"{kind.words} {kind.opened}"))
 
 
-def _flag_entry(one: Flag) -> Entry:
-    return Entry(one.name, anchor(one.name), prose(one.words), example=prose(_about_flag(one)))
+def _flag_entry(flag: Flag) -> Entry:
+    return Entry(flag.name, anchor(flag.name), prose(flag.words), example=prose(_about_flag(flag)))
 
 
-def _about_flag(one: Flag) -> str:
+def _about_flag(flag: Flag) -> str:
     """Say where a flag is set, what it is without, and since when there is one."""
-    facts = (("Set in", one.set_in), ("Default", one.default), ("Since", one.since))
-    told = [f"{word} {fact}." for word, fact in facts if fact]
-    return " ".join([*told, *([f"Gone since {one.until}."] if one.until else [])])
+    facts = (("Set in", flag.set_in), ("Default", flag.default), ("Since", flag.since))
+    result = [f"{word} {fact}." for word, fact in facts if fact]
+    return " ".join([*result, *([f"Gone since {flag.until}."] if flag.until else [])])
 
 
 def _entry(name: str, words: str) -> Entry:

@@ -25,11 +25,11 @@ def chunk_columns(chunk: Mapping[str, Any]) -> dict[str, Any]:
     subjects, events = chunk["subjects"], _columns(chunk["events"], 7)
     stages, kinds, instructions, sources, targets, grades, reasons = events
     return {
-        "instructions": [one["instructions"] for one in subjects],
-        "happened": [one["events"] for one in subjects],
-        "origins": _listed([one["origins"] for one in subjects]),
-        "now": _listed([one["now"] for one in subjects]),
-        "standings": [_strings(one) for one in _columns(chunk["standings"], 5)],
+        "instructions": [subject["instructions"] for subject in subjects],
+        "happened": [subject["events"] for subject in subjects],
+        "origins": _listed([subject["origins"] for subject in subjects]),
+        "now": _listed([subject["now"] for subject in subjects]),
+        "standings": [_strings(column) for column in _columns(chunk["standings"], 5)],
         "events": [
             stages,
             _strings(kinds),
@@ -58,7 +58,7 @@ def _lists(values: Sequence[Sequence[str]]) -> list[Any]:
 
 def _listed(values: Sequence[Sequence[int]]) -> list[Any]:
     """Return the counts that the lists begin with, how long the rest is, and its distances."""
-    return [[one[0] for one in values], *_numbers([one[1:] for one in values])]
+    return [[value[0] for value in values], *_numbers([value[1:] for value in values])]
 
 
 def _numbers(values: Iterable[Sequence[int]]) -> tuple[list[int], list[int]]:

@@ -61,43 +61,47 @@ def film_payloads(
 
     `stages` are keys and labels of the snapshots, `texts` the keys of those that have a text.
     """
-    found = films(snapshots)
-    chosen = _choose(found, snapshots.modules[-1])
+    computation_timelines = films(snapshots)
+    chosen = _choose(computation_timelines, snapshots.modules[-1])
     key = navigation.film_key(slug)
     index = {
         "stages": list(stages),
-        "films": [[one.name, one.frames, one.end, most_at_once(one)] for one in chosen.films],
+        "films": [[film.name, film.frames, film.end, most_at_once(film)] for film in chosen.films],
         "others": chosen.others,
     }
     yield payload(key, index)
-    places = _places(found, chosen.films, len(snapshots.modules))
+    places = _places(computation_timelines, chosen.films, len(snapshots.modules))
     files: dict[int, list[ComputationTimeline]] = {}
-    for film, place in zip(found, places, strict=True):
+    for film, place in zip(computation_timelines, places, strict=True):
         files.setdefault(place, []).append(film)
     for place, some in sorted(files.items()):
         if place >= 0:
             name = f"{key}-{place}"
             yield payload(name, _film(some, snapshots.modules))
     if len(snapshots.modules) > 1:
-        every = _all(found, places) | {"texts": [one for one, _ in stages if one in texts]}
+        every = _all(computation_timelines, places) | {
+            "texts": [text for text, _ in stages if text in texts]
+        }
         yield payload(f"{key}-all", every)
 
 
 def _places(
-    found: Sequence[ComputationTimeline], shown: Sequence[ComputationTimeline], snapshots: int
+    computation_timelines: Sequence[ComputationTimeline],
+    shown: Sequence[ComputationTimeline],
+    snapshots: int,
 ) -> list[int]:
     """Return the file of each film, or where else it can be found."""
-    own = {one.number: place for place, one in enumerate(shown)}
-    room = _MOST_IN_ALL - sum(len(one.forms) for one in shown)
+    own = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
+    room = _MOST_IN_ALL - sum(len(computation_timeline.forms) for computation_timeline in shown)
     file, filled = len(shown), 0
     places: list[int] = []
-    for one in found:
-        place = own.get(one.number, _elsewhere(one, snapshots))
+    for computation_timeline in computation_timelines:
+        place = own.get(computation_timeline.number, _elsewhere(computation_timeline, snapshots))
         if place is None:
-            room -= len(one.forms)
+            room -= len(computation_timeline.forms)
             if filled > _PIECE:
                 file, filled = file + 1, 0
-            filled += len(one.forms)
+            filled += len(computation_timeline.forms)
             place = file if room >= 0 else _NOWHERE
         places.append(place)
     return places
@@ -112,33 +116,53 @@ def _elsewhere(film: ComputationTimeline, snapshots: int) -> int | None:
     return _AT_THE_START if film.frames == [0] else None
 
 
-def _all(found: Sequence[ComputationTimeline], places: Sequence[int]) -> dict[str, Any]:
+def _all(
+    computation_timelines: Sequence[ComputationTimeline], places: Sequence[int]
+) -> dict[str, Any]:
     """Tell of every computation where its forms are, and how long it lasts."""
     return {
-        "names": folded([one.name for one in found]).listed(),
-        "renamed": {one.number: one.names for one in found if len(one.names) > 1},
+        "names": folded(
+            [computation_timeline.name for computation_timeline in computation_timelines]
+        ).listed(),
+        "renamed": {
+            computation_timeline.number: computation_timeline.names
+            for computation_timeline in computation_timelines
+            if len(computation_timeline.names) > 1
+        },
         "in": places,
         "sizes": [
-            len(one.forms) if place >= 0 else 0 for one, place in zip(found, places, strict=True)
+            len(computation_timeline.forms) if place >= 0 else 0
+            for computation_timeline, place in zip(computation_timelines, places, strict=True)
         ],
-        "first": [one.names[0][0] for one in found],
-        "end": [one.end for one in found],
+        "first": [
+            computation_timeline.names[0][0] for computation_timeline in computation_timelines
+        ],
+        "end": [computation_timeline.end for computation_timeline in computation_timelines],
     }
 
 
-def _choose(found: Sequence[ComputationTimeline], last: HloModule) -> _Chosen:
+def _choose(computation_timelines: Sequence[ComputationTimeline], last: HloModule) -> _Chosen:
     """Take the entry, then what changes most often, as long as there is room."""
     entry = last.entry.name if last.entry else ""
     shown = [
-        one for one in found if len(one.frames) > 1 and most_at_once(one) >= _FEWEST_INSTRUCTIONS
+        computation_timeline
+        for computation_timeline in computation_timelines
+        if len(computation_timeline.frames) > 1
+        and most_at_once(computation_timeline) >= _FEWEST_INSTRUCTIONS
     ]
-    shown.sort(key=lambda one: (one.name != entry, -len(one.frames), -len(one.forms)))
+    shown.sort(
+        key=lambda computation_timeline: (
+            computation_timeline.name != entry,
+            -len(computation_timeline.frames),
+            -len(computation_timeline.forms),
+        )
+    )
     room = _MOST_FORMS
     taken: list[ComputationTimeline] = []
-    for one in shown[:_MOST_FILMS]:
-        room -= len(one.forms)
+    for computation_timeline in shown[:_MOST_FILMS]:
+        room -= len(computation_timeline.forms)
         if room >= 0:
-            taken.append(one)
+            taken.append(computation_timeline)
     return _Chosen(tuple(taken), len(shown) - len(taken))
 
 
@@ -148,7 +172,7 @@ def _film(films: Sequence[ComputationTimeline], modules: Sequence[HloModule]) ->
     A life is told by its distance from that before it, what it uses by the distance above it. By
     the places of forms stand the lives that run before them, and the films that they call.
     """
-    forms = [form for one in films for form in one.forms]
+    forms = [form for film in films for form in film.forms]
     lives = Interned()
     numbers = [lives.number(form.life) for form in forms]
     seen = (Seen(form.instruction, modules[form.first]) for form in forms)
@@ -159,7 +183,7 @@ def _film(films: Sequence[ComputationTimeline], modules: Sequence[HloModule]) ->
         "operands": flat(_operands(form, lives) for form in forms),
         "roots": [place for place, form in enumerate(forms) if form.instruction.is_root],
         "controls": {
-            place: [lives.number(one) for one in form.controls if one != NOBODY]
+            place: [lives.number(control) for control in form.controls if control != NOBODY]
             for place, form in enumerate(forms)
             if form.controls
         },
@@ -170,11 +194,11 @@ def _film(films: Sequence[ComputationTimeline], modules: Sequence[HloModule]) ->
 
 def _operands(form: NodeVersion, lives: Interned) -> list[int | str]:
     """Return how far above it the lives are that a form uses; `3#1` is element 1 of a tuple."""
-    found: list[int | str] = []
+    operands: list[int | str] = []
     own = lives.number(form.life)
     for operand, life in zip(form.instruction.operands, form.operands, strict=True):
         if life != NOBODY:
             element = operand.partition("#")[2]
             above = own - lives.number(life)
-            found.append(f"{above}#{element}" if element else above)
-    return found
+            operands.append(f"{above}#{element}" if element else above)
+    return operands

@@ -58,18 +58,18 @@ def history_payloads(
     family = roots(snapshots), heirs(snapshots)
     names = _Names()
     key = navigation.history_key(slug)
-    told = subjects[:_MOST]
+    result = subjects[:_MOST]
     follow = partial(_follow, snapshots, before=family[0], after=family[1])
-    yield from _chunks(key, 0, told, follow, names)
+    yield from _chunks(key, 0, result, follow, names)
     between = list(islice(_between(snapshots, mentioned, names), _MOST_BETWEEN))
-    first = -(-len(told) // _CHUNK) * _CHUNK
+    first = -(-len(result) // _CHUNK) * _CHUNK
     yield from _chunks(key, first, between, partial(_follow_between, snapshots), names)
     index = {
         "stages": list(stages),
         "chunk": _CHUNK,
-        "titles": [one.name for one in told],
-        "forward": sum(one.stage > 0 for one in told),
-        "between": [first, *(one.name for one in between)],
+        "titles": [subject.name for subject in result],
+        "forward": sum(subject.stage > 0 for subject in result),
+        "between": [first, *(subject.name for subject in between)],
         "names": names.everyone(),
         "complete": len(subjects) <= _MOST,
     }
@@ -85,9 +85,9 @@ def _chunks(
 ) -> Iterator[Payload]:
     """Yield the chunks of subjects, the first of which has the number `start`."""
     for first in range(0, len(subjects), _CHUNK):
-        followed = [follow(one) for one in subjects[first : first + _CHUNK]]
-        for number, one in enumerate(followed, start + first):
-            names.add(number, one.trace)
+        followed = [follow(subject) for subject in subjects[first : first + _CHUNK]]
+        for number, this_followed in enumerate(followed, start + first):
+            names.add(number, this_followed.trace)
         chunk = f"{key}-{(start + first) // _CHUNK}"
         yield payload(chunk, chunk_columns(_chunk(followed)))
 
@@ -99,18 +99,18 @@ def _between(
     seen: set[Place] = set()
     for stage, words in mentioned:
         for name in words:
-            found = None if names.knows(name) else _named(snapshots, stage, name)
-            if found is not None and found[1] not in seen:
-                seen.add(found[1])
-                yield Subject(str(found[1]), found[0], (found[1],))
+            result = None if names.knows(name) else _named(snapshots, stage, name)
+            if result is not None and result[1] not in seen:
+                seen.add(result[1])
+                yield Subject(str(result[1]), result[0], (result[1],))
 
 
 def _named(snapshots: SnapshotSequence, stage: int, name: str) -> tuple[int, Place] | None:
     """Return where an instruction of a name stands after a step, else where it stood before."""
     for number in (stage, stage - 1):
-        for one in snapshots.modules[number].computations:
-            if name in one.by_name:
-                return number, Place(one.name, name)
+        for computation in snapshots.modules[number].computations:
+            if name in computation.by_name:
+                return number, Place(computation.name, name)
     return None
 
 
@@ -126,16 +126,16 @@ def _follow(
         origins = before[places[0].computation][places[0].instruction]
         return _Followed(trace(snapshots, subject, Ends(origins, places)), 1)
     few = replace(subject, places=places[:_FOLLOWED])
-    found = trace(snapshots, few, Ends(places, _heirs(few.places, after)))
+    result = trace(snapshots, few, Ends(places, _heirs(few.places, after)))
     if len(places) > _FOLLOWED:
         last = snapshots.modules[-1]
         now = standings(last, _heirs(places, after))
-        found = replace(found, now=now)
-    return _Followed(found, len(places))
+        result = replace(result, now=now)
+    return _Followed(result, len(places))
 
 
 def _heirs(places: Sequence[Place], after: Relatives) -> tuple[Place, ...]:
-    every = (after[one.computation][one.instruction] for one in places)
+    every = (after[place.computation][place.instruction] for place in places)
     return tuple(dict.fromkeys(heir for some in every for heir in some))
 
 
@@ -146,9 +146,9 @@ class _Names:
         self._own: dict[str, list[int]] = {}
         self._parts: dict[str, list[int]] = {}
 
-    def add(self, number: int, found: Trace) -> None:
-        places = [*found.subject.places, *(one.instruction for one in found.events)]
-        sources = [(one.event in _GOES_ON, one.sources) for one in found.events]
+    def add(self, number: int, trace: Trace) -> None:
+        places = [*trace.subject.places, *(event.instruction for event in trace.events)]
+        sources = [(event.event in _GOES_ON, event.sources) for event in trace.events]
         places += [former for goes_on, some in sources if goes_on for former in some[:1]]
         for name in dict.fromkeys(place.instruction for place in places):
             self._own.setdefault(name, []).append(number)
@@ -166,7 +166,7 @@ class _Names:
 def _chunk(followed: Sequence[_Followed]) -> dict[str, Any]:
     table, events = _Standings(), _Events()
     return {
-        "subjects": [_subject(one, table, events) for one in followed],
+        "subjects": [_subject(followed, table, events) for followed in followed],
         "standings": table.rows,
         "events": events.rows,
     }
@@ -179,12 +179,14 @@ class _Standings:
         self.rows: list[list[str]] = []
         self._numbers: dict[Standing, int] = {}
 
-    def number(self, one: Standing) -> int:
-        if one not in self._numbers:
-            self._numbers[one] = len(self.rows)
-            shape = _shortened(one.shape)
-            self.rows.append([str(one.place), one.opcode, shape, one.op_name, one.source])
-        return self._numbers[one]
+    def number(self, standing: Standing) -> int:
+        if standing not in self._numbers:
+            self._numbers[standing] = len(self.rows)
+            shape = _shortened(standing.shape)
+            self.rows.append(
+                [str(standing.place), standing.opcode, shape, standing.op_name, standing.source]
+            )
+        return self._numbers[standing]
 
 
 class _Events:
@@ -196,35 +198,35 @@ class _Events:
 
     def numbers(self, events: Iterable[HistoryEvent]) -> list[int]:
         """Return the numbers of events; -n says that the next n ones are new."""
-        found: list[int] = []
-        for one in events:
-            if one in self._numbers:
-                found.append(self._numbers[one])
+        numbers: list[int] = []
+        for event in events:
+            if event in self._numbers:
+                numbers.append(self._numbers[event])
                 continue
-            self._numbers[one] = len(self.rows)
-            self.rows.append(_event(one))
-            if found and found[-1] < 0:
-                found[-1] -= 1
+            self._numbers[event] = len(self.rows)
+            self.rows.append(_event(event))
+            if numbers and numbers[-1] < 0:
+                numbers[-1] -= 1
             else:
-                found.append(-1)
-        return found
+                numbers.append(-1)
+        return numbers
 
 
-def _subject(one: _Followed, table: _Standings, events: _Events) -> dict[str, Any]:
-    found = one.trace
-    happened = dict.fromkeys((*found.beginnings, *found.events))
+def _subject(followed: _Followed, table: _Standings, events: _Events) -> dict[str, Any]:
+    result = followed.trace
+    happened = dict.fromkeys((*result.beginnings, *result.events))
     ordered = sorted(happened, key=lambda event: event.stage)
     return {
-        "instructions": one.instructions,
+        "instructions": followed.instructions,
         "events": events.numbers(event for event in ordered if event.event not in _ENDS),
-        "origins": _listed(found.origins, table),
-        "now": _listed(found.now, table),
+        "origins": _listed(result.origins, table),
+        "now": _listed(result.now, table),
     }
 
 
 def _listed(standings: Sequence[Standing], table: _Standings) -> list[int]:
     """Return how many there are, and the numbers of the first."""
-    return [len(standings), *(table.number(one) for one in standings[:_LISTED])]
+    return [len(standings), *(table.number(standing) for standing in standings[:_LISTED])]
 
 
 def _event(event: HistoryEvent) -> list[Any]:
@@ -249,12 +251,14 @@ def _reason(event: HistoryEvent) -> str:
     if "metadata:" not in event.reason:
         return event.reason
     parts = event.reason.split("; ")
-    return "; ".join("other metadata" if one.startswith("metadata:") else one for one in parts)
+    return "; ".join("other metadata" if part.startswith("metadata:") else part for part in parts)
 
 
 def _names(places: Sequence[Place], itself: Place) -> list[str]:
     """Return the other names; beyond what can be listed, how many more there are."""
-    shown = [one.instruction for one in places[:_LISTED] if one.instruction != itself.instruction]
+    shown = [
+        place.instruction for place in places[:_LISTED] if place.instruction != itself.instruction
+    ]
     more = len(places) - _LISTED
     return [*shown, f"and {more:,} more"] if more > 0 else shown
 

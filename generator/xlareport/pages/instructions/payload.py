@@ -29,7 +29,11 @@ def instructions_payloads(
 ) -> Iterator[Payload]:
     """Yield the pieces as files; each says how many there are, and an empty module has one."""
     computations = list(fitting(module))
-    placed = [((one.name, line.name), line) for one in computations for line in one.instructions]
+    placed = [
+        ((computation.name, line.name), line)
+        for computation in computations
+        for line in computation.instructions
+    ]
     firsts = range(0, max(1, len(placed)), PIECE)
     figures = _Figures(module, cost, shares)
     for number, first in enumerate(firsts):
@@ -54,11 +58,11 @@ class _Figures:
         scopes, sources = Interned(), Interned()
         costs = [self._costs.get(key) for key, _ in placed]
         return {
-            "flops": [one.of_all_runs(one.flops) if one else None for one in costs],
-            "bytes": [one.of_all_runs(one.bytes_accessed) if one else None for one in costs],
+            "flops": [cost.of_all_runs(cost.flops) if cost else None for cost in costs],
+            "bytes": [cost.of_all_runs(cost.bytes_accessed) if cost else None for cost in costs],
             "share": [self._share(key) for key, _ in placed],
-            "scope": [scopes.number(self._scope(one)) for _, one in placed],
-            "source": [sources.number(self._source(one)) for _, one in placed],
+            "scope": [scopes.number(self._scope(instruction)) for _, instruction in placed],
+            "source": [sources.number(self._source(instruction)) for _, instruction in placed],
             "scopes": list(scopes.values),
             "sources": list(sources.values),
         }
@@ -67,9 +71,9 @@ class _Figures:
         share = self._shares.get(key)
         return None if share is None else float(f"{share:.{_DIGITS}g}")
 
-    def _scope(self, one: Instruction) -> str:
-        return op_name_of(one, self._module)[:_LONGEST]
+    def _scope(self, instruction: Instruction) -> str:
+        return op_name_of(instruction, self._module)[:_LONGEST]
 
-    def _source(self, one: Instruction) -> str:
-        place = self._place(one)
+    def _source(self, instruction: Instruction) -> str:
+        place = self._place(instruction)
         return place.short[:_LONGEST] if place else ""

@@ -58,34 +58,34 @@ class MemoryPage:
     remat_key: str | None
 
 
-def memory_page(view: ModuleView, found: MemoryReport, devices: int) -> MemoryPage:
+def memory_page(view: ModuleView, memory: MemoryReport, devices: int) -> MemoryPage:
     """Make the page of one module."""
-    tables = memory_tables(view, found)
+    tables = memory_tables(view, memory)
     key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
-    shown = {name: one if one in tables else None for name, one in key.items()}
+    shown = {name: text if text in tables else None for name, text in key.items()}
     return MemoryPage(
         name=words.short_name(view.name),
-        lead=_lead(found),
+        lead=_lead(memory),
         per_device=per_device(devices),
-        figures=tuple(_figures(found)),
-        is_estimate=found.estimate is not None,
-        spaces=tuple(space_rows(view.backend, found)),
-        curve=Markup(_curve(found)),  # noqa: S704 - made and escaped in expense_charts
-        curve_words=_CURVE_ESTIMATE if found.estimate else _CURVE,
-        peak=_peak(found),
+        figures=tuple(_figures(memory)),
+        is_estimate=memory.estimate is not None,
+        spaces=tuple(space_rows(view.backend, memory)),
+        curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped in expense_charts
+        curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
+        peak=_peak(memory),
         peak_key=shown["peak"],
-        peak_scopes=named(found.peak_scopes, "no scope is said"),
-        peak_lines=named(found.peak_lines, "no line is said"),
-        tree=tuple(tree_rows(found.breakdown)),
-        saving=_saving(found),
+        peak_scopes=named(memory.peak_scopes, "no scope is said"),
+        peak_lines=named(memory.peak_lines, "no line is said"),
+        tree=tuple(tree_rows(memory.breakdown)),
+        saving=_saving(memory),
         saving_key=shown["saving"],
-        kinds=kind_rows(view.backend, found),
+        kinds=kind_rows(view.backend, memory),
         values_key=shown["values"],
-        donation=_donation(found),
+        donation=_donation(memory),
         donation_key=shown["donation"],
-        fills=tuple(fill_rows(found)),
-        layouts=layout_rows(view.backend, found),
-        remat=prose(_remat(found)),
+        fills=tuple(fill_rows(memory)),
+        layouts=layout_rows(view.backend, memory),
+        remat=prose(_remat(memory)),
         remat_key=shown["remat"],
     )
 
@@ -101,53 +101,56 @@ _CURVE_ESTIMATE = (
 )
 
 
-def _lead(found: MemoryReport) -> str:
-    peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
-    if reserved is None and peak is None and found.estimate is None:
+def _lead(memory: MemoryReport) -> str:
+    peak, reserved = memory.figures.live_peak_bytes, memory.figures.allocated_bytes
+    if reserved is None and peak is None and memory.estimate is None:
         return "The dump says nothing about the memory of this module."
-    said = f"It reserves {units.byte_size(reserved)} of main memory" if reserved is not None else ""
+    message = (
+        f"It reserves {units.byte_size(reserved)} of main memory" if reserved is not None else ""
+    )
     lives = f"{units.byte_size(peak)} live at once at the peak" if peak is not None else ""
-    if found.estimate is not None:
+    if memory.estimate is not None:
         lives = (
-            f"about {units.byte_size(found.estimate.bytes)} live at the peak, while "
-            f"%{found.estimate.at} runs, guessed from the schedule because the dump has no file "
+            f"about {units.byte_size(memory.estimate.bytes)} live at the peak, while "
+            f"%{memory.estimate.at} runs, guessed from the schedule because the dump has no file "
             "that says it"
         )
-    words = "; ".join(one for one in (said, lives) if one)
-    return f"{words[0].upper()}{words[1:]}.{_why_more(found)}{_fullest(found)}"
+    words = "; ".join(text for text in (message, lives) if text)
+    return f"{words[0].upper()}{words[1:]}.{_why_more(memory)}{_fullest(memory)}"
 
 
-def _fullest(found: MemoryReport) -> str:
+def _fullest(memory: MemoryReport) -> str:
     """Say that the file marks a moment as the peak which is not the fullest."""
-    if found.fullest is None or found.marked_position is None:
+    if memory.fullest is None or memory.marked_position is None:
         return ""
     return (
         " At another moment more lives: the file marks position "
-        f"{units.count(found.marked_position)} as the peak, while its own live ranges add up to "
-        f"{units.byte_size(found.fullest.size)} at position {units.count(found.fullest.position)}, "
+        f"{units.count(memory.marked_position)} as the peak, while its own live ranges add up to "
+        f"{units.byte_size(memory.fullest.size)} at position "
+        f"{units.count(memory.fullest.position)}, "
         "for which the memory that is reserved has room. This page goes by the live ranges."
     )
 
 
-def _why_more(found: MemoryReport) -> str:
+def _why_more(memory: MemoryReport) -> str:
     """Explain a peak beyond what is reserved, which looks like a contradiction."""
-    if not _beyond(found):
+    if not _beyond(memory):
         return ""
-    spaces = ", in all memory spaces" if len(found.figures.spaces) > 1 else ""
+    spaces = ", in all memory spaces" if len(memory.figures.spaces) > 1 else ""
     return f" The peak counts an argument and the result written over it each{spaces}."
 
 
-def _beyond(found: MemoryReport) -> str:
+def _beyond(memory: MemoryReport) -> str:
     """Say that what lives passes what is reserved; empty where it does not."""
-    peak, reserved = found.figures.live_peak_bytes, found.figures.allocated_bytes
+    peak, reserved = memory.figures.live_peak_bytes, memory.figures.allocated_bytes
     if peak is None or reserved is None or peak <= reserved:
         return ""
     return "; more than is allocated, because values that share memory count each"
 
 
-def _figures(found: MemoryReport) -> list[Figure]:
-    figures = found.figures
-    said = (
+def _figures(memory: MemoryReport) -> list[Figure]:
+    figures = memory.figures
+    result = (
         (
             "Allocated",
             figures.allocated_bytes,
@@ -156,49 +159,49 @@ def _figures(found: MemoryReport) -> list[Figure]:
         (
             "Live at the peak",
             figures.live_peak_bytes,
-            f"the most that lives at once, arguments too, without padding{_beyond(found)}",
+            f"the most that lives at once, arguments too, without padding{_beyond(memory)}",
         ),
         ("For temporaries", figures.temp_bytes, "on top of arguments, results and constants"),
     )
     shown = [
         Figure(label, units.byte_size(value), note)
-        for label, value, note in said
+        for label, value, note in result
         if value is not None
     ]
-    if found.estimate is not None:
+    if memory.estimate is not None:
         note = "guessed by the schedule"
-        shown.append(Figure("Live at the peak", units.byte_size(found.estimate.bytes), note))
+        shown.append(Figure("Live at the peak", units.byte_size(memory.estimate.bytes), note))
     return shown
 
 
-def _curve(found: MemoryReport) -> str:
-    if found.estimate is not None:
-        curve = found.estimate.curve
+def _curve(memory: MemoryReport) -> str:
+    if memory.estimate is not None:
+        curve = memory.estimate.curve
         return memory_curve(
-            found.curve, found.positions, curve.index(max(curve)), f"%{found.estimate.at}"
+            memory.curve, memory.positions, curve.index(max(curve)), f"%{memory.estimate.at}"
         )
-    at = f"%{found.peak_instruction}" if found.peak_instruction else "its end"
-    return memory_curve(found.curve, found.positions, found.peak_position, at)
+    at = f"%{memory.peak_instruction}" if memory.peak_instruction else "its end"
+    return memory_curve(memory.curve, memory.positions, memory.peak_position, at)
 
 
-def _peak(found: MemoryReport) -> str:
-    if not found.at_peak_count:
+def _peak(memory: MemoryReport) -> str:
+    if not memory.at_peak_count:
         return ""
-    values = units.plural(found.at_peak_count, "value lives", "values live")
-    if found.estimate is not None:
-        return f"{values} while %{found.estimate.at} runs, guessed from the schedule."
-    if found.peak_position is None:
+    values = units.plural(memory.at_peak_count, "value lives", "values live")
+    if memory.estimate is not None:
+        return f"{values} while %{memory.estimate.at} runs, guessed from the schedule."
+    if memory.peak_position is None:
         return ""
-    when = f"when %{found.peak_instruction} runs" if found.peak_instruction else "at the end"
-    by = ", the fullest moment by the live ranges" if found.fullest else ""
+    when = f"when %{memory.peak_instruction} runs" if memory.peak_instruction else "at the end"
+    by = ", the fullest moment by the live ranges" if memory.fullest else ""
     return (
-        f"{values} {when}, at position {units.count(found.peak_position)} of "
-        f"{units.count(max(0, found.positions - 1))}{by}."
+        f"{values} {when}, at position {units.count(memory.peak_position)} of "
+        f"{units.count(max(0, memory.positions - 1))}{by}."
     )
 
 
-def _saving(found: MemoryReport) -> str:
-    saving = found.saving
+def _saving(memory: MemoryReport) -> str:
+    saving = memory.saving
     if saving is None:
         return ""
     if not saving.is_enough:
@@ -210,7 +213,7 @@ def _saving(found: MemoryReport) -> str:
     if not saving.buffers:
         return ""
     freed = sum(size for _, size in saving.buffers)
-    one, these = (
+    text, these = (
         ("this value", "It has")
         if len(saving.buffers) == 1
         else (f"these {len(saving.buffers):,} values", "Together they have")
@@ -218,7 +221,7 @@ def _saving(found: MemoryReport) -> str:
     why = _why_so_much(freed, saving.peak - saving.reached)
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (
-        f"Without {one} at least a fifth of the peak would be saved: {before} would become "
+        f"Without {text} at least a fifth of the peak would be saved: {before} would become "
         f"{after}. {these} {units.byte_size(freed)}{why}. The "
         "schedule and what shares memory are taken to stay as they are, so it is an estimate."
     )
@@ -234,31 +237,32 @@ def _why_so_much(freed: int, saved: int) -> str:
     )
 
 
-def _donation(found: MemoryReport) -> str:
-    given = [one for one in found.donations if one.donated]
-    could = [one for one in found.donations if not one.donated]
-    if not found.donations:
+def _donation(memory: MemoryReport) -> str:
+    given = [donation for donation in memory.donations if donation.donated]
+    could = [donation for donation in memory.donations if not donation.donated]
+    if not memory.donations:
         return "No argument has the form of a result, so there is nothing to donate."
-    size = units.byte_size(sum(one.size or 0 for one in given))
-    said = f"{units.plural(len(given), 'argument')} ({size}) may be overwritten by a result."
+    size = units.byte_size(sum(row.size or 0 for row in given))
+    message = f"{units.plural(len(given), 'argument')} ({size}) may be overwritten by a result."
     if could:
-        more = units.byte_size(sum(one.size or 0 for one in could))
-        said += (
+        more = units.byte_size(sum(row.size or 0 for row in could))
+        message += (
             f" {units.plural(len(could), 'more argument')} ({more}) could be, by form: donating "
             "them saves that much if the caller does not need them afterwards (donate_argnums)."
         )
-    return said
+    return message
 
 
-def _remat(found: MemoryReport) -> str:
-    if not found.rematerialised:
+def _remat(memory: MemoryReport) -> str:
+    if not memory.rematerialised:
         return (
             "Nothing is computed again to save memory: no instruction of the final module says so."
         )
-    by_xla = sum(one.by == "XLA" for one in found.rematerialised)
-    asked = len(found.rematerialised) - by_xla
+    by_xla = sum(rematerialised.by == "XLA" for rematerialised in memory.rematerialised)
+    asked = len(memory.rematerialised) - by_xla
     return (
-        f"{units.plural(len(found.rematerialised), 'instruction')} computed again instead of being "
+        f"{units.plural(len(memory.rematerialised), 'instruction')} computed again instead of "
+        "being "
         f"kept: {by_xla:,} by XLA, {asked:,} because the program asked for it (jax.checkpoint). "
         "They are known by `.remat` in the name and by `rematted_computation` in the scope; one "
         "that was merged with what it repeats keeps the mark."

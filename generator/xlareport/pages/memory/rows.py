@@ -70,81 +70,89 @@ class TreeRow:
     share: str
 
 
-def space_rows(backend: str | None, found: MemoryReport) -> list[SpaceRow]:
+def space_rows(backend: str | None, memory: MemoryReport) -> list[SpaceRow]:
     """Return the memory spaces, each with what the memory usage report says of it."""
     return [
         SpaceRow(
-            name=space_words(backend, one.color),
-            number=one.color,
-            allocated=one.allocated_bytes,
-            temp=one.temp_bytes,
-            reported=_reported(found, one.color, one.allocated_bytes),
+            name=space_words(backend, space.color),
+            number=space.color,
+            allocated=space.allocated_bytes,
+            temp=space.temp_bytes,
+            reported=_reported(memory, space.color, space.allocated_bytes),
         )
-        for one in found.figures.spaces
+        for space in memory.figures.spaces
     ]
 
 
-def _reported(found: MemoryReport, color: int, allocated: int) -> str:
-    told = found.reported.get(color)
-    if found.figures.sources.get("allocated_bytes") == "memory-usage-report":
+def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
+    number = memory.reported.get(color)
+    if memory.figures.sources.get("allocated_bytes") == "memory-usage-report":
         return "this is its figure"
-    if told is None:
+    if number is None:
         return "says nothing"
-    return "says the same" if told == allocated else f"says {units.count(told)}"
+    return "says the same" if number == allocated else f"says {units.count(number)}"
 
 
-def kind_rows(backend: str | None, found: MemoryReport) -> tuple[KindRow, ...]:
+def kind_rows(backend: str | None, memory: MemoryReport) -> tuple[KindRow, ...]:
     """Return the allocations by memory space and kind."""
     return tuple(
-        KindRow(space_words(backend, one.color), one.kind, one.count, one.size)
-        for one in found.kinds
+        KindRow(space_words(backend, kind.color), kind.kind, kind.count, kind.size)
+        for kind in memory.kinds
     )
 
 
-def layout_rows(backend: str | None, found: MemoryReport) -> tuple[LayoutRow, ...]:
+def layout_rows(backend: str | None, memory: MemoryReport) -> tuple[LayoutRow, ...]:
     """Return what the layouts place where."""
     return tuple(
         LayoutRow(
-            f"S({one.number})",
-            space_words(backend, one.number, in_layout=True),
-            one.values,
-            one.size,
+            f"S({layout_space.number})",
+            space_words(backend, layout_space.number, in_layout=True),
+            layout_space.values,
+            layout_space.size,
         )
-        for one in found.layout_spaces
+        for layout_space in memory.layout_spaces
     )
 
 
-def named(found: Sequence[Share], nothing: str) -> tuple[Share, ...]:
+def named(shares: Sequence[Share], nothing: str) -> tuple[Share, ...]:
     """Return the largest shares, each with a name."""
-    return tuple(Share(one.name or nothing, one.size, one.count) for one in found[:_SHARES])
+    return tuple(
+        Share(share.name or nothing, share.size, share.count) for share in shares[:_SHARES]
+    )
 
 
 def tree_rows(breakdown: Sequence[ScopeShare]) -> list[TreeRow]:
     """Return the lines of the breakdown that matter, in the order of the file."""
     whole = breakdown[0].total if breakdown else 0
-    wanted = [one for one in breakdown if whole and one.total / whole >= _TREE_LEAST]
+    wanted = [
+        scope_share
+        for scope_share in breakdown
+        if whole and scope_share.total / whole >= _TREE_LEAST
+    ]
     return [
         TreeRow(
-            "\N{NO-BREAK SPACE}" * 4 * one.depth,
-            one.name,
-            one.total,
-            units.share(one.total / whole),
+            "\N{NO-BREAK SPACE}" * 4 * scope_share.depth,
+            scope_share.name,
+            scope_share.total,
+            units.share(scope_share.total / whole),
         )
-        for one in wanted[:_TREE_LINES]
+        for scope_share in wanted[:_TREE_LINES]
     ]
 
 
-def fill_rows(found: MemoryReport) -> list[FillRow]:
+def fill_rows(memory: MemoryReport) -> list[FillRow]:
     """Return the allocations that lose most."""
     return [
         FillRow(
-            allocation=one.allocation.index,
-            kind=one.allocation.kind,
-            size=one.allocation.size,
-            used=one.used,
-            lost=one.lost,
-            lost_share=units.share(one.lost / one.allocation.size) if one.allocation.size else "0%",
+            allocation=fill.allocation.index,
+            kind=fill.allocation.kind,
+            size=fill.allocation.size,
+            used=fill.used,
+            lost=fill.lost,
+            lost_share=units.share(fill.lost / fill.allocation.size)
+            if fill.allocation.size
+            else "0%",
         )
-        for one in found.fills[:_FILLS]
-        if one.lost
+        for fill in memory.fills[:_FILLS]
+        if fill.lost
     ]

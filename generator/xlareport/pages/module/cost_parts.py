@@ -34,7 +34,7 @@ class ExpensePage:
 def expense_pages(
     view: ModuleView,
     cost: CostReport,
-    found: Callable[[], FindingsView],
+    value: Callable[[], FindingsView],
     clock: Measured | None = None,
 ) -> Iterator[ExpensePage]:
     """Yield the pages of one module; those beside that on its work only where there is any."""
@@ -44,7 +44,7 @@ def expense_pages(
         navigation.expense_page(slug),
         "expense",
         f"Cost of {name}",
-        lambda: expense_page(view, cost, found()),
+        lambda: expense_page(view, cost, value()),
         lambda: expense_tables(view, cost),
     )
     if "Memory" in there:

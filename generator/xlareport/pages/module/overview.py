@@ -72,35 +72,35 @@ class GlanceView:
     """None where no metadata gives times."""
 
 
-def glance_view(summary: ModuleSummary, found: Overview) -> GlanceView:
+def glance_view(summary: ModuleSummary, overview: Overview) -> GlanceView:
     """Make the part of a module's page."""
     slug = summary.files.slug
     steps = list(_steps(summary))
-    again = tuple(_again(found.again, steps))
+    again = tuple(_again(overview.again, steps))
     return GlanceView(
-        curves=tuple(_curves(found)),
-        curves_note=_curves_note(found),
-        numbers=tuple(_numbers(*one, steps) for one in found.numbers[:_SHOWN]),
-        numbers_more=max(0, len(found.numbers) - _SHOWN),
-        busiest_key=navigation.table_key(slug, "busiest") if found.busiest else None,
+        curves=tuple(_curves(overview)),
+        curves_note=_curves_note(overview),
+        numbers=tuple(_numbers(*number, steps) for number in overview.numbers[:_SHOWN]),
+        numbers_more=max(0, len(overview.numbers) - _SHOWN),
+        busiest_key=navigation.table_key(slug, "busiest") if overview.busiest else None,
         again=again[:_SHOWN],
         again_more=max(0, len(again) - _SHOWN),
-        idle=found.idle.passes,
-        idle_words=_idle_words(found),
-        times_words=_times_words(found),
-        passes_key=navigation.table_key(slug, "passes") if found.passes else None,
+        idle=overview.idle.passes,
+        idle_words=_idle_words(overview),
+        times_words=_times_words(overview),
+        passes_key=navigation.table_key(slug, "passes") if overview.passes else None,
     )
 
 
-def glance_tables(view: GlanceView, found: Overview) -> Iterator[tuple[str, Table]]:
+def glance_tables(view: GlanceView, overview: Overview) -> Iterator[tuple[str, Table]]:
     """Yield the tables of the part, with their payload keys."""
     if view.busiest_key:
-        yield view.busiest_key, busiest_table(found.busiest)
+        yield view.busiest_key, busiest_table(overview.busiest)
     if view.passes_key:
-        yield view.passes_key, passes_table(found)
+        yield view.passes_key, passes_table(overview)
 
 
-def busiest_table(found: Sequence[Busy]) -> Table:
+def busiest_table(busies: Sequence[Busy]) -> Table:
     """Return the table of the passes that changed something."""
     columns = (
         Column("Pass", "code", "None where no file says which pass it was", of="pass"),
@@ -113,20 +113,20 @@ def busiest_table(found: Sequence[Busy]) -> Table:
     )
     rows = [
         (
-            one.name,
-            one.steps,
-            one.certain,
-            one.added,
-            one.removed,
-            one.modified,
-            one.changes,
+            busy.name,
+            busy.steps,
+            busy.certain,
+            busy.added,
+            busy.removed,
+            busy.modified,
+            busy.changes,
         )
-        for one in found
+        for busy in busies
     ]
     return Table(columns, rows, (6, "desc"))
 
 
-def passes_table(found: Overview) -> Table:
+def passes_table(overview: Overview) -> Table:
     """Return the table of passes with their times."""
     columns = (
         Column("Pass", "code", of="pass"),
@@ -138,27 +138,27 @@ def passes_table(found: Overview) -> Table:
     )
     rows = [
         (
-            one.name,
-            "pipeline" if one.name in found.pipelines else "pass",
-            one.runs,
-            one.changed,
-            None if one.microseconds is None else one.microseconds / 1000,
-            one.microseconds / found.span if one.microseconds and found.span else None,
+            pass_.name,
+            "pipeline" if pass_.name in overview.pipelines else "pass",
+            pass_.runs,
+            pass_.changed,
+            None if pass_.microseconds is None else pass_.microseconds / 1000,
+            pass_.microseconds / overview.span if pass_.microseconds and overview.span else None,
         )
-        for one in found.passes
+        for pass_ in overview.passes
     ]
     return Table(columns, rows, (4, "desc"))
 
 
 def _steps(summary: ModuleSummary) -> Iterator[StepLink]:
     page = navigation.module_page(summary.files.slug)
-    for one in summary.stages:
-        if one.instructions is not None:
-            yield _link(one, summary.files.slug, page)
+    for stage in summary.stages:
+        if stage.instructions is not None:
+            yield _link(stage, summary.files.slug, page)
 
 
-def _link(one: SnapshotSummary, slug: str, page: str) -> StepLink:
-    return StepLink(one.stage.label, navigation.step_address(slug, one.key, page))
+def _link(snapshot: SnapshotSummary, slug: str, page: str) -> StepLink:
+    return StepLink(snapshot.stage.label, navigation.step_address(slug, snapshot.key, page))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,86 +172,96 @@ class _Figure:
     @property
     def constant(self) -> int | None:
         """What all snapshots have; None where they differ, or where less than two are known."""
-        known = [one for one in self.values if one is not None]
+        known = [value for value in self.values if value is not None]
         return known[0] if len(known) > 1 and len({*known}) == 1 else None
 
 
-def _figures(found: Overview) -> tuple[_Figure, ...]:
-    growth = found.growth
+def _figures(overview: Overview) -> tuple[_Figure, ...]:
+    growth = overview.growth
     return (
-        _Figure("Computations", [one.computations for one in growth], units.count),
-        _Figure("Fusions", [one.fusions for one in growth], units.count),
-        _Figure("Work", [one.flops for one in growth], lambda one: units.quantity(one, "flop")),
-        _Figure("Bytes moved", [one.bytes_accessed for one in growth], units.byte_size),
+        _Figure("Computations", [growth.computations for growth in growth], units.count),
+        _Figure("Fusions", [growth.fusions for growth in growth], units.count),
+        _Figure(
+            "Work",
+            [growth.flops for growth in growth],
+            lambda number: units.quantity(number, "flop"),
+        ),
+        _Figure("Bytes moved", [growth.bytes_accessed for growth in growth], units.byte_size),
     )
 
 
-def _curves(found: Overview) -> Iterator[tuple[str, Markup]]:
-    for one in _figures(found):
-        drawn = small_curve(one.values, one.what, one.write)
+def _curves(overview: Overview) -> Iterator[tuple[str, Markup]]:
+    for figure in _figures(overview):
+        drawn = small_curve(figure.values, figure.what, figure.write)
         if drawn:
-            yield curve_words(one.values, one.what, one.write), Markup(drawn)  # noqa: S704
+            yield curve_words(figure.values, figure.what, figure.write), Markup(drawn)  # noqa: S704
 
 
-def _curves_note(found: Overview) -> str:
-    notes = (_constant_note(found), _counted_note(found), _partitioned_note(found))
-    return " ".join(one for one in notes if one)
+def _curves_note(overview: Overview) -> str:
+    notes = (_constant_note(overview), _counted_note(overview), _partitioned_note(overview))
+    return " ".join(note for note in notes if note)
 
 
-def _constant_note(found: Overview) -> str:
+def _constant_note(overview: Overview) -> str:
     """Say what no curve shows, because it stays the same; what there is none of goes unsaid."""
-    same = [(one, one.constant) for one in _figures(found)]
-    told = [f"{one.what.lower()} {one.write(value)}" for one, value in same if value]
-    return f"The same in every snapshot: {', '.join(told)}." if told else ""
+    same = [(figure, figure.constant) for figure in _figures(overview)]
+    result = [f"{figure.what.lower()} {figure.write(value)}" for figure, value in same if value]
+    return f"The same in every snapshot: {', '.join(result)}." if result else ""
 
 
-def _partitioned_note(found: Overview) -> str:
+def _partitioned_note(overview: Overview) -> str:
     """Say from where on work and bytes are those of one device: a fall there is no saving."""
-    split = [place for place, one in enumerate(found.growth) if one.partitions > 1]
+    split = [place for place, growth in enumerate(overview.growth) if growth.partitions > 1]
     if not split:
         return ""
     return (
         f"From snapshot {split[0] + 1} on work and bytes are those of one device of "
-        f"{found.growth[split[0]].partitions:,}: what falls there is no saving."
+        f"{overview.growth[split[0]].partitions:,}: what falls there is no saving."
     )
 
 
-def _counted_note(found: Overview) -> str:
-    counted = sum(one.flops is not None for one in found.growth)
-    if counted in (0, len(found.growth)):
+def _counted_note(overview: Overview) -> str:
+    counted = sum(growth.flops is not None for growth in overview.growth)
+    if counted in (0, len(overview.growth)):
         return ""
     return (
-        f"Work and bytes were counted in {counted} of {len(found.growth)} snapshots: the first, "
+        f"Work and bytes were counted in {counted} of {len(overview.growth)} snapshots: the first, "
         "the last and those around the largest changes. The lines between are straight."
     )
 
 
-def _numbers(stage: int, one: NumbersChanged, steps: Sequence[StepLink]) -> NumbersRow:
-    return NumbersRow(steps[stage], one.what, one.count, prose(one.example), str(one.grade))
+def _numbers(stage: int, numbers_changed: NumbersChanged, steps: Sequence[StepLink]) -> NumbersRow:
+    return NumbersRow(
+        steps[stage],
+        numbers_changed.what,
+        numbers_changed.count,
+        prose(numbers_changed.example),
+        str(numbers_changed.grade),
+    )
 
 
-def _again(found: Sequence[Again], steps: Sequence[StepLink]) -> Iterator[AgainRow]:
+def _again(agains: Sequence[Again], steps: Sequence[StepLink]) -> Iterator[AgainRow]:
     """Yield a row for all that came back in one step from one other."""
     together: dict[tuple[int, int], list[str | None]] = {}
-    for one in found:
-        together.setdefault((one.stage, one.before), []).append(one.computation)
+    for again in agains:
+        together.setdefault((again.stage, again.before), []).append(again.computation)
     for (stage, before), computations in together.items():
         yield AgainRow(steps[stage], steps[before], prose(_came_back(computations)))
 
 
 def _came_back(computations: Sequence[str | None]) -> str:
-    names = [f"`{short(one)}`" for one in computations if one is not None]
+    names = [f"`{short(computation)}`" for computation in computations if computation is not None]
     if not names:
         return "the whole module is"
     if len(names) == 1:
         return f"the computation {names[0]} is"
     more = len(names) - _NAMES
-    said = ", ".join(names[:_NAMES])
-    return f"{len(names):,} computations ({said}{f' and {more:,} more' if more > 0 else ''}) are"
+    message = ", ".join(names[:_NAMES])
+    return f"{len(names):,} computations ({message}{f' and {more:,} more' if more > 0 else ''}) are"
 
 
-def _idle_words(found: Overview) -> str:
-    idle = found.idle
+def _idle_words(overview: Overview) -> str:
+    idle = overview.idle
     if not idle.passes:
         return f"Which passes changed nothing cannot be told: {idle.proof}."
     number = units.plural(len(idle.passes), "pass", "passes")
@@ -259,19 +269,19 @@ def _idle_words(found: Overview) -> str:
     return f"{number} changed nothing in any of {runs}. How that is known: {idle.proof}."
 
 
-def _times_words(found: Overview) -> str:
-    said = [_metadata_words(found)] if found.span else []
-    if found.file_times:
-        said.append(_file_words(found.file_times))
-    return " ".join(said) or (
+def _times_words(overview: Overview) -> str:
+    result = [_metadata_words(overview)] if overview.span else []
+    if overview.file_times:
+        result.append(_file_words(overview.file_times))
+    return " ".join(result) or (
         "How long compilation took is not known: the files all bear the same time, and there is no "
         "metadata (--xla_dump_module_metadata)."
     )
 
 
-def _metadata_words(found: Overview) -> str:
-    own = sum(one.microseconds or 0 for one in found.passes) / _MICROSECONDS
-    span = (found.span or 0) / _MICROSECONDS
+def _metadata_words(overview: Overview) -> str:
+    own = sum(pass_.microseconds or 0 for pass_ in overview.passes) / _MICROSECONDS
+    span = (overview.span or 0) / _MICROSECONDS
     return (
         f"The passes took {units.seconds(span)} from the first start to the last end; their own "
         f"times, without what ran inside, sum to {units.seconds(own)}. What "

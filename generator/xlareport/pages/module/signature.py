@@ -44,24 +44,27 @@ def signature_part(summary: ModuleSummary) -> SignaturePart:
 
 def arguments_tables(summary: ModuleSummary) -> Mapping[str, Table]:
     """Return the table of the arguments by its key, where they are too many for the page."""
-    found = summary.signature
-    if len(found.arguments) <= _STATIC_ROWS:
+    signature = summary.signature
+    if len(signature.arguments) <= _STATIC_ROWS:
         return {}
-    return {navigation.table_key(summary.files.slug, "arguments"): _arguments_table(found)}
+    return {navigation.table_key(summary.files.slug, "arguments"): _arguments_table(signature)}
 
 
-def _signature_words(found: Signature) -> str:
-    if not found.arguments and not found.results:
+def _signature_words(signature: Signature) -> str:
+    if not signature.arguments and not signature.results:
         return "No snapshot with an entry computation could be read."
-    taken, made = units.byte_size(found.argument_bytes), units.byte_size(found.result_bytes)
-    given = f"{units.plural(len(found.arguments), 'argument')} ({taken})"
-    returned = f"{units.plural(len(found.results), 'result')} ({made})"
+    taken, result = (
+        units.byte_size(signature.argument_bytes),
+        units.byte_size(signature.result_bytes),
+    )
+    given = f"{units.plural(len(signature.arguments), 'argument')} ({taken})"
+    returned = f"{units.plural(len(signature.results), 'result')} ({result})"
     text = f"It takes {given} and returns {returned}."
-    same = found.returned_arguments
+    same = signature.returned_arguments
     if same:
         have = units.plural(same, "result has", "results have")
         text += f" {have} the shape of an argument."
-    donated = sum(one.donated for one in found.arguments)
+    donated = sum(argument.donated for argument in signature.arguments)
     if donated:
         text += f" {units.plural(donated, 'argument')} may be overwritten by a result (donated)."
     return text
@@ -69,7 +72,7 @@ def _signature_words(found: Signature) -> str:
 
 def _weights_words(summary: ModuleSummary) -> str:
     """Answer whether the weights are in there."""
-    found, given = summary.traits.weights, summary.signature
+    weights, given = summary.traits.weights, summary.signature
     if not summary.traits.content:
         return ""
     arguments = units.plural(len(given.arguments), "parameter")
@@ -77,32 +80,36 @@ def _weights_words(summary: ModuleSummary) -> str:
     come_in = f"{arguments} of {units.byte_size(given.argument_bytes)} {come} when it runs"
     if not given.arguments:
         come_in = "nothing comes in when it runs"
-    if not found.constants and _is_drawn(summary):
+    if not weights.constants and _is_drawn(summary):
         return (
             f"Are the weights in here? {come_in[0].upper()}{come_in[1:]}. Whether constants are "
             "embedded is not known: the drawings that were read leave them out."
         )
-    if not found.constants:
+    if not weights.constants:
         return f"Are the weights in here? No: {come_in}, and no constant is embedded."
-    embedded = f"{units.plural(found.constants, 'constant')} of {units.byte_size(found.bytes)}"
-    verdict = "Partly" if found.bytes >= _WEIGHTY else "No"
-    are = "is" if found.constants == 1 else "are"
+    embedded = f"{units.plural(weights.constants, 'constant')} of {units.byte_size(weights.bytes)}"
+    verdict = "Partly" if weights.bytes >= _WEIGHTY else "No"
+    are = "is" if weights.constants == 1 else "are"
     answer = f"{come_in}; {embedded} {are} embedded, and nothing else."
     return f"Are the weights in here? {verdict}: {answer}"
 
 
 def _is_drawn(summary: ModuleSummary) -> bool:
     """Say whether all files of the snapshots are drawings."""
-    paths = [one.path for each in summary.stages for one in each.stage.artifacts]
+    paths = [artifact.path for each in summary.stages for artifact in each.stage.artifacts]
     return all(path.endswith((".dot", ".html", ".url")) for path in paths)
 
 
 def _constants(summary: ModuleSummary) -> tuple[EmbeddedConstant, ...]:
     """Return the largest constants, where there are any that could be weights."""
-    return tuple(one for one in summary.traits.weights.largest if one.bytes >= _NOT_A_SCALAR)
+    return tuple(
+        embedded_constant
+        for embedded_constant in summary.traits.weights.largest
+        if embedded_constant.bytes >= _NOT_A_SCALAR
+    )
 
 
-def _arguments_table(found: Signature) -> Table:
+def _arguments_table(signature: Signature) -> Table:
     columns = (
         Column("#", "int"),
         Column("Argument", "code"),
@@ -111,7 +118,13 @@ def _arguments_table(found: Signature) -> Table:
         Column("Donated"),
     )
     rows = [
-        (one.number, one.label, one.shape, one.bytes, "yes" if one.donated else "no")
-        for one in found.arguments
+        (
+            argument.number,
+            argument.label,
+            argument.shape,
+            argument.bytes,
+            "yes" if argument.donated else "no",
+        )
+        for argument in signature.arguments
     ]
     return Table(columns, rows)

@@ -40,22 +40,22 @@ def modules_table(report: ReportView, sizes: dict[str, int]) -> Table:
         Column("Size", "bytes"),
         Column("Rank", "int", "1 is the best guess for the main program"),
     )
-    rows = [_row(one, sizes.get(one.key, 0)) for one in report.modules]
+    rows = [_row(module, sizes.get(module.key, 0)) for module in report.modules]
     return Table(columns, rows, sort=(9, "asc"), empty="No file of this dump belongs to a module.")
 
 
-def _row(one: ModuleView, size: int) -> list[str | int | float | list[str] | None]:
-    short = row(one)
-    address = navigation.address(navigation.module_page(one.slug))
+def _row(module: ModuleView, size: int) -> list[str | int | float | list[str] | None]:
+    short = row(module)
+    address = navigation.address(navigation.module_page(module.slug))
     return [
-        one.id,
-        [words.short_name(one.name), address],
-        one.role,
+        module.id,
+        [words.short_name(module.name), address],
+        module.role,
         short.first,
         short.last,
         short.changed,
-        one.final.flops,
-        len(one.files),
+        module.final.flops,
+        len(module.files),
         size,
-        one.rank,
+        module.rank,
     ]

@@ -82,8 +82,8 @@ def names_page(
 ) -> NamesPage:
     """Take apart one name of each form, and the names of modules and of instructions."""
     forms: dict[tuple[str, ...], list[Artifact]] = defaultdict(list)
-    for one in artifacts:
-        forms[_form(one.name)].append(one)
+    for artifact in artifacts:
+        forms[_form(artifact.name)].append(artifact)
     seen: set[TokenView] = set()
     by_name: dict[str, int] = defaultdict(int)
     for module in modules:
@@ -101,24 +101,24 @@ def names_page(
 
 def instruction_names(summaries: Iterable[ModuleSummary]) -> Sequence[str]:
     """Return names of instructions of the dump: the heaviest of each module."""
-    return [heavy.name for one in summaries for heavy in one.heaviest]
+    return [heavy.name for summary in summaries for heavy in summary.heaviest]
 
 
 def _instruction_names(names: Iterable[str]) -> Iterable[InstructionName]:
     """Take apart one name of each form, in the order given."""
     forms: set[tuple[str, ...]] = set()
     for name in names:
-        found = explain_instruction(name)
+        parts = explain_instruction(name)
         form = tuple(
-            token.text if token.field == "later" else token.field for token in found.tokens
+            token.text if token.field == "later" else token.field for token in parts.tokens
         )
         if form not in forms and len(forms) < _INSTRUCTION_NAMES_SHOWN:
             forms.add(form)
-            opcode = opcodes.find(found.base)
+            opcode = opcodes.find(parts.base)
             also = f" As an opcode: {opcode.words}" if opcode else ""
-            tokens = token_views(found.tokens)
-            told = tuple(one for one in tokens if one.meaning)
-            yield InstructionName(tokens, told, prose(also))
+            tokens = token_views(parts.tokens)
+            result = tuple(token for token in tokens if token.meaning)
+            yield InstructionName(tokens, result, prose(also))
 
 
 def _suffixes() -> tuple[TokenView, ...]:
@@ -189,14 +189,14 @@ def _form_view(files: Sequence[Artifact], seen: set[TokenView]) -> NameForm:
     first = formats[0]
     name = first[len(first) // 2].name
     tokens = token_views(name.tokens, name.kind)
-    new = tuple(dict.fromkeys(one for one in tokens if one.meaning and one not in seen))
+    new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
     seen.update(new)
     return NameForm(
         title=_title(name),
         files=units.plural(len(files), "file"),
         tokens=tokens,
         sentence=_sentence(name),
-        formats=tuple(_format(one) for one in formats),
+        formats=tuple(_format(artifacts) for artifacts in formats),
         new=new,
         ambiguous=name.ambiguous or "",
     )
@@ -205,12 +205,12 @@ def _form_view(files: Sequence[Artifact], seen: set[TokenView]) -> NameForm:
 def _by_format(files: Sequence[Artifact]) -> list[Sequence[Artifact]]:
     """Divide files by kind and ending, the form that tells most first."""
     formats: dict[tuple[str, str], list[Artifact]] = defaultdict(list)
-    for one in files:
-        formats[one.name.kind, one.name.format or ""].append(one)
+    for file in files:
+        formats[file.name.kind, file.name.format or ""].append(file)
     order = [*HLO_KINDS, "hlo-html"]
     rank = {kind: place for place, kind in enumerate(order)}
-    found = sorted(formats.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
-    return [files for _, files in found]
+    result = sorted(formats.items(), key=lambda item: (rank.get(item[0][0], len(rank)), item[0]))
+    return [files for _, files in result]
 
 
 def _format(files: Sequence[Artifact]) -> FileFormat:
@@ -254,6 +254,6 @@ def _title(name: DumpName) -> str:
 def _module_name(name: str, count: int, seen: set[TokenView]) -> ModuleName:
     """Make the view, and add the parts that it shows to those seen."""
     tokens = token_views(explain_module(name).tokens)
-    new = tuple(dict.fromkeys(one for one in tokens if one.meaning and one not in seen))
+    new = tuple(dict.fromkeys(token for token in tokens if token.meaning and token not in seen))
     seen.update(new)
     return ModuleName(tokens, new, units.plural(count, "module"))

@@ -88,14 +88,14 @@ class TrendsPage:
 
 def tonight(report: ReportView, when: str, address: str) -> Night:
     """Return the figures of a report; modules of one name are told apart by their order."""
-    named = dict(zip(labels(one.name for one in report.modules), report.modules, strict=True))
+    named = dict(zip(labels(module.name for module in report.modules), report.modules, strict=True))
     wanted = report.main.module if report.main else None
     figures = {
-        name: {key: value for key, value in asdict(one.final).items() if _is_count(value)}
-        for name, one in named.items()
+        name: {key: value for key, value in asdict(module.final).items() if _is_count(value)}
+        for name, module in named.items()
     }
-    main = next((name for name, one in named.items() if one.key == wanted), None)
-    slugs = {name: one.slug for name, one in named.items()}
+    main = next((name for name, module in named.items() if module.key == wanted), None)
+    slugs = {name: module.slug for name, module in named.items()}
     return Night(when, report.dump.path, address, main, figures, slugs)
 
 
@@ -106,12 +106,12 @@ def _is_count(value: object) -> bool:
 def trends_page(nightly: Nightly) -> TrendsPage:
     """Make the page."""
     shown = nightly.nights[-_SHOWN:]
-    main = next((one.main for one in reversed(shown) if one.main), None)
-    found = sorted(_steps(shown), key=lambda each: (-each[2].night, each[0] != main))
-    rows = [_row(nightly, shown, *one) for one in found]
-    others = [one for one in _others(shown, main) if one.charts]
+    main = next((night.main for night in reversed(shown) if night.main), None)
+    result = sorted(_steps(shown), key=lambda each: (-each[2].night, each[0] != main))
+    rows = [_row(nightly, shown, *item) for item in result]
+    others = [module_charts for module_charts in _others(shown, main) if module_charts.charts]
     return TrendsPage(
-        lead=_lead(nightly.nights, len(found)),
+        lead=_lead(nightly.nights, len(result)),
         main=words.short_name(main) if main else "",
         charts=tuple(_charts(shown, main)) if main else (),
         others=tuple(others[:_OTHERS]),
@@ -119,7 +119,7 @@ def trends_page(nightly: Nightly) -> TrendsPage:
         steps=tuple(rows[:_LATEST]),
         more_steps=max(0, len(rows) - _LATEST),
         key=NIGHTS_TABLE,
-        problems=tuple(str(one) for one in nightly.problems[:_LATEST]),
+        problems=tuple(str(problem) for problem in nightly.problems[:_LATEST]),
     )
 
 
@@ -133,9 +133,9 @@ def _others(nights: Sequence[Night], main: str | None) -> Iterator[ModuleCharts]
 def _lead(nights: Sequence[Night], steps: int) -> str:
     if len(nights) < 2:
         return "This is the first night; the next ones are held against it."
-    said = units.plural(steps, "figure came to another level", "figures came to another level")
+    message = units.plural(steps, "figure came to another level", "figures came to another level")
     how_many = units.plural(len(nights), "night")
-    return f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {said}."
+    return f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {message}."
 
 
 def _moment(night: Night) -> str:
@@ -144,12 +144,12 @@ def _moment(night: Night) -> str:
 
 
 def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
-    modules = dict.fromkeys(name for one in nights for name in one.figures)
+    modules = dict.fromkeys(name for night in nights for name in night.figures)
     return [
         (module, figure, step)
         for module in modules
         for figure in _CHARTS
-        for step in steps_in([one.figures.get(module, {}).get(figure) for one in nights])
+        for step in steps_in([night.figures.get(module, {}).get(figure) for night in nights])
     ]
 
 
@@ -174,10 +174,10 @@ def _written(figure: str, value: int) -> str:
 
 
 def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
-    made = []
+    charts = []
     for figure, title in _CHARTS.items():
-        values = [one.figures.get(main, {}).get(figure) for one in nights]
-        steps = {one.night for one in steps_in(values)}
+        values = [night.figures.get(main, {}).get(figure) for night in nights]
+        steps = {step.night for step in steps_in(values)}
         spots = [
             Spot(value, f"{_moment(night)}: {_written(figure, value)}", place in steps)
             for place, (night, value) in enumerate(zip(nights, values, strict=True))
@@ -185,8 +185,8 @@ def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
         ]
         curve = spot_curve(spots, title, partial(_written, figure))
         if curve:
-            made.append(Chart(title, Markup(curve)))  # noqa: S704 - made by us, escaped there
-    return made
+            charts.append(Chart(title, Markup(curve)))  # noqa: S704 - made by us, escaped there
+    return charts
 
 
 def _address(nightly: Nightly, night: Night) -> str:
@@ -203,9 +203,9 @@ def nights_table(nights: Sequence[Night]) -> Table:
         *(Column(title, _kind(figure)) for figure, title in _CHARTS.items()),
     )
     rows = [
-        [_moment(one), words.short_name(name), *(found.get(figure) for figure in _CHARTS)]
-        for one in reversed(nights)
-        for name, found in one.figures.items()
+        [_moment(night), words.short_name(name), *(item.get(figure) for figure in _CHARTS)]
+        for night in reversed(nights)
+        for name, item in night.figures.items()
     ]
     return Table(columns, rows, empty="No night yet.")
 

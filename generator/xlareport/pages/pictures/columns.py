@@ -41,30 +41,30 @@ def columns(rows: Iterable[Seen], known: Known) -> Mapping[str, Any]:
     """
     names: list[str] = []
     looks, shapes, shades = Interned(), Interned(), Interned()
-    found: list[tuple[int, int, int]] = []
+    result: list[tuple[int, int, int]] = []
     arguments: list[str] = []
     for row in rows:
-        one = row.instruction
-        size = one.shape.element_count, one.shape.byte_size
-        shade = shade_of(one, known)
-        names.append(one.name)
-        arguments.append(argument_words(one))
-        found.append(
+        instruction = row.instruction
+        size = instruction.shape.element_count, instruction.shape.byte_size
+        shade = shade_of(instruction, known)
+        names.append(instruction.name)
+        arguments.append(argument_words(instruction))
+        result.append(
             (
                 looks.number(look(row)),
-                shapes.number((shape_line(one), *size)),
+                shapes.number((shape_line(instruction), *size)),
                 shades.number(_shade(shade)),
             )
         )
     return {
         "names": folded(names).listed(),
         "arguments": _arguments(arguments),
-        "look": [one for one, _, _ in found],
-        "shape": [one for _, one, _ in found],
-        "shade": [one for _, _, one in found],
-        "looks": [list(one) for one in looks.values],
-        "shapes": [list(one) for one in shapes.values],
-        "shades": [list(one) for one in shades.values],
+        "look": [number for number, _, _ in result],
+        "shape": [number for _, number, _ in result],
+        "shade": [number for _, _, number in result],
+        "looks": [list(value) for value in looks.values],
+        "shapes": [list(value) for value in shapes.values],
+        "shades": [list(value) for value in shades.values],
     }
 
 
@@ -81,13 +81,13 @@ def short(part: float | None) -> float | None:
 
 def look(row: Seen) -> tuple[str, str, str, str]:
     """Return opcode, the kind of a fusion, the colour, and the attribute that is worth a line."""
-    one = row.instruction
-    said = "".join(attribute_words(one))
+    instruction = row.instruction
+    message = "".join(attribute_words(instruction))
     return (
-        one.opcode,
-        one.attributes.get("kind", ""),
-        family(one, row.module, fused=row.fused),
-        said,
+        instruction.opcode,
+        instruction.attributes.get("kind", ""),
+        family(instruction, row.module, fused=row.fused),
+        message,
     )
 
 
@@ -99,10 +99,10 @@ def _arguments(words: list[str]) -> list[Any]:
     return [folded(list(known.values)).listed(), numbers]
 
 
-def argument_words(one: Instruction) -> str:
+def argument_words(instruction: Instruction) -> str:
     """Return the number of a parameter, a short constant, or which element is taken."""
-    argument = one.argument or one.attributes.get("index", "")
-    known = one.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
+    argument = instruction.argument or instruction.attributes.get("index", "")
+    known = instruction.opcode in _WITH_ARGUMENT and len(argument) <= _LONGEST_ARGUMENT
     return argument if known else ""
 
 

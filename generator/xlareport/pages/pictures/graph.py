@@ -47,7 +47,11 @@ def graph_payloads(
     """
     module = snapshot.hlo
     computations = list(fitting(module))
-    placed = [_Placed(one, line) for one in computations for line in one.instructions]
+    placed = [
+        _Placed(computation, line)
+        for computation in computations
+        for line in computation.instructions
+    ]
     yield payload(key, _index(snapshot, computations, known))
     costs = cost.instructions if cost else {}
     for number, first in enumerate(range(0, len(placed), _PIECE)):
@@ -59,31 +63,38 @@ def graph_payloads(
 def fitting(module: HloModule) -> Iterator[Computation]:
     """Yield the entry, then the other computations as long as there is room."""
     room = _MOST
-    for one in sorted(module.computations, key=lambda one: one is not module.entry):
-        if len(one.instructions) <= room:
-            room -= len(one.instructions)
-            yield one
+    for computation in sorted(
+        module.computations, key=lambda computation: computation is not module.entry
+    ):
+        if len(computation.instructions) <= room:
+            room -= len(computation.instructions)
+            yield computation
 
 
 def _index(
     snapshot: ParsedSnapshot, computations: Sequence[Computation], known: Known
 ) -> dict[str, Any]:
     module = snapshot.hlo
-    numbers = {one.name: number for number, one in enumerate(computations)}
+    numbers = {computation.name: number for number, computation in enumerate(computations)}
     fused = _fused(computations)
-    lines = [line for one in computations for line in one.instructions]
+    lines = [line for computation in computations for line in computation.instructions]
     seen = (
-        Seen(line, module, one.name in fused) for one in computations for line in one.instructions
+        Seen(line, module, computation.name in fused)
+        for computation in computations
+        for line in computation.instructions
     )
     return {
         "label": snapshot.stage.label,
         "text": snapshot.stage.key if snapshot.read_from.name.kind == "hlo-text" else None,
         "piece": _PIECE,
         "complete": len(computations) == len(module.computations),
-        "computations": [[one.name, len(one.instructions), summary(one)] for one in computations],
-        "inside": interned(_inside(one, module, fused) for one in computations),
-        "roots": [_position(one, one.root) for one in computations],
-        "operands": flat(used for one in computations for used in _operands(one)),
+        "computations": [
+            [computation.name, len(computation.instructions), summary(computation)]
+            for computation in computations
+        ],
+        "inside": interned(_inside(computation, module, fused) for computation in computations),
+        "roots": [_position(computation, computation.root) for computation in computations],
+        "operands": flat(used for computation in computations for used in _operands(computation)),
         "controls": dict(_controls(computations)),
         "calls": dict(_calls(lines, numbers)),
         **columns(seen, known),
@@ -102,8 +113,8 @@ def _fused(computations: Iterable[Computation]) -> frozenset[str]:
     """Return the names of the computations that fusions call."""
     return frozenset(
         name
-        for one in computations
-        for line in one.instructions
+        for computation in computations
+        for line in computation.instructions
         if line.opcode == "fusion"
         for _, name in line.called
     )
@@ -111,8 +122,10 @@ def _fused(computations: Iterable[Computation]) -> frozenset[str]:
 
 def _position(computation: Computation, wanted: Instruction | None) -> int | None:
     """Return where an instruction stands in its computation; None for none."""
-    found = (place for place, one in enumerate(computation.instructions) if one is wanted)
-    return next(found, None)
+    result = (
+        place for place, instruction in enumerate(computation.instructions) if instruction is wanted
+    )
+    return next(result, None)
 
 
 def _operands(computation: Computation) -> Iterator[list[int | str]]:
@@ -121,9 +134,9 @@ def _operands(computation: Computation) -> Iterator[list[int | str]]:
     A negative distance is below; `3#1` is element 1 of a tuple. Names that do not exist are left
     out.
     """
-    places = {one.name: place for place, one in enumerate(computation.instructions)}
-    for place, one in enumerate(computation.instructions):
-        yield list(distances(one.operands, place, places))
+    places = {instruction.name: place for place, instruction in enumerate(computation.instructions)}
+    for place, instruction in enumerate(computation.instructions):
+        yield list(distances(instruction.operands, place, places))
 
 
 def distances(
@@ -140,21 +153,21 @@ def distances(
 def _controls(computations: Iterable[Computation]) -> Iterator[tuple[int, list[int]]]:
     """Yield what has to run before an instruction, by the numbers of both."""
     first = 0
-    for one in computations:
-        places = {line.name: place for place, line in enumerate(one.instructions, first)}
-        for place, line in enumerate(one.instructions, first):
+    for computation in computations:
+        places = {line.name: place for place, line in enumerate(computation.instructions, first)}
+        for place, line in enumerate(computation.instructions, first):
             if "control-predecessors" in line.attributes_text:
                 names = control_predecessors(line)
                 yield place, [places[name] for name in names if name in places]
-        first += len(one.instructions)
+        first += len(computation.instructions)
 
 
 def _calls(
     lines: Iterable[Instruction], numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, list[tuple[str, int]]]]:
     """Yield what an instruction calls: attributes and the numbers of computations."""
-    for place, one in enumerate(lines):
-        called = [(attribute, numbers[name]) for attribute, name in one.called if name in numbers]
+    for place, line in enumerate(lines):
+        called = [(attribute, numbers[name]) for attribute, name in line.called if name in numbers]
         if called:
             yield place, called
 
@@ -165,15 +178,15 @@ def _details(
     costs: Mapping[tuple[str, str], InstructionCost],
 ) -> dict[str, Any]:
     """Return lines in parts, shapes, op_names, sources and the costs of one run, in columns."""
-    lines = [one.instruction for one in placed]
+    lines = [placed.instruction for placed in placed]
     lengths, parts = flat(map(_parts, lines))
-    found = (costs.get((one.computation.name, one.instruction.name)) for one in placed)
+    result = (costs.get((placed.computation.name, placed.instruction.name)) for placed in placed)
     return {
         "lines": [lengths, folded(parts).listed()],
-        "shapes": interned(_cut(one.shape.text) for one in lines),
-        "scopes": interned(one.metadata.op_name for one in lines),
-        "sources": interned(source_words(one, module) for one in lines),
-        "figures": interned(_figures(one) for one in found),
+        "shapes": interned(_cut(line.shape.text) for line in lines),
+        "scopes": interned(line.metadata.op_name for line in lines),
+        "sources": interned(source_words(line, module) for line in lines),
+        "figures": interned(_figures(cost) for cost in result),
     }
 
 
@@ -181,30 +194,32 @@ def _times(
     placed: Sequence[_Placed], module: str, known: Known, times: Mapping[str, OpTime]
 ) -> dict[str, Any]:
     """Return what was measured of them, and in which module; nothing where none ran."""
-    found = interned(_time(one.instruction.name, known, times) for one in placed)
-    return {} if found[0] in ([], [None]) else {"times": found, "module": module}
+    result = interned(_time(placed.instruction.name, known, times) for placed in placed)
+    return {} if result[0] in ([], [None]) else {"times": result, "module": module}
 
 
 def _time(name: str, known: Known, times: Mapping[str, OpTime]) -> tuple[Any, ...] | None:
     """Return count, seconds in total, own and on average, part of all runs, first microsecond."""
-    one = times.get(name)
-    if one is None:
+    op_time = times.get(name)
+    if op_time is None:
         return None
-    seconds = (short(each * PICOSECOND) for each in (one.total, one.own, one.mean))
-    return (one.count, *seconds, short(known.time.get(name)), one.first / 1_000_000)
+    seconds = (short(each * PICOSECOND) for each in (op_time.total, op_time.own, op_time.mean))
+    return (op_time.count, *seconds, short(known.time.get(name)), op_time.first / 1_000_000)
 
 
 def _figures(cost: InstructionCost | None) -> tuple[Any, ...] | None:
     return (cost.flops, cost.bytes_accessed, cost.executions, cost.grade) if cost else None
 
 
-def _parts(one: Instruction) -> list[str]:
+def _parts(instruction: Instruction) -> list[str]:
     """Return the line as written, cut before each attribute where that gives the line again."""
-    attributes = [f"{name}={value}" for name, value in one.attributes.items()]
-    head = one.text[: len(one.text) - len(one.attributes_text)].removesuffix(", ")
+    attributes = [f"{name}={value}" for name, value in instruction.attributes.items()]
+    head = instruction.text[
+        : len(instruction.text) - len(instruction.attributes_text)
+    ].removesuffix(", ")
     parts = [head, *attributes]
-    whole = ", ".join(parts) == one.text and len(one.text) <= _LONGEST_LINE
-    return parts if whole else [_cut(one.text)]
+    whole = ", ".join(parts) == instruction.text and len(instruction.text) <= _LONGEST_LINE
+    return parts if whole else [_cut(instruction.text)]
 
 
 def _cut(text: str) -> str:

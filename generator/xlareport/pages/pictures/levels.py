@@ -69,17 +69,17 @@ def snapshot_levels(
         return Levels(levels[0], (), ())
     numbers = list(_bundles(levels))
     requests = tuple(
-        PictureRequest(one.target, (one.drawing,), f"{key}-{number}")
-        for one, number in zip(levels, numbers, strict=True)
-        if number >= 0 and one.drawing.groups
+        PictureRequest(level.target, (level.drawing,), f"{key}-{number}")
+        for level, number in zip(levels, numbers, strict=True)
+        if number >= 0 and level.drawing.groups
     )
-    missing = sum(len(one.drawing.nodes) for one in levels) >= CHEAP and not every
+    missing = sum(len(level.drawing.nodes) for level in levels) >= CHEAP and not every
     index = {
         "graph": graph,
-        "targets": folded([one.target for one in levels]).listed(),
-        "titles": folded([_title(one, module.name) for one in levels]).listed(),
+        "targets": folded([level.target for level in levels]).listed(),
+        "titles": folded([_title(level, module.name) for level in levels]).listed(),
         "in": numbers,
-        "up": [-1 if one.parent is None else one.parent for one in levels],
+        "up": [-1 if level.parent is None else level.parent for level in levels],
         "note": _NOTE if missing else "",
     }
     values = {key: index, f"{key}-where": _where(module, levels)}
@@ -120,8 +120,12 @@ class _Shelf:
 
 def _where(module: HloModule, levels: Sequence[LevelPicture]) -> list[int]:
     """Return the picture of each instruction, in the order of the graph."""
-    found = whereabouts(module, levels)
-    places = (found.get(line.name, -1) for one in fitting(module) for line in one.instructions)
+    result = whereabouts(module, levels)
+    places = (
+        result.get(line.name, -1)
+        for computation in fitting(module)
+        for line in computation.instructions
+    )
     return [number for place, run in groupby(places) for number in (place, sum(1 for _ in run))]
 
 
@@ -142,7 +146,7 @@ class _Placed:
 
     def __init__(self, module: HloModule) -> None:
         self._module = module
-        every = [line for one in fitting(module) for line in one.instructions]
+        every = [line for computation in fitting(module) for line in computation.instructions]
         counts = Counter(line.name for line in every)
         self._places: Mapping[str, tuple[int, Instruction]] = {
             line.name: (place, line) for place, line in enumerate(every) if counts[line.name] == 1
@@ -153,10 +157,12 @@ class _Placed:
         name = (node.target or "").removeprefix("i=")
         if name not in self._places or node.id != name or node.family == "dashed":
             return None
-        place, one = self._places[name]
-        usual = lines(one, self._module, ())
+        place, instruction = self._places[name]
+        usual = lines(instruction, self._module, ())
         operands = list(_operand_lines(node.lines))
-        if one.opcode == "constant" or [*usual[:-1], *operands, usual[-1]] != list(node.lines):
+        if instruction.opcode == "constant" or [*usual[:-1], *operands, usual[-1]] != list(
+            node.lines
+        ):
             return None
         return [place, operands, node.badge, node.shape]
 

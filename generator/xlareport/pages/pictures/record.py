@@ -21,11 +21,11 @@ def picture_record(drawing: Drawing, layout: Layout) -> Record:
     """Return one picture; what is as usual at the end of a row is left out."""
     record = _shown(drawing, map(_node_row, drawing.nodes))
     record["size"] = [round(layout.width), round(layout.height)]
-    record["boxes"] = [_corners(one) for one in layout.nodes]
-    record["curves"] = [_steps(one) for one in layout.edges]
+    record["boxes"] = [_corners(node) for node in layout.nodes]
+    record["curves"] = [_steps(edge) for edge in layout.edges]
     if drawing.groups:
-        record["groups"] = [_group_row(one) for one in drawing.groups]
-        record["frames"] = [_corners(one) for one in layout.groups]
+        record["groups"] = [_group_row(group) for group in drawing.groups]
+        record["frames"] = [_corners(group) for group in layout.groups]
     return record
 
 
@@ -38,17 +38,17 @@ def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _unt
 
     `row` tells boxes that the page knows from a graph: its place there, lines, badge and form.
     """
-    known = (_graph_row(row(one)) or _node_row(one) for one in drawing.nodes)
+    known = (_graph_row(row(node)) or _node_row(node) for node in drawing.nodes)
     return _shown(drawing, known)
 
 
 def _shown(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
     """Return what a picture shows."""
-    places = {one.id: place for place, one in enumerate(drawing.nodes)}
+    places = {node.id: place for place, node in enumerate(drawing.nodes)}
     record: Record = {
         "title": drawing.title,
         "nodes": list(nodes),
-        "edges": [_edge_row(one, places) for one in drawing.edges],
+        "edges": [_edge_row(edge, places) for edge in drawing.edges],
     }
     if drawing.notes:
         record["notes"] = list(drawing.notes)
@@ -57,10 +57,10 @@ def _shown(drawing: Drawing, nodes: Iterable[list[Any]]) -> Record:
     return record
 
 
-def _graph_row(told: list[Any] | None) -> list[Any] | None:
-    if told is None:
+def _graph_row(value: list[Any] | None) -> list[Any] | None:
+    if value is None:
         return None
-    place, lines, badge, shape = told
+    place, lines, badge, shape = value
     return [place, *_short(lines or 0, badge or 0, 0 if shape == "rect" else shape)]
 
 
@@ -96,7 +96,7 @@ def _group_row(group: Group) -> list[Any]:
 
 
 def _openings(opens: Sequence[Opening]) -> list[str] | int:
-    return list(chain(*((one.target, one.words) for one in opens))) or 0
+    return list(chain(*((opening.target, opening.words) for opening in opens))) or 0
 
 
 def _shade(shade: Shade) -> list[Any] | int:
@@ -108,7 +108,7 @@ def _shade(shade: Shade) -> list[Any] | int:
     ]
     if shade.time is not None:
         row.append(short(shade.time))
-    return row if any(one not in (None, 0) for one in row) else 0
+    return row if any(item not in (None, 0) for item in row) else 0
 
 
 def _short(*row: Any) -> list[Any]:
@@ -125,10 +125,10 @@ def _corners(box: Rectangle) -> list[int]:
 
 def _steps(curve: Iterable[Point]) -> list[int]:
     """Return the start of a curve and its steps, x and y in turn."""
-    found: list[int] = []
+    steps: list[int] = []
     x = y = 0
     for point in curve:
         to_x, to_y = round(point[0]), round(point[1])
-        found += (to_x - x, to_y - y)
+        steps += (to_x - x, to_y - y)
         x, y = to_x, to_y
-    return found
+    return steps

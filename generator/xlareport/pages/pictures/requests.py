@@ -87,7 +87,7 @@ class PictureShelf:
         if name not in self._known:
             if self._boxes > _BOXES_TOGETHER:
                 self._number, self._boxes = self._number + 1, 0
-            self._boxes += sum(len(one.nodes) for one in drawings)
+            self._boxes += sum(len(drawing.nodes) for drawing in drawings)
             self._known[name] = f"{navigation.pictures_key(self.slug)}-{self._number}"
         return self._known[name], name
 
@@ -120,11 +120,13 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -
     if first.hlo is last.hlo:
         title = "The only snapshot that could be read"
         wanted = [_Wanted(slug, "only", title, first, is_final=True)]
-    drawn = [_overview(one, known if one.is_final else NOTHING, choice) for one in wanted]
+    drawn = [_overview(wanted, known if wanted.is_final else NOTHING, choice) for wanted in wanted]
     return Pictures(
-        tuple(view for one in drawn for view in one.views),
-        tuple(sorted((it for one in drawn for it in one.requests), key=lambda it: it.bundle)),
-        tuple(file for one in drawn for file in one.payloads),
+        tuple(view for pictures in drawn for view in pictures.views),
+        tuple(
+            sorted((it for pictures in drawn for it in pictures.requests), key=lambda it: it.bundle)
+        ),
+        tuple(file for pictures in drawn for file in pictures.payloads),
     )
 
 
@@ -136,13 +138,13 @@ def step_pictures_of(change: StepChange, shelf: PictureShelf) -> StepPictures | 
         return None
     if drawings is None:
         return None
-    others = tuple(one.pair for one in drawings.places)
+    others = tuple(place.pair for place in drawings.places)
     at = shelf.take(tuple(chain(drawings.pair, *others)))
     before, after = _sides(at, 0, drawings.pair)
     places = []
-    for number, one in enumerate(drawings.places, 1):
-        first, second = _sides(at, number, one.pair)
-        places.append({"name": one.name, "line": one.line, "before": first, "after": second})
+    for number, place in enumerate(drawings.places, 1):
+        first, second = _sides(at, number, place.pair)
+        places.append({"name": place.name, "line": place.line, "before": first, "after": second})
     bundle, name = at
     request = PictureRequest(name, drawings.pair, bundle, others=others)
     return StepPictures(before, after, drawings.pair[1].left_out, tuple(places), request)
@@ -156,9 +158,9 @@ def _sides(at: tuple[str, str], number: int, pair: Pair) -> list[dict[str, Any]]
             "key": key,
             "name": name,
             "place": 2 * number + place,
-            "alt": _alt(f"{side} the step", one),
+            "alt": _alt(f"{side} the step", drawing),
         }
-        for place, (side, one) in enumerate(zip(_SIDES, pair, strict=True))
+        for place, (side, drawing) in enumerate(zip(_SIDES, pair, strict=True))
     ]
 
 
@@ -174,26 +176,28 @@ def told(pictures: StepPictures | None, note: str) -> dict[str, Any]:
 
 def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
     """Yield the files of pictures that were drawn."""
-    for bundle, together in groupby(results, key=lambda one: one.request.bundle):
+    for bundle, together in groupby(results, key=lambda result: result.request.bundle):
         if bundle:
-            pictures = {one.request.key: _records(one) for one in together}
+            pictures = {
+                picture_result.request.key: _records(picture_result) for picture_result in together
+            }
             yield payload_file(bundle, {"pictures": pictures})
             continue
-        for one in together:
-            key = one.request.key
-            yield payload_file(key, {"pictures": _records(one)})
+        for picture_result in together:
+            key = picture_result.request.key
+            yield payload_file(key, {"pictures": _records(picture_result)})
 
 
-def _records(one: PictureResult) -> list[Record]:
+def _records(picture_result: PictureResult) -> list[Record]:
     """Return the pictures that are looked at together; the page lays the others out."""
-    others = (level_record(drawing) for drawing in chain(*one.request.others))
-    return [*starmap(picture_record, one.placed), *others]
+    others = (level_record(drawing) for drawing in chain(*picture_result.request.others))
+    return [*starmap(picture_record, picture_result.placed), *others]
 
 
 def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
     """Yield pictures as .svg files, which show themselves without a page and its script."""
-    for one in results:
-        yield _plain_file(one.request), one.svgs[0]
+    for result in results:
+        yield _plain_file(result.request), result.svgs[0]
 
 
 def _plain_file(request: PictureRequest) -> str:
@@ -211,9 +215,9 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
     )
     drawing = Drawing("Not drawn", (), notes=words, has_legend=False)
     placed = (drawing, layered_layout(drawing))
-    for one in requests:
-        many = len(one.drawings) + sum(map(len, one.others))
-        yield PictureResult(replace(one, others=()), (placed,) * many, words[0])
+    for request in requests:
+        many = len(request.drawings) + sum(map(len, request.others))
+        yield PictureResult(replace(request, others=()), (placed,) * many, words[0])
 
 
 def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:

@@ -35,18 +35,18 @@ _UNKNOWN = "gray"
 
 def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterator[Payload]:
     """Yield the file with the runs that are shown; none where of no run every event is known."""
-    names = sorted({one.instruction for step in times.steps for one in step.bars if one.count == 1})
+    names = sorted({bar.instruction for step in times.steps for bar in step.bars if bar.count == 1})
     places = {name: place for place, name in enumerate(names)}
-    found = instructions_by_name(module)
-    known = {name: found[name][1] for name in names if name in found}
-    colours = {name: family(one, module) for name, one in known.items()}
+    result = instructions_by_name(module)
+    known = {name: result[name][1] for name in names if name in result}
+    colours = {name: family(instruction, module) for name, instruction in known.items()}
     levels, scopes = _scopes(known)
     used = {colours.get(name, _UNKNOWN) for name in names}
     value = {
         "page": navigation.address(navigation.module_page(slug)),
         "steps": [
-            _step(one, _title(one, word, len(times.runs)), places)
-            for one, word in zip(times.steps, _WORDS, strict=False)
+            _step(step, _title(step, word, len(times.runs)), places)
+            for step, word in zip(times.steps, _WORDS, strict=False)
         ],
         "instructions": [
             [
@@ -57,7 +57,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
             ]
             for name in names
         ],
-        "families": [one for one in words_by_kind()["families"].items() if one[0] in used],
+        "families": [item for item in words_by_kind()["families"].items() if item[0] in used],
         "scopes": scopes,
     }
     key = navigation.timeline_key(slug)
@@ -66,10 +66,10 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
 
 def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:
     """Return the colours of scopes and their words, as pictures have them."""
-    shades = {name: shade_of(one, NOTHING) for name, one in known.items()}
+    shades = {name: shade_of(instruction, NOTHING) for name, instruction in known.items()}
     nodes = tuple(Box(name, (), "white", shade=shade) for name, shade in shades.items())
-    found = [one for one in scales(Drawing("", nodes)) if one.mode == "scope"]
-    return (found[0].levels, list(found[0].words.values())) if found else ({}, ())
+    result = [scale for scale in scales(Drawing("", nodes)) if scale.mode == "scope"]
+    return (result[0].levels, list(result[0].words.values())) if result else ({}, ())
 
 
 def _step(step: Timeline, title: str, places: Mapping[str, int]) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def _step(step: Timeline, title: str, places: Mapping[str, int]) -> dict[str, An
         "title": title,
         "start": step.start / _MICROSECOND,
         "length": step.length / _MICROSECOND,
-        "lanes": [[one.thread, one.depth] for one in step.lanes],
-        "bars": [_bar(one, places) for one in step.bars],
+        "lanes": [[lane.thread, lane.depth] for lane in step.lanes],
+        "bars": [_bar(bar, places) for bar in step.bars],
         "merged": step.merged,
         "left_out": step.left_out,
     }

@@ -51,45 +51,48 @@ def clustered(
 
     `reasons` are what the framework's log says of operations, by their names.
     """
-    found: dict[frozenset[str], ClusteredGraph] = {}
+    clustered_graphs: dict[frozenset[str], ClusteredGraph] = {}
     for graph in graphs:
-        units_of = frozenset(one.unit for one in graph.nodes if one.unit)
+        units_of = frozenset(node.unit for node in graph.nodes if node.unit)
         if units_of:
-            found.setdefault(units_of, _graph(graph, report, reasons))
-    return tuple(found.values())[:_GRAPHS]
+            clustered_graphs.setdefault(units_of, _graph(graph, report, reasons))
+    return tuple(clustered_graphs.values())[:_GRAPHS]
 
 
 def _graph(graph: FrameworkGraph, report: ReportView, reasons: Mapping[str, str]) -> ClusteredGraph:
     inside: dict[str, list[GraphNode]] = defaultdict(list)
-    for one in graph.nodes:
-        inside[one.unit].append(one)
-    outside = [one for one in inside.pop("", []) if one.op not in _PLUMBING]
+    for node in graph.nodes:
+        inside[node.unit].append(node)
+    outside = [graph_node for graph_node in inside.pop("", []) if graph_node.op not in _PLUMBING]
     return ClusteredGraph(
         path=graph.path,
         clusters=tuple(
             Cluster(name, _modules(name, report), _counted(nodes)) for name, nodes in inside.items()
         ),
-        outside=tuple(Outside(one.name, one.op, _reason(one, reasons)) for one in outside),
+        outside=tuple(
+            Outside(graph_node.name, graph_node.op, _reason(graph_node, reasons))
+            for graph_node in outside
+        ),
     )
 
 
 def _reason(node: GraphNode, reasons: Mapping[str, str]) -> str:
-    said = reasons.get(node.name)
-    if said is not None:
-        return f"TensorFlow's log: {said}"
+    message = reasons.get(node.name)
+    if message is not None:
+        return f"TensorFlow's log: {message}"
     return _TEXT if node.has_text else _NOT_TOLD
 
 
 def _modules(unit: str, report: ReportView) -> tuple[str, ...]:
     """Return the modules of a cluster; TensorFlow appends to its name."""
     return tuple(
-        one.key
-        for one in report.modules
-        if one.name.startswith(unit) and not one.name[len(unit) : len(unit) + 1].isalnum()
+        module.key
+        for module in report.modules
+        if module.name.startswith(unit) and not module.name[len(unit) : len(unit) + 1].isalnum()
     )
 
 
 def _counted(nodes: Sequence[GraphNode]) -> str:
-    counts = Counter(one.op for one in nodes)
+    counts = Counter(node.op for node in nodes)
     shown = ", ".join(f"{name} ({count})" for name, count in counts.most_common(_KINDS))
     return f"{units.plural(len(nodes), 'operation')}: {shown}"

@@ -50,7 +50,9 @@ class SearchIndex:
     def scopes(self) -> tuple[str, ...]:
         """Return the outermost scopes of the framework's ops, those of most ops first."""
         counts = Counter(
-            "/".join(one.split("/")[:_SCOPE_DEPTH]) for one in self.op_names if "/" in one
+            "/".join(op_name.split("/")[:_SCOPE_DEPTH])
+            for op_name in self.op_names
+            if "/" in op_name
         )
         return tuple(name for name, _ in counts.most_common(_SCOPES))
 
@@ -59,13 +61,13 @@ def touched(change: StepChange) -> Touched:
     """Count what a step did by opcode; another opcode for the same work is one gone, one new."""
     counts: dict[str, list[int]] = {}
     for place, changes in enumerate((change.added, change.removed, change.modified)):
-        for one in changes:
-            for opcode, what in _told(one, place):
+        for this_change in changes:
+            for opcode, what in _told(this_change, place):
                 counts.setdefault(opcode, [0, 0, 0])[what] += 1
     return Touched(
-        {name: (one[0], one[1], one[2]) for name, one in counts.items()},
-        tuple(sorted({one.after.instruction for one in change.added if one.after})),
-        tuple(sorted({one.before.instruction for one in change.removed if one.before})),
+        {name: (count[0], count[1], count[2]) for name, count in counts.items()},
+        tuple(sorted({change.after.instruction for change in change.added if change.after})),
+        tuple(sorted({change.before.instruction for change in change.removed if change.before})),
         tuple(sorted(_names(change.modified))),
     )
 
@@ -80,35 +82,35 @@ def _told(change: Change, place: int) -> Iterable[tuple[str, int]]:
 
 
 def _names(changes: Sequence[Change]) -> set[str]:
-    places = (place for one in changes for place in (one.before, one.after))
-    return {one.instruction for one in places if one is not None}
+    places = (place for change in changes for place in (change.before, change.after))
+    return {place.instruction for place in places if place is not None}
 
 
 def search_index(modules: Sequence[HloModule]) -> SearchIndex:
     """Index the snapshots of a module."""
-    found = SearchIndex()
+    search_index = SearchIndex()
     computations = _computations(modules)
     for computation, span in computations.items():
-        _widen(found.computations, computation.name, span)
+        _widen(search_index.computations, computation.name, span)
     origins: dict[str, tuple[Span, Instruction, HloModule]] = {}
-    for one, span in _instructions(computations).items():
-        _add(found, one, span)
-        if one.attributes_text:
-            known = origins.get(one.attributes_text)
+    for instruction, span in _instructions(computations).items():
+        _add(search_index, instruction, span)
+        if instruction.attributes_text:
+            known = origins.get(instruction.attributes_text)
             wider = _joined(known[0], span) if known else span
-            origins[one.attributes_text] = (wider, one, modules[span[0]])
-    for span, one, module in origins.values():
-        _add_origin(found, one, span, module)
-    return found
+            origins[instruction.attributes_text] = (wider, instruction, modules[span[0]])
+    for span, this_instruction, module in origins.values():
+        _add_origin(search_index, this_instruction, span, module)
+    return search_index
 
 
 def _computations(modules: Sequence[HloModule]) -> dict[Computation, Span]:
     """Return each distinct computation with its span."""
     spans: dict[Computation, Span] = {}
     for number, module in enumerate(modules):
-        for one in module.computations:
-            first, _ = spans.get(one, (number, number))
-            spans[one] = (first, number)
+        for computation in module.computations:
+            first, _ = spans.get(computation, (number, number))
+            spans[computation] = (first, number)
     return spans
 
 
@@ -116,30 +118,35 @@ def _instructions(computations: Mapping[Computation, Span]) -> dict[Instruction,
     """Return each distinct instruction with its span."""
     spans: dict[Instruction, Span] = {}
     for computation, span in computations.items():
-        for one in computation.instructions:
-            known = spans.get(one)
-            spans[one] = _joined(known, span) if known else span
+        for instruction in computation.instructions:
+            known = spans.get(instruction)
+            spans[instruction] = _joined(known, span) if known else span
     return spans
 
 
-def _add(index: SearchIndex, one: Instruction, span: Span) -> None:
-    _widen(index.instructions, one.name, span)
-    if one.name in index.instructions and index.instructions[one.name][1] == span[1]:
-        index.codes[one.name] = one.opcode
-    _widen(index.opcodes, one.opcode, span)
-    _widen(index.shapes, one.shape.text, span)
+def _add(index: SearchIndex, instruction: Instruction, span: Span) -> None:
+    _widen(index.instructions, instruction.name, span)
+    if (
+        instruction.name in index.instructions
+        and index.instructions[instruction.name][1] == span[1]
+    ):
+        index.codes[instruction.name] = instruction.opcode
+    _widen(index.opcodes, instruction.opcode, span)
+    _widen(index.shapes, instruction.shape.text, span)
 
 
-def _add_origin(index: SearchIndex, one: Instruction, span: Span, module: HloModule) -> None:
+def _add_origin(
+    index: SearchIndex, instruction: Instruction, span: Span, module: HloModule
+) -> None:
     """Add the framework's op and the line of source; the module knows the stack frames."""
-    _widen(index.op_names, one.metadata.op_name, span)
-    place = place_of(one, module)
+    _widen(index.op_names, instruction.metadata.op_name, span)
+    place = place_of(instruction, module)
     if place is not None:
         _widen(index.sources, place.text, span)
 
 
-def _joined(one: Span, other: Span) -> Span:
-    return min(one[0], other[0]), max(one[1], other[1])
+def _joined(value: Span, other: Span) -> Span:
+    return min(value[0], other[0]), max(value[1], other[1])
 
 
 def _widen(spans: dict[str, Span], value: str, span: Span) -> None:

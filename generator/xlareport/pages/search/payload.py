@@ -51,8 +51,8 @@ def searched(
         return Searched()
     index = search_index(modules)
     key = navigation.search_key(slug)
-    made = payload_file(key, _module(index, stages, steps))
-    return Searched((made,), index.scopes())
+    result = payload_file(key, _module(index, stages, steps))
+    return Searched((result,), index.scopes())
 
 
 def _module(
@@ -73,15 +73,15 @@ def _module(
         "computation": _named(
             _first(sorted(index.computations, key=_parted)), index.computations, spans
         ),
-        **{kind: _listed(found, spans) for kind, found in plain},
+        **{kind: _listed(item, spans) for kind, item in plain},
     }
-    told = [[place, one.opcodes, *_changed(one, places)] for place, one in steps]
+    result = [[place, touched.opcodes, *_changed(touched, places)] for place, touched in steps]
     return {
-        "stages": [[one.key, one.label, int(one.has_text)] for one in stages],
+        "stages": [[stage.key, stage.label, int(stage.has_text)] for stage in stages],
         "kinds": kinds,
         "spans": list(spans.values),
         "codes": list(codes.values),
-        "steps": told,
+        "steps": result,
         "complete": len(names) == len(index.instructions),
     }
 
@@ -99,7 +99,7 @@ def _parted(name: str) -> tuple[str, int]:
     return name, -1
 
 
-def _named(names: Sequence[str], found: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
+def _named(names: Sequence[str], value: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
     """Write names as stems, how many names each has, and distances between their numbers."""
     stems: dict[str, int] = {}
     numbers: list[int] = []
@@ -115,18 +115,18 @@ def _named(names: Sequence[str], found: Mapping[str, Span], spans: Interned) -> 
         "stems": list(stems),
         "counts": list(stems.values()),
         "numbers": numbers,
-        "spans": [spans.number(found[name]) for name in names],
+        "spans": [spans.number(value[name]) for name in names],
     }
 
 
 def _listed(found: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
     values = _first(sorted(found))
-    return {"values": values, "spans": [spans.number(found[one]) for one in values]}
+    return {"values": values, "spans": [spans.number(found[value]) for value in values]}
 
 
-def _changed(one: Touched, places: Mapping[str, int]) -> Iterator[list[int]]:
+def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]:
     """Yield the numbers of the names that a step added, removed and changed, as distances."""
-    for names in (one.added, one.removed, one.changed):
+    for names in (touched.added, touched.removed, touched.changed):
         known = sorted(places[name] for name in names if name in places)
         yield [place - before for before, place in zip([0, *known], known, strict=False)]
 
@@ -142,8 +142,8 @@ def search_front(
     )
     views = [report.modules[place] for place in order]
     own = [
-        [] if one.same_as else summaries[place].opcodes
-        for one, place in zip(views, order, strict=True)
+        [] if view.same_as else summaries[place].opcodes
+        for view, place in zip(views, order, strict=True)
     ]
     return {
         "modules": [
@@ -160,10 +160,10 @@ def search_front(
         "opcodes": _holders([[name for name, _ in some] for some in own]),
         "scopes": _holders([scopes[place] for place in order]),
         "findings": [
-            [number, one.title]
+            [number, finding.title]
             for number, view in enumerate(views)
             if view.same_as is None
-            for one in view.findings
+            for finding in view.findings
         ],
         "files": len(report.files),
     }
@@ -171,8 +171,8 @@ def search_front(
 
 def _holders(values: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     """Return the numbers of the modules that have a value."""
-    found: dict[str, list[int]] = {}
+    holders: dict[str, list[int]] = {}
     for number, some in enumerate(values):
-        for one in some:
-            found.setdefault(one, []).append(number)
-    return found
+        for text in some:
+            holders.setdefault(text, []).append(number)
+    return holders

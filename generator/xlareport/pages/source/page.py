@@ -58,40 +58,41 @@ class SourcePage:
 
 def source_page(
     view: ModuleView,
-    found: SourceReport,
+    source: SourceReport,
     seconds: float | None,
 ) -> SourcePage:
     """Make the page of one module; `seconds` is the least time of the whole module."""
     return SourcePage(
         name=words.short_name(view.name),
-        lead=_lead(found),
-        unplaced=_unplaced(found, seconds),
+        lead=_lead(source),
+        unplaced=_unplaced(source, seconds),
         table_key=navigation.table_key(view.slug, "lines"),
-        has_stablehlo=found.has_stablehlo,
-        has_source=any(one.excerpt for one in found.lines),
-        lines=tuple(_line(one, seconds) for one in found.lines[:_SHOWN]),
-        more=max(0, found.count - _SHOWN),
+        has_stablehlo=source.has_stablehlo,
+        has_source=any(line.excerpt for line in source.lines),
+        lines=tuple(_line(line, seconds) for line in source.lines[:_SHOWN]),
+        more=max(0, source.count - _SHOWN),
     )
 
 
 def source_tables(
-    view: ModuleView, found: SourceReport, seconds: float | None
+    view: ModuleView, source: SourceReport, seconds: float | None
 ) -> Mapping[str, Table]:
     """Return the table of all lines by its key."""
-    return {navigation.table_key(view.slug, "lines"): _table(found, seconds)}
+    return {navigation.table_key(view.slug, "lines"): _table(source, seconds)}
 
 
-def _lead(found: SourceReport) -> str:
-    files = len({one.place.file for one in found.lines})
+def _lead(source: SourceReport) -> str:
+    files = len({line.place.file for line in source.lines})
     return (
-        f"{units.plural(found.count, 'line')} of {units.plural(files, 'file')} became this module. "
+        f"{units.plural(source.count, 'line')} of {units.plural(files, 'file')} became this "
+        "module. "
         "Which line made an instruction is what the framework wrote into the dump; of a stack of "
         "calls the innermost line outside of installed packages counts."
     )
 
 
-def _unplaced(found: SourceReport, seconds: float | None) -> str:
-    nothing = found.unplaced
+def _unplaced(source: SourceReport, seconds: float | None) -> str:
+    nothing = source.unplaced
     if not nothing.instructions:
         return ""
     part = f" ({units.share(nothing.seconds / seconds)} of the least time)" if seconds else ""
@@ -101,52 +102,54 @@ def _unplaced(found: SourceReport, seconds: float | None) -> str:
     )
 
 
-def _line(one: SourceLine, seconds: float | None) -> LineView:
+def _line(source_line: SourceLine, seconds: float | None) -> LineView:
     return LineView(
-        place=one.place.short,
-        path=one.place.file,
-        function=one.place.function,
-        summary=_summary(one, seconds),
+        place=source_line.place.short,
+        path=source_line.place.file,
+        function=source_line.place.function,
+        summary=_summary(source_line, seconds),
         excerpt=tuple(
-            CodeLine(number, text[:_LONGEST], number == one.place.line)
-            for number, text in one.excerpt
+            CodeLine(number, text[:_LONGEST], number == source_line.place.line)
+            for number, text in source_line.excerpt
         ),
-        stablehlo=tuple(text[:_LONGEST] for text in one.stablehlo[:_OPERATIONS]),
-        more_stablehlo=one.stablehlo_count - len(one.stablehlo[:_OPERATIONS]),
-        before=tuple(text[:_LONGEST] for text in one.before[:_OPERATIONS]),
-        more_before=one.before_count - len(one.before[:_OPERATIONS]),
-        became=tuple(_became(each) for each in one.became[:_OPERATIONS]),
-        more_became=one.became_count - len(one.became[:_OPERATIONS]),
+        stablehlo=tuple(text[:_LONGEST] for text in source_line.stablehlo[:_OPERATIONS]),
+        more_stablehlo=source_line.stablehlo_count - len(source_line.stablehlo[:_OPERATIONS]),
+        before=tuple(text[:_LONGEST] for text in source_line.before[:_OPERATIONS]),
+        more_before=source_line.before_count - len(source_line.before[:_OPERATIONS]),
+        became=tuple(_became(each) for each in source_line.became[:_OPERATIONS]),
+        more_became=source_line.became_count - len(source_line.became[:_OPERATIONS]),
     )
 
 
-def _summary(one: SourceLine, seconds: float | None) -> str:
-    said = []
-    if seconds and one.cost.seconds:
-        said.append(f"{units.share(one.cost.seconds / seconds)} of the least time")
-    if one.cost.flops:
-        said.append(units.quantity(one.cost.flops, "flop"))
-    if one.cost.bytes_accessed:
-        said.append(f"{units.byte_size(one.cost.bytes_accessed)} moved")
-    if one.peak_bytes:
-        said.append(f"{units.byte_size(one.peak_bytes)} at the peak")
-    return ", ".join(said) or "nothing that costs"
+def _summary(source_line: SourceLine, seconds: float | None) -> str:
+    result = []
+    if seconds and source_line.cost.seconds:
+        result.append(f"{units.share(source_line.cost.seconds / seconds)} of the least time")
+    if source_line.cost.flops:
+        result.append(units.quantity(source_line.cost.flops, "flop"))
+    if source_line.cost.bytes_accessed:
+        result.append(f"{units.byte_size(source_line.cost.bytes_accessed)} moved")
+    if source_line.peak_bytes:
+        result.append(f"{units.byte_size(source_line.peak_bytes)} at the peak")
+    return ", ".join(result) or "nothing that costs"
 
 
-def _became(one: Became) -> tuple[str, str]:
-    alone = len(one.operations) == 1 and one.operations[0][1] == 1
-    return f"%{one.instruction}", one.operations[0][0] if alone else _opcodes(one.operations)
+def _became(became: Became) -> tuple[str, str]:
+    alone = len(became.operations) == 1 and became.operations[0][1] == 1
+    return f"%{became.instruction}", became.operations[0][0] if alone else _opcodes(
+        became.operations
+    )
 
 
-def _opcodes(found: Sequence[tuple[str, int]]) -> str:
-    shown = [name if count == 1 else f"{count:,} {name}" for name, count in found[:_OPCODES]]
+def _opcodes(value: Sequence[tuple[str, int]]) -> str:
+    shown = [name if count == 1 else f"{count:,} {name}" for name, count in value[:_OPCODES]]
     more = (
-        f" and {units.plural(len(found) - _OPCODES, 'more kind')}" if len(found) > _OPCODES else ""
+        f" and {units.plural(len(value) - _OPCODES, 'more kind')}" if len(value) > _OPCODES else ""
     )
     return ", ".join(shown) + more
 
 
-def _table(found: SourceReport, seconds: float | None) -> Table:
+def _table(source: SourceReport, seconds: float | None) -> Table:
     columns = (
         Column("Line"),
         Column("Function"),
@@ -163,24 +166,24 @@ def _table(found: SourceReport, seconds: float | None) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            one.place.short,
-            one.place.function,
-            _names(one.became, one.became_count),
-            one.cost.seconds * 1e6,
-            one.cost.seconds / seconds if seconds else None,
-            one.cost.flops,
-            one.cost.bytes_accessed,
-            one.peak_bytes,
-            one.stablehlo_count if found.has_stablehlo else None,
-            one.before_count or None,
-            one.cost.instructions,
-            one.place.file,
+            line.place.short,
+            line.place.function,
+            _names(line.became, line.became_count),
+            line.cost.seconds * 1e6,
+            line.cost.seconds / seconds if seconds else None,
+            line.cost.flops,
+            line.cost.bytes_accessed,
+            line.peak_bytes,
+            line.stablehlo_count if source.has_stablehlo else None,
+            line.before_count or None,
+            line.cost.instructions,
+            line.place.file,
         ]
-        for one in found.lines
+        for line in source.lines
     ]
     return Table(columns, rows)
 
 
 def _names(became: Sequence[Became], count: int) -> str:
-    shown = ", ".join(f"%{one.instruction}" for one in became[:3])
+    shown = ", ".join(f"%{became.instruction}" for became in became[:3])
     return f"{shown} and {count - 3:,} more" if count > 3 else shown

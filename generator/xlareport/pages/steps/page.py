@@ -43,18 +43,20 @@ def steps_page(view: ModuleView) -> StepsPage:
 
 def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
     """Return the list of steps as the page script takes it."""
-    read = [one for one in summary.stages if one.instructions is not None]
+    read = [stage for stage in summary.stages if stage.instructions is not None]
     return {
         "module": summary.display_name,
         "slug": summary.files.slug,
-        "tree": list(_ranges(pipeline_tree([one.stage for one in read], _identical(read)))),
-        "steps": [_step(one) for one in read],
+        "tree": list(
+            _ranges(pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
+        ),
+        "steps": [_step(snapshot) for snapshot in read],
         "hidden_note": "Snapshots that are the same as the one before are folded away.",
     }
 
 
 def _identical(read: Sequence[SnapshotSummary]) -> list[bool]:
-    return [one.step is not None and not one.step.changed for one in read[1:]]
+    return [snapshot.step is not None and not snapshot.step.changed for snapshot in read[1:]]
 
 
 def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
@@ -71,17 +73,17 @@ def _ranges(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
                 yield from _ranges(round_.parts)
 
 
-def _step(one: SnapshotSummary) -> dict[str, Any]:
-    stage, step = one.stage, one.step
+def _step(snapshot: SnapshotSummary) -> dict[str, Any]:
+    stage, step = snapshot.stage, snapshot.step
     return {
-        "id": one.key,
+        "id": snapshot.key,
         "label": stage.label,
         "pipeline": stage.pipeline,
         "after": stage.after,
         "before": stage.before,
         "changed": step.changed if step else None,
-        "instructions": one.instructions,
-        "computations": one.computations,
+        "instructions": snapshot.instructions,
+        "computations": snapshot.computations,
         "added": step.added if step else None,
         "removed": step.removed if step else None,
         "modified": step.modified if step else None,

@@ -32,8 +32,8 @@ def step_payload(
         "headline": change.headline,
         "account": list(change.account),
         "certain": certain,
-        "groups": [_group(one) for one in change.groups],
-        "opcodes": [list(one) for one in change.opcode_delta],
+        "groups": [_group(group) for group in change.groups],
+        "opcodes": [list(item) for item in change.opcode_delta],
         "pictures": pictures,
         "diff": diff_payload(diff, change.renumbered, lines or StoredLines()),
     }
@@ -41,9 +41,9 @@ def step_payload(
 
 def mentioned(story: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of instructions that a story's sentences and examples name, without `%`."""
-    said = [story["headline"], *story["account"]]
-    said += [words for group in story["groups"] for words in _words(group["examples"][0])]
-    return tuple(dict.fromkeys(name for words in said for name in _NAME.findall(words)))
+    result = [story["headline"], *story["account"]]
+    result += [words for group in story["groups"] for words in _words(group["examples"][0])]
+    return tuple(dict.fromkeys(name for words in result for name in _NAME.findall(words)))
 
 
 def _words(example: Mapping[str, Any]) -> Iterator[str]:
@@ -57,8 +57,8 @@ def _group(group: ChangeGroup) -> dict[str, Any]:
         "label": _LABELS[group.kind],
         "title": _title(group),
         "count": group.count,
-        "grade": str(max((one.grade for one in group.examples), key=_SURENESS.index)),
-        "examples": [_example(one) for one in group.examples],
+        "grade": str(max((example.grade for example in group.examples), key=_SURENESS.index)),
+        "examples": [_example(example) for example in group.examples],
     }
 
 
@@ -118,7 +118,7 @@ def _example(change: Change) -> dict[str, Any]:
 def _names(change: Change, place: Place | None, *kinds: Kind) -> str | list[str] | None:
     """Return the name; of a fusion or inlined call, those of what it took in or set free."""
     if change.kind in kinds and change.members:
-        shown = [f"%{one.instruction}" for one in change.members[:_MEMBERS]]
+        shown = [f"%{member.instruction}" for member in change.members[:_MEMBERS]]
         more = len(change.members) - _MEMBERS
         return [*shown, f"and {more:,} more"] if more > 0 else shown
     return f"%{place.instruction}" if place else None

@@ -60,16 +60,16 @@ def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) ->
     total = sum(len(lines) for _, lines in hunks)
     shown = list(_first(hunks))
     lines = [line for _, some in shown for line in some]
-    told = _Lines(stored)
-    before = [told.number(one.text) for one in lines if one.sign != "+"]
-    after = [told.number(_after(one)) for one in lines if one.sign in "+~"]
+    result = _Lines(stored)
+    before = [result.number(line.text) for line in lines if line.sign != "+"]
+    after = [result.number(_after(line)) for line in lines if line.sign in "+~"]
     return {
         "hunks": [len(some) for _, some in shown],
         "titles": folded([title for title, _ in shown]).listed(),
         "signs": "".join(line.sign for line in lines),
         "before": _steps(before),
         "after": _steps(after),
-        **told.value(),
+        **result.value(),
         "total": total,
         "shown": len(lines),
         "note": _note(max(renumbered, diff.renumbered if diff else 0)),
@@ -80,9 +80,9 @@ _Titled = tuple[str, Sequence[DiffLine]]
 
 
 def _hunks(computations: Sequence[ComputationDiff]) -> Iterator[_Titled]:
-    for one in computations:
-        names = dict.fromkeys(name for name in (one.before, one.after) if name)
-        for hunk in one.hunks:
+    for computation in computations:
+        names = dict.fromkeys(name for name in (computation.before, computation.after) if name)
+        for hunk in computation.hunks:
             yield " → ".join(names), hunk.lines
 
 

@@ -47,14 +47,14 @@ def kept_texts(files: ModuleFiles) -> KeptTexts:
     if not has_texts(files):
         return KeptTexts()
     payloads = tuple(_payloads(navigation.texts_key(files.slug), store, named))
-    return KeptTexts(payloads, store.lines, frozenset(one.path for one in store.texts))
+    return KeptTexts(payloads, store.lines, frozenset(text.path for text in store.texts))
 
 
 def _payloads(
     key: str, store: TextStore, named: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the index of the texts, and the chunks; the index tells the first line of each."""
-    records = [[*_record(one), *name] for one, name in zip(store.texts, named, strict=True)]
+    records = [[*_record(text), *name] for text, name in zip(store.texts, named, strict=True)]
     starts = [0, *accumulate(len(chunk.lines) for chunk in store.chunks)][:-1]
     yield payload_file(key, {"texts": records, "chunks": starts})
     for number, chunk in enumerate(store.chunks):
@@ -67,15 +67,15 @@ def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
 
     A snapshot is named by its stage, another text by its path.
     """
-    told: set[str] = set()
+    result: set[str] = set()
     for stage in files.stages:
-        for one in stage.readable():
-            if one.name.kind == "hlo-text":
-                told.add(one.path)
-                yield one, stage.key, stage.label
-    for one in files.artifacts:
-        if _is_text(one) and one.entry.size <= _LARGEST and one.path not in told:
-            yield one, one.path, one.path.rpartition("/")[2]
+        for this_artifact in stage.readable():
+            if this_artifact.name.kind == "hlo-text":
+                result.add(this_artifact.path)
+                yield this_artifact, stage.key, stage.label
+    for artifact in files.artifacts:
+        if _is_text(artifact) and artifact.entry.size <= _LARGEST and artifact.path not in result:
+            yield artifact, artifact.path, artifact.path.rpartition("/")[2]
 
 
 def _is_text(artifact: Artifact) -> bool:
