@@ -10,12 +10,13 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.fitted_profiles import count_runs
+from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.retraces import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source
-from xlareport.pages.facts import Analysed, Dump, with_runs
-from xlareport.pages.module_work import work_on
 from xlareport.profiles import watch
 from xlareport.report import name_files
 
@@ -77,17 +78,17 @@ def opened(place: Path, *, anonymous: bool) -> Iterator[Source]:
         yield source
 
 
-def analysed(source: Source) -> Analysed:
+def analysed(source: Source) -> AnalyzedDump:
     """Analyse a dump in this process, without pages."""
     artifacts = name_files(source)
     grouped = group(artifacts)
-    results = tuple(work_on(one, None, pages=False) for one in grouped.modules)
+    results = map(outline_module, grouped.modules)
     watched = watch(source, ())
-    dump = Dump(source.name, tuple(artifacts), grouped, source.problems)
-    return Analysed(dump, tuple(with_runs(results, watched.modules)))
+    modules = tuple(count_runs(results, watched.modules))
+    return AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, modules)
 
 
-def in_order_of(plain: Analysed, hidden: Analysed) -> list[ModuleSummary]:
+def in_order_of(plain: AnalyzedDump, hidden: AnalyzedDump) -> list[ModuleSummary]:
     """Sort the modules of a renamed dump like the original ones, whose files keep their order.
 
     A trace is not renamed: what it told of the original modules is told of these.
@@ -95,7 +96,7 @@ def in_order_of(plain: Analysed, hidden: Analysed) -> list[ModuleSummary]:
     places = {path: place for place, one in enumerate(plain.summaries) for path in _paths(one)}
     true = {
         other.path: places.get(one.path, 0)
-        for one, other in zip(plain.dump.artifacts, hidden.dump.artifacts, strict=True)
+        for one, other in zip(plain.artifacts, hidden.artifacts, strict=True)
     }
     found = sorted(hidden.summaries, key=lambda one: min(true[path] for path in _paths(one)))
     return [

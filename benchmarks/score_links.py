@@ -44,7 +44,7 @@ def found_links(label: Label, known: list[Pair]) -> Found | None:
         return None
     with opened(place, anonymous=False) as source:
         made = analysed(source)
-        graphs, _ = read_graphs(made.dump.grouped.others)
+        graphs, _ = read_graphs(made.grouped.others)
     names = {one.files.key: one.display_name for one in made.summaries}
     found = [(one, (names[one.source], names[one.target])) for one in links(made.summaries, graphs)]
     possible = [one for one in known if _is_there(one, list(names.values()))]

@@ -11,6 +11,7 @@ from pathlib import Path
 from xlareport.analysis.compare.comparison import Comparison, Sketched, compare_modules
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.pairing import pair_modules
+from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import group
 from xlareport.dump.source import Source, open_source
@@ -39,10 +40,10 @@ from xlareport.pages.compare.timing import (
     with_timings,
 )
 from xlareport.pages.compare.views import CompareView, compare_view
-from xlareport.pages.facts import Analysed, Dump, report_view
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
 from xlareport.profiles import watch
+from xlareport.records.build import build_report
 from xlareport.records.report import DumpView, ProblemView
 from xlareport.report import BuildOptions, check_apart, name_files
 from xlareport.runtime.errors import UnwritableOutputError
@@ -214,8 +215,9 @@ def _side(source: Source | BareReport, options: BuildOptions, progress: Progress
         met[one.key] = result
         progress(what, done, len(grouped.modules))
     results = [met[one.key] for one in grouped.modules]
-    dump = Dump(source.name, tuple(artifacts), grouped, source.problems)
-    report = report_view(Analysed(dump, tuple(one.result for one in results)), options.marker)
+    analyses = tuple(one.analysis for one in results)
+    dump = AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, analyses)
+    report = build_report(dump, options.marker)
     main = report.main.module if report.main else None
     return _Side(tuple(one.sketched for one in results), report.dump, main, report.problems)
 

@@ -14,6 +14,9 @@ from itertools import chain
 from pathlib import Path
 
 from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.fitted_profiles import assign_profiles
+from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.classify import classify
@@ -21,18 +24,9 @@ from xlareport.dump.duplicates import twins
 from xlareport.dump.filename import DumpName
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
-from xlareport.pages.assembly import site_files
-from xlareport.pages.facts import (
-    Analysed,
-    Dump,
-    report_view,
-    with_clocks,
-    with_problems,
-    with_runs,
-)
+from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.module.duplicate import Payloads, twin_result, twin_texts
-from xlareport.pages.module_parts import Parts
-from xlareport.pages.module_work import ModuleResult, given_up, work_on
+from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering import take_compiled
@@ -41,6 +35,7 @@ from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
 from xlareport.profiles import ProfiledModules, watch, without_module
 from xlareport.program import ParsedModule, read_module
+from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportView
 from xlareport.runtime.errors import (
     InputInsideOutputError,
@@ -49,6 +44,7 @@ from xlareport.runtime.errors import (
     UnreadableInputError,
     UnwritableOutputError,
 )
+from xlareport.runtime.faults import Faults
 from xlareport.runtime.garbage_collection import rare_collections
 from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.runtime.progress import ProgressCallback, silent
@@ -172,21 +168,23 @@ def _build(
         reading = begin_reading(source, options, workers, progress, pages=True)
         early = studio.draw(_early(reading, options.pictures))
         drawn = list(picture_files(early))
-        analysed = analyse(reading, options.limits)
-        report = report_view(analysed, options.marker)
-        parts = Parts(analysed.dump.name)
-        picture = parts.make("The picture of the program", partial(_picture, report, options), None)
-        wanted, others = _wanted(analysed, report, options.pictures)
+        analyzed = analyze(reading, options.limits)
+        outputs = [result.output for result in reading.in_order()]
+        report = build_report(analyzed, options.marker)
+        faults = Faults(analyzed.name)
+        picture = faults.attempt(
+            "The picture of the program", partial(_picture, report, options), None
+        )
+        wanted, others = _wanted(outputs, report, options.pictures)
         program = [picture] if picture else []
         late = studio.draw([*wanted, *program])
         rest = picture_files(chain(late, left_out(others, options.pictures)))
-        again = studio.again([*_of_main(analysed, report), *program])
+        again = studio.again([*_of_main(outputs, report), *program])
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = nights_of(report, options.history, options.out) if options.history else None
         pictures = chain(drawn, rest, plain_files(again))
-        files = site_files(
-            analysed, report, pictures, picture, workers, parts=parts, nightly=nightly
-        )
+        site = SiteInput(analyzed, outputs, report, pictures, picture, nightly)
+        files = site_files(site, workers, faults)
         write_sources(options.out, files)
     said = ""
     if options.html:
@@ -195,7 +193,7 @@ def _build(
         progress(_BUILDING, 1, 1)
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
-    return Built(with_problems(report, parts.problems), said)
+    return Built(with_problems(report, faults.problems), said)
 
 
 def _picture(report: ReportView, options: BuildOptions) -> PictureRequest | None:
@@ -206,29 +204,29 @@ def _early(reading: DumpReading, choice: PictureChoice) -> Iterator[PictureReque
     """Yield what can be drawn while modules are read: all, unless it hangs on their roles."""
     if choice != "main":
         for result in reading.results():
-            yield from result.requests
+            yield from result.output.requests
 
 
 def _wanted(
-    analysed: Analysed, report: ReportView, choice: PictureChoice
+    outputs: Sequence[ModuleOutput], report: ReportView, choice: PictureChoice
 ) -> tuple[list[PictureRequest], list[PictureRequest]]:
     """Return which pictures are drawn, and which are left out; equal ones of others once."""
     main = report.main.module if report.main else None
     wanted: list[PictureRequest] = []
     others: list[PictureRequest] = []
-    for result in analysed.results:
-        chosen = choice != "main" or result.summary.files.key == main
-        (wanted if chosen else others).extend(result.requests)
-    drawn = {one.place for one in wanted}
-    left = {one.place: one for one in others}
-    return wanted, [one for place, one in left.items() if place not in drawn]
+    for output, record in zip(outputs, report.modules, strict=True):
+        chosen = choice != "main" or record.key == main
+        (wanted if chosen else others).extend(output.requests)
+    drawn = {request.place for request in wanted}
+    left = {request.place: request for request in others}
+    return wanted, [request for place, request in left.items() if place not in drawn]
 
 
-def _of_main(analysed: Analysed, report: ReportView) -> Iterator[PictureRequest]:
+def _of_main(outputs: Sequence[ModuleOutput], report: ReportView) -> Iterator[PictureRequest]:
     """Yield what the page of the main program shows first; its layouts are kept by now."""
-    for one in analysed.results:
-        if report.main and one.summary.files.key == report.main.module:
-            yield from (request for request in one.requests if request.plain)
+    for output, record in zip(outputs, report.modules, strict=True):
+        if report.main and record.key == report.main.module:
+            yield from (request for request in output.requests if request.plain)
 
 
 def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> None:
@@ -288,8 +286,8 @@ def _one_of(
 def _report(source: Source, options: BuildOptions, progress: ProgressCallback) -> ReportView:
     with WorkerPool(options.jobs) as workers:
         reading = begin_reading(source, options, workers, progress, pages=False)
-        analysed = analyse(reading, options.limits)
-    return report_view(analysed, options.marker)
+        analyzed = analyze(reading, options.limits)
+    return build_report(analyzed, options.marker)
 
 
 def _main_program(source: Source, options: BuildOptions, progress: ProgressCallback) -> str:
@@ -325,19 +323,25 @@ def begin_reading(
     artifacts = name_files(source)
     grouped = with_slugs(group(artifacts), options.history)
     watched = watch(source, options.profiles, options.limits, progress)
-    work = partial(
-        work_on,
+    wanted = AnalysisOptions(
         marker=compile_marker(options.marker) if options.marker else None,
-        pages=pages,
-        pictures=options.pictures,
         cost_options=options.cost_options,
     )
+    pictures = options.pictures if pages else None
     same = twins(grouped.modules)
     own = [one for one in grouped.modules if one.key not in same]
     progress(_READING, 0, len(own))
     own.sort(key=lambda one: one.bytes, reverse=True)
     tasks = [
-        workers.submit(partial(work, times=watched.modules.get(one.name)), one, _process_died)
+        workers.submit(
+            partial(
+                process_module,
+                options=replace(wanted, times=watched.modules.get(one.name)),
+                pictures=pictures,
+            ),
+            one,
+            _process_died,
+        )
         for one in own
     ]
     again = {
@@ -349,20 +353,25 @@ def begin_reading(
     return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress)
 
 
-def analyse(reading: DumpReading, limits: Limits = LIMITS) -> Analysed:
-    """Wait for all modules and read what lies beside them."""
-    results = reading.in_order()
-    others = reading.grouped.others
+def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
+    """Wait for all modules and read the files that belong to none of them."""
+    modules = [result.analysis for result in reading.in_order()]
+    others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
-    watched = reading.watched
-    reasons, untold = read_reasons(others, limits) if graphs else ({}, ())
-    unjoined = without_module(watched, {one.name for one in reading.grouped.modules})
-    found = (*reading.source.problems, *problems, *watched.problems, *unjoined, *untold)
-    dump = Dump(reading.name, tuple(reading.artifacts), reading.grouped, found)
-    beside = {one.path: "read: clusters and links come from it" for one in graphs}
-    beside |= dict.fromkeys(watched.read, "read: measured times come from it")
-    timed = with_runs(with_clocks(results), watched.modules)
-    return Analysed(dump, tuple(timed), graphs, reasons, beside)
+    reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
+    unjoined = without_module(watched, {module.name for module in reading.grouped.modules})
+    side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
+    side_files |= dict.fromkeys(watched.read, "read: measured times come from it")
+    return AnalyzedDump(
+        name=reading.name,
+        artifacts=tuple(reading.artifacts),
+        grouped=reading.grouped,
+        problems=(*reading.source.problems, *problems, *watched.problems, *unjoined, *unread),
+        modules=tuple(assign_profiles(modules, watched.modules)),
+        graphs=graphs,
+        reasons=reasons,
+        side_files=side_files,
+    )
 
 
 def name_files(source: Source) -> list[Artifact]:
@@ -382,4 +391,5 @@ def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
 
 
 def _process_died(module: ModuleFiles) -> ModuleResult:
-    return given_up(module, "the process that read it died, perhaps out of memory")
+    reason = "the process that read it died, perhaps out of memory"
+    return ModuleResult(unreadable_module(module, reason))

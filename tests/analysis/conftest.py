@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.pages.module_work import work_on
 from xlareport.report import name_files
 
 Read = Callable[[str], HloModule]
@@ -29,7 +29,7 @@ def compiled(tmp_path: Path) -> Compile:
             place.write_text(f"HloModule {name}\n\nENTRY %main {{\n{body}\n}}\n")
         with open_source(tmp_path) as source:
             modules = group(name_files(source)).modules
-            return [work_on(one, None, pages=False).summary for one in modules]
+            return [outline_module(one).summary for one in modules]
 
     return summaries
 

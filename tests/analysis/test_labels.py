@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.fitted_profiles import count_runs
+from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.analysis.modules.ranking import main_guess, rank
 from xlareport.analysis.modules.roles import roles
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
-from xlareport.pages.facts import with_runs
-from xlareport.pages.module_work import work_on
 from xlareport.profiles import watch
 from xlareport.report import name_files
 from xlareport.side_files import read_graphs
@@ -45,8 +45,8 @@ def summaries_of(folder: Path) -> list[ModuleSummary]:
     with open_source(folder) as source:
         grouped = group(name_files(source))
         watched = watch(source, ())
-        results = [work_on(one, None, pages=False) for one in grouped.modules]
-        return [one.summary for one in with_runs(results, watched.modules)]
+        results = [outline_module(one) for one in grouped.modules]
+        return [one.summary for one in count_runs(results, watched.modules)]
 
 
 @pytest.mark.parametrize(("dump", "answers"), MAINS)

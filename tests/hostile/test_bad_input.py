@@ -395,7 +395,7 @@ def test_the_end_that_a_system_asks_for_removes_copies(dump: Path, tmp_path: Pat
         "def wait(*_, **__):\n"
         f"    open({str(tmp_path / 'told')!r}, 'w').close()\n"
         "    time.sleep(60)\n"
-        "report.analyse = wait\n"
+        "report.analyze = wait\n"
         f"sys.argv = ['xlareport', 'build', {str(dump)!r}, '--out', {str(tmp_path / 'out')!r}]\n"
         "cli.main()\n"
     )

@@ -14,9 +14,9 @@ from tests.parts import parts
 from xlareport.cli.build import command
 from xlareport.pages import assembly
 from xlareport.pages.coverage import page as coverage
-from xlareport.pages.module_parts import Parts
 from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.tables import table_file
+from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import value_of
 
 NO_PROBLEMS = coverage.problems_table(())
@@ -91,16 +91,16 @@ def test_a_fault_costs_a_page(
 @pytest.mark.parametrize(
     "function",
     [
-        "pages.facts.rank",
-        "pages.facts.main_guess",
-        "pages.facts.links",
-        "pages.facts.roles",
-        "pages.facts.retraces",
-        "pages.facts.eager_functions",
-        "pages.facts.ranks",
-        "pages.facts.relations.numbered_processes",
-        "pages.facts.with_findings",
-        "pages.facts.with_glance",
+        "analysis.dump.rank",
+        "analysis.dump.main_guess",
+        "analysis.dump.links",
+        "analysis.dump.roles",
+        "analysis.dump.retraces",
+        "analysis.dump.eager_functions",
+        "analysis.dump.ranks",
+        "analysis.dump.number_processes",
+        "records.build.with_findings",
+        "records.build.with_glance",
         "report.program_picture",
     ],
 )
@@ -135,18 +135,18 @@ def test_a_whole_site_with_a_page_that_failed(
 
 
 def test_the_plain_page_is_told_and_escaped() -> None:
-    parts = Parts("dump")
-    files = page_files(parts, "m/x.md", "<b>x", fail)
+    faults = Faults("dump")
+    files = page_files(faults, "m/x.md", "<b>x", fail)
     assert [path for path, _ in files] == ["m/x.md"]
     assert "&#60;purpose&#62;" in files[0][1]
     assert "<b>" not in files[0][1]
     assert 'href="../coverage.html#problems"' in html.unescape(files[0][1])
-    assert [one.path for one in parts.problems] == ["dump"]
+    assert [one.path for one in faults.problems] == ["dump"]
 
 
 def test_a_part_that_failed_says_so_in_its_place() -> None:
-    parts = Parts("dump")
-    (made,) = part_payloads(parts, "m/x.md?cost", "<b>x", fail)
+    faults = Faults("dump")
+    (made,) = part_payloads(faults, "m/x.md?cost", "<b>x", fail)
     assert made.key == "m/x/page-cost"
     value = value_of(made)
     assert PLAIN in value["html"]

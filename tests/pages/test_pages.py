@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from xlareport.analysis.module import unreadable_module
 from xlareport.analysis.modules.ranking import main_guess, rank
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
@@ -17,7 +18,6 @@ from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words, use_of
-from xlareport.pages.module_work import given_up
 from xlareport.pages.names.page import describe, names_page
 from xlareport.pages.navigation import address, module_page, step_address
 from xlareport.pages.pictures.requests import told
@@ -142,7 +142,7 @@ def test_a_dump_without_passes_proves_nothing_about_them() -> None:
 
 def summary(*paths: str, flags: tuple[FlagValue, ...] = ()) -> ModuleSummary:
     (files,) = group(artifacts(*paths)).modules
-    nothing = given_up(files, "nobody tried").summary
+    nothing = unreadable_module(files, "nobody tried").summary
     choices = tuple(OptionOrigin(one, "somebody", "exact", "") for one in flags)
     return replace(nothing, settings=choices)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.home.page import home_page, row
-from xlareport.pages.words import frameworks, journey, label, lead, many, short_name, sureness
+from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import (
     DumpView,
@@ -18,6 +18,7 @@ from xlareport.records.report import (
     RetraceGroupView,
     StageView,
 )
+from xlareport.records.sentences import sureness
 
 
 def stage(

@@ -9,7 +9,7 @@ from xlareport.cli.options import limited
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import say, say_json
-from xlareport.pages.words import sureness
+from xlareport.records.sentences import sureness
 from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits

@@ -1,21 +1,20 @@
 """The files of the site: pages from templates, payloads, pictures, report.json."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
+from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
-from xlareport.pages.facts import Analysed, with_problems
 from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary import lexicon
 from xlareport.pages.glossary.page import glossary_page, pass_names
 from xlareport.pages.home.answers import tell
 from xlareport.pages.home.page import home_page
 from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
-from xlareport.pages.module_parts import Parts
-from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
 from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
@@ -27,8 +26,10 @@ from xlareport.pages.search.payload import search_front
 from xlareport.pages.small_payloads import together
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
+from xlareport.records.build import with_problems
 from xlareport.records.report import ReportView
 from xlareport.records.report_json import report_json
+from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Task, WorkerPool
 from xlareport.storage.payloads import Payload, payload_file
 
@@ -39,47 +40,52 @@ File = tuple[str, str | bytes]
 """A path relative to site_src/ and the content."""
 
 
-def site_files(
-    analysed: Analysed,
-    report: ReportView,
-    drawn: Iterable[File],
-    picture: PictureRequest | None,
-    workers: WorkerPool,
-    *,
-    parts: Parts,
-    nightly: Nightly | None = None,
-) -> Iterator[File]:
-    """Yield every generated file of the site, those of the pictures that were `drawn` among them.
+@dataclass(frozen=True, slots=True)
+class SiteInput:
+    """All that the files of a site are made from."""
 
-    `picture` is that of the whole program.
+    dump: AnalyzedDump
+    outputs: Sequence[ModuleOutput]
+    """One for each module of the dump."""
+    report: ReportView
+    drawn: Iterable[File]
+    """Files of pictures."""
+    picture: PictureRequest | None
+    """That of the whole program."""
+    nightly: Nightly | None = None
 
-    Half of it are pages of modules, which workers make meanwhile. `parts` takes note of the pages
-    that could not be made; the coverage page and report.json come last, and tell of these.
+
+def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator[File]:
+    """Yield every generated file of the site.
+
+    Half of it are pages of modules, which workers make meanwhile. `faults` lists the pages that
+    could not be made; the coverage page and report.json come last, and name these.
     """
-    tasks = _begun(analysed, report, workers)
-    yield from _front(analysed, report, picture, parts, nightly=nightly)
-    for result in analysed.results:
-        yield from result.payloads
-    yield from drawn
+    dump, report = site.dump, site.report
+    tasks = _begun(dump, site.outputs, report, workers)
+    yield from _front(site, faults)
+    for output in site.outputs:
+        yield from output.payloads
+    yield from site.drawn
     columns: dict[str, Payload] = {}
     for task in tasks:
         shown = task.result()
-        parts.problems.extend(shown.problems)
+        faults.problems.extend(shown.problems)
         columns |= shown.columns
         yield from shown.files
     yield together(COLUMNS, columns.values())
-    yield from parts.payloads("The search", partial(_search, analysed, report))
-    look = navigation.PICTURE_LOOK
-    yield payload_file(look, picture_look())
-    covered = partial(_coverage, analysed, with_problems(report, parts.problems))
-    yield from page_files(parts, navigation.COVERAGE, "Coverage", covered)
-    whole = with_problems(report, parts.problems)
-    yield "report.json", report_json(whole)
+    yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
+    yield payload_file(navigation.PICTURE_LOOK, picture_look())
+    covered = partial(_coverage, dump, with_problems(report, faults.problems))
+    yield from page_files(faults, navigation.COVERAGE, "Coverage", covered)
+    yield "report.json", report_json(with_problems(report, faults.problems))
 
 
-def _search(analysed: Analysed, report: ReportView) -> Iterator[File]:
-    scopes = [one.scopes for one in analysed.results]
-    front = search_front(report, analysed.summaries, scopes)
+def _search(
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportView
+) -> Iterator[File]:
+    scopes = [output.scopes for output in outputs]
+    front = search_front(report, dump.summaries, scopes)
     yield payload_file(navigation.SEARCH, front)
 
 
@@ -90,108 +96,104 @@ def _trends(nightly: Nightly) -> Iterator[File]:
 
 
 def _begun(
-    analysed: Analysed, report: ReportView, workers: WorkerPool
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportView, workers: WorkerPool
 ) -> list[Task[Sequence[ModuleToShow], ModulesShown]]:
     """Have the pages of modules made, some at a time."""
-    slugs = [None, *(view.slug for view in report.modules), None]
+    slugs = [None, *(record.slug for record in report.modules), None]
     main = report.main.module if report.main else None
-    asked = [
+    shown = [
         ModuleToShow(
-            _to_show(result, is_main=view.key == main), view, slugs[place], slugs[place + 2]
+            ModuleResult(analysis, _needed(output, is_main=record.key == main)),
+            record,
+            slugs[place],
+            slugs[place + 2],
         )
-        for place, (result, view) in enumerate(zip(analysed.results, report.modules, strict=True))
+        for place, (analysis, output, record) in enumerate(
+            zip(dump.modules, outputs, report.modules, strict=True)
+        )
     ]
-    some = max(1, min(_TOGETHER, len(asked) // (4 * workers.jobs)))
-    chunks = [asked[first : first + some] for first in range(0, len(asked), some)]
-    made = partial(module_files, templates=compiled())
-    return [workers.submit(made, chunk, made) for chunk in chunks]
+    some = max(1, min(_TOGETHER, len(shown) // (4 * workers.jobs)))
+    chunks = [shown[first : first + some] for first in range(0, len(shown), some)]
+    work = partial(module_files, templates=compiled())
+    return [workers.submit(work, chunk, work) for chunk in chunks]
 
 
-def _to_show(result: ModuleResult, *, is_main: bool) -> ModuleResult:
+def _needed(output: ModuleOutput, *, is_main: bool) -> ModuleOutput:
     """Return what a page needs; only pictures of the main program are files of their own."""
-    pictures = result.pictures
+    pictures = output.pictures
     if not is_main:
-        pictures = tuple(replace(one, source="") for one in pictures)
-    return replace(result, payloads=(), requests=(), pictures=pictures)
+        pictures = tuple(replace(picture, source="") for picture in pictures)
+    return replace(output, payloads=(), requests=(), pictures=pictures)
 
 
-def _front(
-    analysed: Analysed,
-    report: ReportView,
-    picture: PictureRequest | None,
-    parts: Parts,
-    *,
-    nightly: Nightly | None,
-) -> Iterator[File]:
+def _front(site: SiteInput, faults: Faults) -> Iterator[File]:
     """Yield the pages about the dump as a whole, but that of what could not be read."""
-    home = partial(_home, analysed, report, nightly=nightly is not None)
-    program = partial(_program, analysed, report, picture)
+    dump, report, nightly = site.dump, site.report, site.nightly
     pages: list[tuple[str, str, Callable[[], Iterator[File]]]] = [
-        (navigation.HOME, "Home", home),
-        (navigation.MODULES, "Modules", partial(_modules, analysed, report)),
-        (navigation.NAMES, "Names", partial(_names, analysed)),
-        (navigation.GLOSSARY, "Glossary", partial(_glossary, analysed)),
-        (navigation.PROGRAM, "Program", program),
+        (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
+        (navigation.MODULES, "Modules", partial(_modules, dump, report)),
+        (navigation.NAMES, "Names", partial(_names, dump)),
+        (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
+        (navigation.PROGRAM, "Program", partial(_program, dump, report, site.picture)),
     ]
     if nightly:
         pages.append((navigation.TRENDS, "Over the nights", partial(_trends, nightly)))
     for source, title, make in pages:
-        yield from page_files(parts, source, title, make)
+        yield from page_files(faults, source, title, make)
 
 
-def _home(analysed: Analysed, report: ReportView, *, nightly: bool) -> Iterator[File]:
+def _home(dump: AnalyzedDump, report: ReportView, *, nightly: bool) -> Iterator[File]:
     main = report.main.module if report.main else None
-    found = home_findings(analysed, report)
-    told = tell(report, analysed)
-    home = home_page(report, analysed.settings_of(main), found, told, nightly=nightly)
+    found = home_findings(dump, report)
+    told = tell(report, dump)
+    home = home_page(report, dump.settings_of(main), found, told, nightly=nightly)
     yield navigation.HOME, render("home", home, "Home", wide=True)
 
 
-def _modules(analysed: Analysed, report: ReportView) -> Iterator[File]:
-    table = modules_page.modules_table(report, analysed.sizes)
+def _modules(dump: AnalyzedDump, report: ReportView) -> Iterator[File]:
+    table = modules_page.modules_table(report, dump.sizes)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report), "Modules")
     yield table_file("modules", table)
 
 
-def _names(analysed: Analysed) -> Iterator[File]:
-    dump = analysed.dump
-    used = instruction_names(analysed.summaries)
+def _names(dump: AnalyzedDump) -> Iterator[File]:
+    used = instruction_names(dump.summaries)
     names = names_page(dump.artifacts, dump.grouped.modules, used)
     yield navigation.NAMES, render("names", names, "Names")
 
 
-def _glossary(analysed: Analysed) -> Iterator[File]:
-    named = pass_names(analysed.summaries)
-    used = {opcode for one in analysed.summaries for opcode, _ in one.opcodes}
+def _glossary(dump: AnalyzedDump) -> Iterator[File]:
+    named = pass_names(dump.summaries)
+    used = {opcode for one in dump.summaries for opcode, _ in one.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
-    timed = {one.name for glance in _glances(analysed) for one in glance.passes}
+    timed = {one.name for glance in _glances(dump) for one in glance.passes}
     yield payload_file(lexicon.KEY, lexicon.lexicon({*named, *timed}))
 
 
 def _program(
-    analysed: Analysed, report: ReportView, picture: PictureRequest | None
+    dump: AnalyzedDump, report: ReportView, picture: PictureRequest | None
 ) -> Iterator[File]:
-    program = program_page(report, analysed.graphs, analysed.reasons, picture)
+    program = program_page(report, dump.graphs, dump.reasons, picture)
     yield navigation.PROGRAM, render("program", program, "Program")
     yield table_file(LINKS_TABLE, links_table(report))
 
 
-def _coverage(analysed: Analysed, report: ReportView) -> Iterator[File]:
-    artifacts = analysed.dump.artifacts
-    read = coverage.file_uses(analysed.dump.grouped.modules, _read_paths(analysed))
-    uses = {**read, **analysed.beside}
-    passes = coverage.passes_words(analysed.summaries)
+def _coverage(dump: AnalyzedDump, report: ReportView) -> Iterator[File]:
+    artifacts = dump.artifacts
+    read = coverage.file_uses(dump.grouped.modules, _read_paths(dump))
+    uses = {**read, **dump.side_files}
+    passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
     yield navigation.COVERAGE, render("coverage", covered, "Coverage", wide=True)
     yield table_file(coverage.FILES_TABLE, coverage.files_table(artifacts, report, uses))
     yield table_file(coverage.PROBLEMS_TABLE, coverage.problems_table(report.problems))
 
 
-def _glances(analysed: Analysed) -> Iterator[Overview]:
-    yield from (one.glance for one in analysed.results if one.glance)
+def _glances(dump: AnalyzedDump) -> Iterator[Overview]:
+    yield from (one.glance for one in dump.modules if one.glance)
 
 
-def _read_paths(analysed: Analysed) -> Iterator[str]:
-    for one in analysed.results:
+def _read_paths(dump: AnalyzedDump) -> Iterator[str]:
+    for one in dump.modules:
         yield from one.read
-    yield from {one.path for one in analysed.graphs}
+    yield from {one.path for one in dump.graphs}

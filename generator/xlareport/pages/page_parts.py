@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from xlareport.pages import navigation
-from xlareport.pages.module_parts import Parts
 from xlareport.pages.rendering import part_payload, render
+from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import Payload
 
 if TYPE_CHECKING:
@@ -29,37 +29,37 @@ class FaultyPage:
 
 
 def page_files(
-    parts: Parts,
+    faults: Faults,
     source: str,
     title: str,
     make: Callable[[], Iterable[Made]],
     head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, its tables among them; where that fails, a plain page."""
-    made = _made(parts, title, make)
+    made = _made(faults, title, make)
     if made is not None:
         return made
-    return [(source, render("faulty", _fault(parts, source, title, head), title, search=False))]
+    return [(source, render("faulty", _fault(faults, source, title, head), title, search=False))]
 
 
 def part_payloads(
-    parts: Parts, source: str, title: str, make: Callable[[], Iterable[Payload]]
+    faults: Faults, source: str, title: str, make: Callable[[], Iterable[Payload]]
 ) -> list[Payload]:
     """Return a part of a module's page, and its tables; where that fails, a plain part."""
-    made = _made(parts, title, make)
+    made = _made(faults, title, make)
     if made is not None:
         return made
-    return [part_payload(source, "fault", _fault(parts, source, title, None), title)]
+    return [part_payload(source, "fault", _fault(faults, source, title, None), title)]
 
 
-def _made(parts: Parts, title: str, make: Callable[[], Iterable[Made]]) -> list[Made] | None:
-    return parts.make(f'The page "{title}"', lambda: list(make()), None)
+def _made(faults: Faults, title: str, make: Callable[[], Iterable[Made]]) -> list[Made] | None:
+    return faults.attempt(f'The page "{title}"', lambda: list(make()), None)
 
 
-def _fault(parts: Parts, source: str, title: str, head: "ModuleHead | None") -> FaultyPage:
+def _fault(faults: Faults, source: str, title: str, head: "ModuleHead | None") -> FaultyPage:
     return FaultyPage(
         title,
-        parts.problems[-1].message,
+        faults.problems[-1].message,
         navigation.address(navigation.HOME, source),
         navigation.address(navigation.COVERAGE, source),
         head,

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.dump.module_names import explain_module
-from xlareport.knowledge.main_record import main_record
 from xlareport.records.report import EagerFunctionView, ModuleView, ReportView
 from xlareport.runtime import units
 
@@ -55,11 +53,6 @@ def label(module: ModuleView) -> str:
 
 _LONG = 48
 """Characters; names of TensorFlow are longer, those of other frameworks hardly ever."""
-
-HELPERS = frozenset(
-    {"one-op eager module", "cast or transfer", "random numbers", "copied-out autotuning piece"}
-)
-"""Roles of modules that nobody wrote as a program."""
 
 
 def many(report: ReportView) -> str:
@@ -193,59 +186,3 @@ def _missing(module: ModuleView, *, begins: bool, ends: bool) -> str:
     if ends or module.backend == "ipu":
         return told
     return f"{told} The compilation may have failed or been stopped."
-
-
-def meaning(guess: MainGuess) -> str:
-    """Say in a sentence or two how sure a guess is and where that is known from."""
-    if guess.by_rounds is not None:
-        return f"{_TIED_BY_LOOPS} {_SETTLES}"
-    if guess.tie:
-        return f"Nothing in the dump tells the first modules apart. {_SETTLES}"
-    if guess.alone and guess.unread:
-        return "One of the modules that could not be read may as well be the program."
-    if guess.alone:
-        return "No other module is there."
-    more = "" if guess.sureness == "clear" else f" {_SETTLES}"
-    return f"{_AHEAD[guess.sureness]} {_record(guess.sureness)}{more}"
-
-
-def _record(sureness: str) -> str:
-    """Say how often guesses were right: at first sight, and where the ranking was tuned."""
-    unseen, known = main_record()["unseen"], main_record()[sureness]
-    return (
-        f"Of {unseen.of} programs that it had never met, the ranking named {unseen.right}. Of "
-        f"{units.plural(known.of, 'guess', 'guesses')} like this on dumps whose program is known, "
-        f"{known.right} named it, but on some of those dumps the ranking was tuned."
-    )
-
-
-def decided() -> str:
-    """Say that a marker decided."""
-    return "It alone contains the marker."
-
-
-_AHEAD = {
-    "clear": "Much more speaks for it than for any other module.",
-    "likely": "More speaks for it than for any other module, but not by much.",
-}
-_TIED_BY_LOOPS = (
-    "How often a loop runs is not in the dump, and which module is the program depends on it."
-)
-_SETTLES = (
-    "A marker (--marker) would settle it, or a trace (*.trace.json.gz of a profiler) put beside "
-    "the dump."
-)
-
-
-def sureness(name: str) -> str:
-    """Say in a word or two how sure a guess is."""
-    return _SURENESS[name]
-
-
-_SURENESS = {
-    "clear": "a clear case",
-    "likely": "likely",
-    "tie": "a tie",
-    "only": "the only one that could be read",
-    "marker": "by the marker",
-}

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
-from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.retraces import Difference, RetraceGroup
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -45,13 +44,6 @@ def rank_views(found: Iterable[RankGroup]) -> tuple[RankGroupView, ...]:
         RankGroupView(one.name, _keys(one.members), _differences(one.differences), one.collectives)
         for one in found
     )
-
-
-def numbered_processes(summaries: Sequence[ModuleSummary]) -> dict[str, int | None]:
-    """Return the number of the process of each module, from 1, in the order of the modules."""
-    found = processes(summaries)
-    order = [one for one in dict.fromkeys(found.values()) if one is not None]
-    return {key: None if one is None else order.index(one) + 1 for key, one in found.items()}
 
 
 def eager_views(found: Iterable[EagerFunction]) -> tuple[EagerFunctionView, ...]:

@@ -6,6 +6,7 @@ that they cannot disagree. A figure that is not known is None, never 0.
 
 from dataclasses import dataclass
 
+from xlareport.analysis.code.module import CodeRecord
 from xlareport.records.cost import ExpenseView
 from xlareport.records.profile import MeasuredView
 
@@ -119,19 +120,6 @@ class FindingRecord:
     suggestion: str
     places: tuple[tuple[str, str], ...]
     """(computation, instruction), the first where to look first."""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeRecord:
-    """What a file of code was made from; one for each kernel in it."""
-
-    path: str
-    computation: str | None
-    """None where it is not known; `reason` says why."""
-    instruction: str | None
-    """None for a whole computation, or for the module."""
-    grade: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

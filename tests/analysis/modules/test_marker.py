@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis import module as module_analysis
+from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.modules import marker
 from xlareport.analysis.modules.marker import (
     BadMarkerError,
@@ -16,7 +18,6 @@ from xlareport.analysis.modules.marker import (
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
-from xlareport.pages import module_work
 from xlareport.report import name_files
 
 TEXT = """HloModule jit_f
@@ -91,11 +92,11 @@ def test_a_marker_given_up_costs_nothing_else(
     def ages(*_: object) -> None:
         raise SlowMarkerError
 
-    monkeypatch.setattr(module_work, "find_marker", ages)
+    monkeypatch.setattr(module_analysis, "find_marker", ages)
     path = tmp_path / "module_0001.x.before_optimizations.txt"
     path.write_text(TEXT)
     (files,) = group(name_files_of(tmp_path)).modules
-    result = module_work.work_on(files, re.compile("x"), pages=False)
+    result = module_analysis.outline_module(files, AnalysisOptions(re.compile("x")))
     assert result.marker is None
     assert result.summary.stages[0].instructions == 2
     assert [one.message for one in result.summary.problems if "--marker" in one.message]

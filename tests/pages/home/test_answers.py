@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.dump import AnalyzedDump
 from xlareport.dump.source import open_source
-from xlareport.pages.facts import Analysed, report_view
 from xlareport.pages.home.answers import Told, tell
 from xlareport.pages.home.page import home_page
-from xlareport.report import BuildOptions, analyse, begin_reading
+from xlareport.records.build import build_report
+from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
@@ -20,21 +21,21 @@ Teller = Callable[[str], tuple[Told, dict[str, str]]]
 
 
 @pytest.fixture(scope="module")
-def read(unpacked: Unpack) -> Callable[[str], Analysed]:
+def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
     @cache
-    def read_dump(name: str) -> Analysed:
+    def read_dump(name: str) -> AnalyzedDump:
         options = BuildOptions(pictures="none")
         with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
-            return analyse(begin_reading(source, options, workers, silent, pages=True))
+            return analyze(begin_reading(source, options, workers, silent, pages=True))
 
     return read_dump
 
 
 @pytest.fixture(scope="module")
-def told(read: Callable[[str], Analysed]) -> Teller:
+def told(read: Callable[[str], AnalyzedDump]) -> Teller:
     def tell_of(name: str) -> tuple[Told, dict[str, str]]:
         analysed = read(name)
-        found = tell(report_view(analysed), analysed)
+        found = tell(build_report(analysed), analysed)
         return found, {one.label: one.words.striptags() for one in found.answers}
 
     return tell_of
@@ -89,18 +90,18 @@ def test_one_module_has_no_others(told: Teller) -> None:
     assert said["Other modules"] == "None: it is the only module."
 
 
-def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], Analysed]) -> None:
+def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
-    empty = replace(report_view(analysed), main=None, modules=())
-    found = tell(empty, replace(analysed, results=()))
+    empty = replace(build_report(analysed), main=None, modules=())
+    found = tell(empty, replace(analysed, modules=()))
 
     assert found.answers == ()
     assert found.lead.startswith("No module was found")
 
 
-def test_the_card_says_why_without_points(read: Callable[[str], Analysed]) -> None:
+def test_the_card_says_why_without_points(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
-    page = home_page(report_view(analysed), ())
+    page = home_page(build_report(analysed), ())
 
     assert page.main is not None
     assert page.main.because.startswith("It ")

@@ -17,13 +17,13 @@ from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.charts import memory_curve, roofline
 from xlareport.pages.cost.page import expense_page, per_device
-from xlareport.pages.expense_facts import with_expense
 from xlareport.pages.expense_links import expense_sources
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.memory.page import memory_page
 from xlareport.pages.memory.tables import why
 from xlareport.pages.module.cost_parts import expense_pages
 from xlareport.program import read_module
+from xlareport.records.cost_of_module import with_expense
 from xlareport.records.report import FinalView, ModuleView
 
 Unpack = Callable[[str], Path]

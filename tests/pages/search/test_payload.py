@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps.step import step
-from xlareport.pages.module_work import work_on
+from xlareport.pages.module.work import process_module
 from xlareport.pages.search.index import search_index, touched
 from xlareport.pages.search.payload import Stage, searched
 from xlareport.program import ParsedModule
@@ -116,7 +117,7 @@ def test_steps_name_instructions_by_distances(module: ParsedModule) -> None:
 
 def test_each_module_of_a_report_has_one(unpacked: Unpack) -> None:
     module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
-    result = work_on(module.files, None, pages=True, pictures="none")
+    result = process_module(module.files, AnalysisOptions(), "none").output
     values = dict(read_payload(script) for _, script in result.payloads)
     index = values[f"m/{module.files.slug}/search"]
 

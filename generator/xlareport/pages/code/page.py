@@ -1,32 +1,11 @@
 """The page on what a module's instructions became: thunks, kernels, machine code, decisions."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.code.files import CodeLink
-from xlareport.analysis.code.units import ModuleCode
+from xlareport.analysis.code.module import CodeSummary
 from xlareport.pages import navigation, words
-from xlareport.pages.code.payload import MOST_UNITS
-from xlareport.records.report import CodeRecord, ModuleView
+from xlareport.records.report import ModuleView
 from xlareport.runtime import units
-
-
-@dataclass(frozen=True, slots=True)
-class CodeSummary:
-    """What the module's pages say of its code."""
-
-    units: int
-    """Instructions, computations and modules that have code or run by themselves."""
-    files: int
-    linked: int
-    """Files of which it is known what they were made from."""
-    thunks: int
-    links: tuple[CodeRecord, ...]
-    """Every file, for each of its kernels."""
-    names: frozenset[str]
-    """Of the instructions that the page shows."""
-    left_out: int
-    """Units beyond those that the page shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +52,3 @@ def code_words(summary: CodeSummary) -> str:
     if summary.left_out:
         said.append(f"{units.count(summary.left_out)} further instructions are left out here.")
     return " ".join(said)
-
-
-def summary_of(code: ModuleCode) -> CodeSummary:
-    """Return what the pages say of a module's code."""
-    return CodeSummary(
-        units=len(code.units),
-        files=len(code.links),
-        linked=len(code.links) - len(code.unlinked),
-        thunks=len(code.thunks),
-        links=tuple(record for one in code.links for record in _records(one)),
-        names=frozenset(one.place[1] for one in code.units[:MOST_UNITS]),
-        left_out=max(0, len(code.units) - MOST_UNITS),
-    )
-
-
-def _records(link: CodeLink) -> Iterator[CodeRecord]:
-    if not link.places:
-        yield CodeRecord(link.file.path, None, None, "guessed", link.reason)
-    for one in link.places:
-        name = one.instruction or None
-        yield CodeRecord(link.file.path, one.computation, name, one.grade, one.reason)

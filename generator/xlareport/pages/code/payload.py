@@ -7,6 +7,7 @@ from typing import Any
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.files import CodeFile, CodeLink
+from xlareport.analysis.code.module import MOST_UNITS
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
 from xlareport.analysis.modules.summarize import source_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -15,7 +16,6 @@ from xlareport.pages.code.texts import Shelf, cut_note, joined
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.storage.payloads import Payload, payload
 
-MOST_UNITS = 5_000
 MOST_THUNKS = 20_000
 _MOST_INSIDE = 50_000
 _MOST_WAITS = 50

@@ -7,8 +7,10 @@ from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import Divergence, Moment
 from xlareport.analysis.compare.forms import CodeDigests
 from xlareport.analysis.compare.pairing import Sketch
+from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import text_diff
@@ -16,13 +18,13 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
-from xlareport.pages.module_work import ModuleResult, given_up
 from xlareport.pages.pictures.requests import PictureShelf, step_pictures_of, told
 from xlareport.pages.small_payloads import NOTHING, Held, hold
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import ParsedModule, ParsedSnapshot, read_module
 from xlareport.runtime import units
+from xlareport.runtime.faults import describe_fault
 from xlareport.storage.payloads import payload
 
 _ACTOR = "The head"
@@ -36,7 +38,7 @@ _TUNED = frozenset({"backend_config"})
 class Met:
     """A module as a process of the comparison gives it back."""
 
-    result: ModuleResult
+    analysis: ModuleAnalysis
     sketched: Sketched
 
 
@@ -44,8 +46,8 @@ def meet(files: ModuleFiles) -> Met:
     """Read a module and sketch it; a fault costs this module and no other."""
     try:
         return _meet(files)
-    except Exception as error:  # noqa: BLE001 - as in module_work: no module costs the others
-        return unmet(files, f"a fault of xlareport ({type(error).__name__}: {error})")
+    except Exception as error:  # noqa: BLE001 - no module costs the others
+        return unmet(files, describe_fault(error))
 
 
 def _meet(files: ModuleFiles) -> Met:
@@ -54,10 +56,10 @@ def _meet(files: ModuleFiles) -> Met:
     summary = summarise(module, [None for _ in module.snapshots], cost)
     forms = CodeDigests()
     moments = tuple(_moment(one, forms) for one in module.snapshots)
-    result = ModuleResult(summary, None, module.read)
+    analysis = ModuleAnalysis(summary, read=module.read)
     settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
-    sketch = _sketch(module, result, moments, forms)
-    return Met(result, Sketched(summary, sketch, moments, settled, device=_device(module)))
+    sketch = _sketch(module, summary, moments, forms)
+    return Met(analysis, Sketched(summary, sketch, moments, settled, device=_device(module)))
 
 
 def _device(module: ParsedModule) -> str:
@@ -69,9 +71,9 @@ def _device(module: ParsedModule) -> str:
 
 def unmet(files: ModuleFiles, reason: str) -> Met:
     """Return what stands for a module that could not be read."""
-    result = given_up(files, reason)
+    analysis = unreadable_module(files, reason)
     sketch = Sketch(files.key, files.name, b"", b"", "", ())
-    return Met(result, Sketched(result.summary, sketch, (), b""))
+    return Met(analysis, Sketched(analysis.summary, sketch, (), b""))
 
 
 def _moment(one: ParsedSnapshot, forms: CodeDigests) -> Moment:
@@ -81,9 +83,8 @@ def _moment(one: ParsedSnapshot, forms: CodeDigests) -> Moment:
 
 
 def _sketch(
-    module: ParsedModule, result: ModuleResult, moments: tuple[Moment, ...], forms: CodeDigests
+    module: ParsedModule, summary: ModuleSummary, moments: tuple[Moment, ...], forms: CodeDigests
 ) -> Sketch:
-    summary = result.summary
     return Sketch(
         key=module.files.key,
         name=summary.display_name,
@@ -145,8 +146,8 @@ def contrast(task: ContrastTask) -> Contrast:
     """Lay both modules side by side where they first differ, and where they end."""
     try:
         return _contrast(task)
-    except Exception as error:  # noqa: BLE001 - as in module_work
-        return uncontrasted(task, f"a fault of xlareport ({type(error).__name__}: {error})")
+    except Exception as error:  # noqa: BLE001 - no module costs the others
+        return uncontrasted(task, describe_fault(error))
 
 
 def _contrast(task: ContrastTask) -> Contrast:

@@ -20,8 +20,8 @@ from xlareport.pages.compare.views import (
     ScopeTimeView,
     TimeChangeView,
 )
-from xlareport.pages.module_parts import fault
 from xlareport.program import read_module
+from xlareport.runtime.faults import describe_fault
 
 MOST = 2_000
 """Instructions of one module that are told; of more, those in between are left out."""
@@ -53,8 +53,8 @@ def timing(task: TimingTask) -> Timing:
     """Join both profiles; a fault costs this pair and no other."""
     try:
         return _timing(task)
-    except Exception as error:  # noqa: BLE001 - as in module_work: no module costs the others
-        return untimed(task, fault(error))
+    except Exception as error:  # noqa: BLE001 - no module costs the others
+        return untimed(task, describe_fault(error))
 
 
 def untimed(task: TimingTask, reason: str) -> Timing:

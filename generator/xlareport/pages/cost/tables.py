@@ -9,6 +9,7 @@ from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleView
+from xlareport.records.sentences import groups_words
 
 
 def expense_tables(view: ModuleView, cost: CostReport) -> Mapping[str, Table]:
@@ -164,27 +165,7 @@ def _sharding(row: CollectiveRow, found: Resharding) -> list[Cell]:
 
 
 _LONGEST_SHAPE = 120
-_GROUPS = 4
-_MEMBERS = 8
 _NAMES = 6
-
-
-def groups_words(row: CollectiveRow) -> str:
-    """Write out the first replica groups; how many there are where they are not listed."""
-    found = row.one.groups
-    if found is None:
-        return "" if row.one.kind == "collective-permute" else "all devices"
-    if found.groups is None:
-        return f"{found.count:,} groups of {found.size:,}"
-    shown = [
-        f"{{{','.join(map(str, one[:_MEMBERS]))}{_more(one)}}}" for one in found.groups[:_GROUPS]
-    ]
-    more = f" and {found.count - _GROUPS:,} more" if found.count > _GROUPS else ""
-    return " ".join(shown) + more
-
-
-def _more(group: Sequence[int]) -> str:
-    return ",..." if len(group) > _MEMBERS else ""
 
 
 def _meanwhile(row: CollectiveRow) -> str:
@@ -195,25 +176,6 @@ def _meanwhile(row: CollectiveRow) -> str:
         return "nothing"
     more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
     return ", ".join(f"%{name}" for name in names[:_NAMES]) + more
-
-
-def sharding_words(row: CollectiveRow) -> str:
-    """Say which shardings made a collective, with the grade; empty where the dump does not tell."""
-    more = len(row.reshardings) - _NAMES
-    said = [_sharding_words(one) for one in row.reshardings[:_NAMES]]
-    return "; ".join([*said, f"{more:,} more"] if more > 0 else said)
-
-
-def _sharding_words(found: Resharding) -> str:
-    said = [f"%{found.operand}"] if found.operand else []
-    if found.parameter is not None:
-        said.append(f"moves argument %{found.parameter.instruction} {found.parameter.sharding}")
-    if found.wanted_by is not None:
-        said.append(f"for %{found.wanted_by.instruction} {found.wanted_by.sharding}")
-    if found.operands:
-        given = ", ".join(f"%{one.instruction} {one.sharding}" for one in found.operands)
-        said.append(f"from {given}")
-    return f"{' '.join(said)} ({found.grade})"
 
 
 def _uncounted(cost: CostReport) -> Table:

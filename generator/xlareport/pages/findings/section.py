@@ -2,18 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
-from xlareport.pages.finding_facts import RECOMPILATIONS
-from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.prose import prose
+from xlareport.records.findings import RECOMPILATIONS
 from xlareport.records.report import FindingRecord, ModuleView, ReportView
-
-if TYPE_CHECKING:
-    from xlareport.pages.facts import Analysed
 
 MOST_ON_A_PAGE = 3
 """Findings on a page that is about something else; the page of costs has all."""
@@ -56,22 +53,22 @@ class FindingsView:
 
 
 def module_findings(
-    result: ModuleResult, view: ModuleView, page: str, most: int = MOST_ON_A_PAGE
+    module: ModuleAnalysis, view: ModuleView, page: str, most: int = MOST_ON_A_PAGE
 ) -> FindingsView:
     """Return the first findings of a module, for the page at a source."""
     found = view.findings
     address = navigation.address(navigation.expense_page(view.slug), page)
     return FindingsView(
-        shown=tuple(_view(one, result, view, page) for one in found[:most]),
+        shown=tuple(_view(one, module, view, page) for one in found[:most]),
         more=max(0, len(found) - most),
         all_address=f"{address}#what-stands-out",
     )
 
 
-def home_findings(analysed: "Analysed", report: ReportView) -> FindingsView | None:
+def home_findings(dump: AnalyzedDump, report: ReportView) -> FindingsView | None:
     """Return what stands out in the main program and in the dump; None without a main program."""
     main = report.main.module if report.main else None
-    pairs = zip(analysed.results, report.modules, strict=True)
+    pairs = zip(dump.modules, report.modules, strict=True)
     pair = next((both for both in pairs if both[1].key == main), None)
     if pair is None:
         return None
@@ -91,15 +88,15 @@ def _compiled_again(report: ReportView) -> list[FindingView]:
     return [_of_modules(one, modules) for one in found.values()]
 
 
-def _view(one: FindingRecord, result: ModuleResult, view: ModuleView, page: str) -> FindingView:
+def _view(one: FindingRecord, module: ModuleAnalysis, view: ModuleView, page: str) -> FindingView:
     names = dict.fromkeys(instruction for _, instruction in one.places if instruction)
-    return _made(one, (_instruction(name, result, view, page) for name in names), page)
+    return _made(one, (_instruction(name, module, view, page) for name in names), page)
 
 
-def _instruction(name: str, result: ModuleResult, view: ModuleView, page: str) -> PlaceView:
+def _instruction(name: str, module: ModuleAnalysis, view: ModuleView, page: str) -> PlaceView:
     history = navigation.address(navigation.module_page(view.slug), page)
     code = navigation.address(navigation.code_page(view.slug), page)
-    has_code = result.code is not None and name in result.code.names
+    has_code = module.code is not None and name in module.code.names
     unit = f"{code}#unit={name}" if has_code else None
     if view.changed_steps:
         return PlaceView(f"%{name}", f"{history}#i={name}", unit)

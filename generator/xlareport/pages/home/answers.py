@@ -7,14 +7,15 @@ from markupsafe import Markup
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyRow
+from xlareport.analysis.dump import AnalyzedDump
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.state import trains
 from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import devices_of, expense_addresses
-from xlareport.pages.facts import Analysed
-from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.prose import prose
 from xlareport.records.cost import MemoryView
+from xlareport.records.findings import HELPERS
 from xlareport.records.profile import MeasuredView
 from xlareport.records.report import ModuleView, ReportView
 from xlareport.runtime import units
@@ -46,25 +47,25 @@ class Told:
     """On the main program, as far as the dump has them."""
 
 
-def tell(report: ReportView, analysed: Analysed) -> Told:
+def tell(report: ReportView, dump: AnalyzedDump) -> Told:
     """Tell what was dumped, and what is known of the main program."""
     main = report.main.module if report.main else None
-    pairs = zip(report.modules, analysed.results, strict=True)
+    pairs = zip(report.modules, dump.modules, strict=True)
     found = next((pair for pair in pairs if pair[0].key == main), None)
     if found is None:
         return Told(words.lead(report))
     return Told(_lead(report, *found), tuple(_answers(report, *found)))
 
 
-def is_training_step(result: ModuleResult) -> bool:
+def is_training_step(module: ModuleAnalysis) -> bool:
     """Say whether a module looks like a training step: a state updated, by matrix products."""
-    return trains(result.summary) and result.summary.matrix_flops > 0
+    return trains(module.summary) and module.summary.matrix_flops > 0
 
 
-def _lead(report: ReportView, view: ModuleView, result: ModuleResult) -> str:
+def _lead(report: ReportView, view: ModuleView, module: ModuleAnalysis) -> str:
     framework = " and ".join(words.frameworks((view.frontend,) if view.frontend else ()))
     program = f"A {framework} program" if framework else "A program of an unknown framework"
-    form = ", by its form a training step," if is_training_step(result) else ""
+    form = ", by its form a training step," if is_training_step(module) else ""
     return f"{program}{form} compiled for {_target(view)}: {words.extent(report)}."
 
 
@@ -79,12 +80,12 @@ def _target(view: ModuleView) -> str:
     return f"a {backend} like {device}" if grade == "matched" else backend
 
 
-def _answers(report: ReportView, view: ModuleView, result: ModuleResult) -> Iterator[Answer]:
+def _answers(report: ReportView, view: ModuleView, module: ModuleAnalysis) -> Iterator[Answer]:
     costs = expense_addresses(view, navigation.HOME)
-    yield _compiler(view, result)
-    cost = _cost(view, result.expense) if result.expense else ""
+    yield _compiler(view, module)
+    cost = _cost(view, module.expense) if module.expense else ""
     if cost:
-        names = _histories(view, [row.heavy.instruction for row in _heavy(result.expense)])
+        names = _histories(view, [row.heavy.instruction for row in _heavy(module.expense)])
         yield Answer("Cost", prose(cost, names), "All costs", costs.get("Cost", ""))
     if view.measured is not None:
         names = _histories(view, [one.instruction for one in view.measured.slowest[:_HEAVIEST]])
@@ -96,15 +97,15 @@ def _answers(report: ReportView, view: ModuleView, result: ModuleResult) -> Iter
     yield _modules(report)
 
 
-def _compiler(view: ModuleView, result: ModuleResult) -> Answer:
-    said = f"{words.journey(view)} {_busiest(result)}".rstrip()
+def _compiler(view: ModuleView, module: ModuleAnalysis) -> Answer:
+    said = f"{words.journey(view)} {_busiest(module)}".rstrip()
     steps = navigation.address(navigation.steps_page(view.slug)) if view.steps else ""
     return Answer("What the compiler did", prose(said), "All steps", steps)
 
 
-def _busiest(result: ModuleResult) -> str:
+def _busiest(module: ModuleAnalysis) -> str:
     """Name the passes whose steps changed most; a step bears the name of what ran last in it."""
-    found = result.glance.busiest if result.glance else ()
+    found = module.glance.busiest if module.glance else ()
     names = [f"`{one.name}`" for one in found if one.name][:_BUSIEST]
     if len(found) <= _BUSIEST or not names:
         return ""
@@ -218,7 +219,7 @@ def _modules(report: ReportView) -> Answer:
 def _again(report: ReportView) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
     roles = {one.key: one.role for one in report.modules}
-    own = [one for one in report.retrace_groups if roles[one.modules[0]] not in words.HELPERS]
+    own = [one for one in report.retrace_groups if roles[one.modules[0]] not in HELPERS]
     for one in own[:_AGAIN]:
         yield f"`{words.short_name(one.name)}` was compiled {len(one.modules)} times."
 

@@ -14,6 +14,8 @@ from xlareport.pages.expense_links import expense_addresses
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import Answer, Told
 from xlareport.pages.prose import prose
+from xlareport.records import sentences
+from xlareport.records.findings import HELPERS
 from xlareport.records.report import MainView, ModuleView, ReportView
 from xlareport.runtime import units
 
@@ -171,14 +173,14 @@ def _main_card(main: MainView, module: ModuleView, modules: tuple[ModuleView, ..
     doubtful = [
         one.module
         for one in main.runners_up
-        if one.module not in programs and others[one.module].role not in words.HELPERS
+        if one.module not in programs and others[one.module].role not in HELPERS
     ]
     return MainCard(
         name=words.short_name(main.name),
         full_name=main.name,
         address=navigation.address(navigation.module_page(module.slug)),
         grade="exact" if main.sureness == "marker" else "guessed",
-        sureness=words.sureness(main.sureness),
+        sureness=sentences.sureness(main.sureness),
         meaning=main.meaning,
         is_tie=main.tie,
         is_open=is_open,

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.records.report import ModuleView
-from xlareport.runtime import units
+from xlareport.records.sentences import value_name, why
 
 
 def memory_tables(view: ModuleView, found: MemoryReport) -> Mapping[str, Table]:
@@ -24,20 +23,6 @@ def memory_tables(view: ModuleView, found: MemoryReport) -> Mapping[str, Table]:
     return {
         navigation.table_key(view.slug, name): table for name, table in tables.items() if table.rows
     }
-
-
-def why(life: Lifetime | None) -> str:
-    """Say why a value lives as long as it does; empty where the dump does not tell."""
-    if life is None:
-        return ""
-    match life.ends:
-        case End.ARGUMENT:
-            return "an argument: the caller holds it for the whole run"
-        case End.RESULT:
-            return "it is returned: it lives to the end"
-    operand = f" (operand {life.operand})" if life.operand is not None else ""
-    of = f", the last of {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
-    return f"used last by %{life.last_use}{operand}{of}"
 
 
 def _values(rows: Sequence[ValueRow], backend: str | None) -> Table:
@@ -57,11 +42,6 @@ def _values(rows: Sequence[ValueRow], backend: str | None) -> Table:
         Column("Source"),
     )
     return Table(columns, [_value(one, backend) for one in rows])
-
-
-def value_name(one: ValueRow) -> str:
-    """Return the instruction, with the place in its tuple where it is a part of one."""
-    return f"{one.instruction}{{{','.join(map(str, one.index))}}}" if one.index else one.instruction
 
 
 def _value(one: ValueRow, backend: str | None) -> list[Cell]:

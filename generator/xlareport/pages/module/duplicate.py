@@ -8,7 +8,7 @@ from xlareport.dump.duplicates import paths_of_twin
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.module.head import ModuleHead
-from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.texts.payload import kept_texts
 from xlareport.records.report import ModuleView
 from xlareport.runtime import units
@@ -23,19 +23,16 @@ def twin_texts(files: ModuleFiles) -> Payloads:
 
 def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) -> ModuleResult:
     """Return the result of a module whose files hold what those of `result` do."""
-    original = result.summary.files
+    analysis = result.analysis
+    original = analysis.summary.files
     paths = paths_of_twin(original, files)
-    return replace(
-        result,
-        summary=_summary(result.summary, files, paths),
-        read=tuple(paths[one] for one in result.read),
-        payloads=payloads,
-        small=b"",
-        pictures=(),
-        requests=(),
-        scopes=(),
+    own = replace(
+        analysis,
+        summary=_summary(analysis.summary, files, paths),
+        read=tuple(paths[path] for path in analysis.read),
         same_as=original,
     )
+    return ModuleResult(own, ModuleOutput(payloads))
 
 
 def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str]) -> ModuleSummary:

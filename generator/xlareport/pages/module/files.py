@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.module import ModuleAnalysis, place_of
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.code.page import code_page
@@ -16,8 +17,7 @@ from xlareport.pages.module.duplicate import twin_page
 from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.overview import glance_tables
 from xlareport.pages.module.page import module_page, module_tables
-from xlareport.pages.module_parts import Parts, place_of
-from xlareport.pages.module_work import ModuleResult
+from xlareport.pages.module.work import ModuleResult
 from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.rendering import part_payload, render, take_compiled
 from xlareport.pages.small_payloads import File, held, module_payloads
@@ -27,6 +27,7 @@ from xlareport.pages.texts.page import texts_page
 from xlareport.pages.texts.payload import has_texts
 from xlareport.records.report import ModuleView
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import Payload
 
 
@@ -60,51 +61,51 @@ def module_files(
     take_compiled(templates)
     shown = ModulesShown([], [], {})
     for one in asked:
-        parts = Parts(place_of(one.result.summary.files))
-        made = list(_files(one, parts))
+        faults = Faults(place_of(one.result.analysis.summary.files))
+        made = list(_files(one, faults))
         shown.files.extend(each for each in made if not isinstance(each, Payload))
         payloads = {each.key: each for each in made if isinstance(each, Payload)}
         columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
         shown.columns.update(columns)
         together = partial(_payloads, one, payloads.values())
-        shown.files.extend(parts.payloads("What its pages load", together))
-        shown.problems.extend(parts.problems)
+        shown.files.extend(faults.attempt_all("What its pages load", together))
+        shown.problems.extend(faults.problems)
     return shown
 
 
 def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
-    return module_payloads(asked.view.slug, (*held(asked.result.small), *payloads))
+    return module_payloads(asked.view.slug, (*held(asked.result.output.small), *payloads))
 
 
-def _files(asked: ModuleToShow, parts: Parts) -> Iterator[File | Payload]:
-    result, view = asked.result, asked.view
+def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
+    module, view = asked.result.analysis, asked.view
     source = navigation.module_page(view.slug)
-    head = module_head(view, result, (asked.previous, asked.following))
-    if result.same_as is not None:
-        twin = partial(_twin_page, asked, result.same_as, head)
-        yield from page_files(parts, source, view.name, twin, head)
+    head = module_head(view, module, (asked.previous, asked.following))
+    if module.same_as is not None:
+        twin = partial(_twin_page, asked, module.same_as, head)
+        yield from page_files(faults, source, view.name, twin, head)
         return
-    yield from page_files(parts, source, view.name, partial(_first_page, asked, head), head)
-    if result.expense:
-        yield from _expense_parts(result, result.expense, view, parts)
-    for template, source, title, record in _wide_parts(result, view):
+    yield from page_files(faults, source, view.name, partial(_first_page, asked, head), head)
+    if module.expense:
+        yield from _expense_parts(module, module.expense, view, faults)
+    for template, source, title, record in _wide_parts(module, view):
         wide = partial(_wide_part, template, source, title, record)
-        yield from part_payloads(parts, source, title, wide)
+        yield from part_payloads(faults, source, title, wide)
 
 
 def _wide_parts(
-    result: ModuleResult, view: ModuleView
+    module: ModuleAnalysis, view: ModuleView
 ) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
     """Yield template, source, title and the record's maker of parts without tables."""
     slug, name = view.slug, view.name
     if view.steps:
         steps = partial(steps_page, view)
         yield "steps", navigation.steps_page(slug), f"Steps of {name}", steps
-    if has_texts(result.summary.files):
+    if has_texts(module.summary.files):
         texts = partial(texts_page, view)
         yield "texts", navigation.texts_page(slug), f"Texts of {name}", texts
-    if result.code:
-        code = partial(code_page, view, result.code)
+    if module.code:
+        code = partial(code_page, view, module.code)
         yield "code", navigation.code_page(slug), f"Code of {name}", code
 
 
@@ -120,37 +121,37 @@ def _twin_page(
     view = asked.view
     page = twin_page(view, original, head)
     yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
-    yield from _tables(module_tables(view, asked.result.summary))
+    yield from _tables(module_tables(view, asked.result.analysis.summary))
 
 
 def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
-    result, view = asked.result, asked.view
+    module, view = asked.result.analysis, asked.view
     source = navigation.module_page(view.slug)
     page = module_page(
         view,
-        result.summary,
-        result.pictures,
+        module.summary,
+        asked.result.output.pictures,
         head,
-        glance=result.glance,
-        code=result.code,
-        found=module_findings(result, view, source),
+        glance=module.glance,
+        code=module.code,
+        found=module_findings(module, view, source),
     )
     yield source, render("module", page, view.name, search=False)
-    yield from _tables(module_tables(view, result.summary))
-    if page.glance and result.glance:
-        yield from _tables(dict(glance_tables(page.glance, result.glance)))
+    yield from _tables(module_tables(view, module.summary))
+    if page.glance and module.glance:
+        yield from _tables(dict(glance_tables(page.glance, module.glance)))
 
 
 def _expense_parts(
-    result: ModuleResult, cost: CostReport, view: ModuleView, parts: Parts
+    module: ModuleAnalysis, cost: CostReport, view: ModuleView, faults: Faults
 ) -> Iterator[Payload]:
-    for one in expense_pages(view, cost, partial(_all_findings, result, view), result.clock):
-        yield from part_payloads(parts, one.source, one.title, partial(_expense_part, one))
+    for one in expense_pages(view, cost, partial(_all_findings, module, view), module.clock):
+        yield from part_payloads(faults, one.source, one.title, partial(_expense_part, one))
 
 
-def _all_findings(result: ModuleResult, view: ModuleView) -> FindingsView:
+def _all_findings(module: ModuleAnalysis, view: ModuleView) -> FindingsView:
     source = navigation.expense_page(view.slug)
-    return module_findings(result, view, source, most=MOST_ON_ITS_OWN_PAGE)
+    return module_findings(module, view, source, most=MOST_ON_ITS_OWN_PAGE)
 
 
 def _expense_part(one: ExpensePage) -> Iterator[Payload]:

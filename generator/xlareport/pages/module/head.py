@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import expense_sources
-from xlareport.pages.module_work import ModuleResult
 from xlareport.pages.texts.payload import has_texts
 from xlareport.records.report import ModuleView
 
@@ -35,11 +35,11 @@ class ModuleHead:
 
 
 def module_head(
-    view: ModuleView, result: ModuleResult, neighbours: tuple[str | None, str | None]
+    view: ModuleView, module: ModuleAnalysis, neighbours: tuple[str | None, str | None]
 ) -> ModuleHead:
     """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
     page = navigation.module_page(view.slug)
-    parts = [] if result.same_as is not None else list(_parts(view, result))
+    parts = [] if module.same_as is not None else list(_parts(view, module))
     return ModuleHead(
         name=words.short_name(view.name),
         key=navigation.part_key(page),
@@ -52,16 +52,16 @@ def module_head(
     )
 
 
-def _parts(view: ModuleView, result: ModuleResult) -> Iterator[tuple[str, str]]:
+def _parts(view: ModuleView, module: ModuleAnalysis) -> Iterator[tuple[str, str]]:
     """Yield label and source of each part that there is."""
     costs = dict(expense_sources(view))
     time = costs.pop("Time", None)
     if view.steps:
         yield "Steps", navigation.steps_page(view.slug)
     yield from costs.items()
-    if result.code:
+    if module.code:
         yield "Code", navigation.code_page(view.slug)
-    if has_texts(result.summary.files):
+    if has_texts(module.summary.files):
         yield "Texts", navigation.texts_page(view.slug)
     if time:
         yield "Time", time

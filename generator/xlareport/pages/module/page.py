@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.code.module import CodeSummary
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
-from xlareport.pages.code.page import CodeSummary, code_words
+from xlareport.pages.code.page import code_words
 from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView

@@ -1,7 +1,7 @@
 """The page on what a profiler measured: slowest instructions, scopes, lines, runs, what is left."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum
@@ -9,14 +9,12 @@ from xlareport.analysis.profile.times import OpTime
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.profile import MeasuredOpView, MeasuredView
 from xlareport.records.report import ModuleView
 from xlareport.runtime import units
 
 _MICROSECOND = 1e6
 """Picoseconds."""
 _SECOND = 1e12
-_MOST = 20
 _MOST_RUNS = 10_000
 _MOST_UNKNOWN = 1_000
 
@@ -39,38 +37,6 @@ class MeasuredPage:
     runs_key: str
     unknown: str
     unknown_key: str | None
-
-
-def with_measured(view: ModuleView, found: Measured | None) -> ModuleView:
-    """Return the record with what was measured; as it is where nothing was."""
-    if found is None:
-        return view
-    made = MeasuredView(
-        runs=found.told_apart,
-        length=found.length / _MICROSECOND,
-        busy=None if found.busy is None else found.busy / _MICROSECOND,
-        events=found.events,
-        joined=found.joined,
-        twins=found.twins,
-        others=found.others,
-        slowest=tuple(_op(row, found) for row in found.rows[:_MOST]),
-    )
-    return replace(view, measured=made)
-
-
-def _op(row: MeasuredRow, found: Measured) -> MeasuredOpView:
-    time = row.time
-    return MeasuredOpView(
-        computation=row.computation,
-        instruction=time.name,
-        count=time.count,
-        total=time.total / _MICROSECOND,
-        own=time.own / _MICROSECOND,
-        mean=time.mean / _MICROSECOND,
-        spread=time.spread / _MICROSECOND,
-        share=_share(time.own, found),
-        least=None if row.least is None else row.least * 1e6,
-    )
 
 
 def measured_page(view: ModuleView, found: Measured) -> MeasuredPage:

@@ -13,6 +13,7 @@ from xlareport.pages.prose import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
+from xlareport.records.findings import HELPERS
 from xlareport.records.report import (
     DifferenceView,
     RankGroupView,
@@ -180,7 +181,7 @@ def _chain_words(report: ReportView) -> str:
 def _retraced(report: ReportView) -> tuple[DifferenceTable, ...]:
     """Return the tables of functions that were compiled several times; helpers are only counted."""
     named, roles = _named(report), {one.key: one.role for one in report.modules}
-    found = [one for one in report.retrace_groups if roles[one.modules[0]] not in words.HELPERS]
+    found = [one for one in report.retrace_groups if roles[one.modules[0]] not in HELPERS]
     return tuple(
         DifferenceTable(
             name=one.name,
@@ -206,7 +207,7 @@ def _cut(differences: Sequence[DifferenceView]) -> tuple[DifferenceView, ...]:
 
 def _repeated(report: ReportView) -> str:
     roles = {one.key: one.role for one in report.modules}
-    found = [one for one in report.retrace_groups if roles[one.modules[0]] in words.HELPERS]
+    found = [one for one in report.retrace_groups if roles[one.modules[0]] in HELPERS]
     if not found:
         return ""
     modules = sum(len(one.modules) for one in found)

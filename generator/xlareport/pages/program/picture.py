@@ -7,6 +7,7 @@ from hashlib import blake2b
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
+from xlareport.records.findings import HELPERS
 from xlareport.records.report import LinkView, ModuleView, ReportView
 from xlareport.runtime import units
 
@@ -26,9 +27,7 @@ _FAMILIES: Mapping[str, Family] = {
 def program_picture(report: ReportView) -> PictureRequest | None:
     """Draw what somebody wrote, and the helpers that are linked; None without two modules."""
     linked = {key for one in report.links for key in (one.source, one.target)}
-    drawn = _first(
-        [one for one in report.modules if one.key in linked or one.role not in words.HELPERS]
-    )
+    drawn = _first([one for one in report.modules if one.key in linked or one.role not in HELPERS])
     keys = {one.key for one in drawn}
     links = [one for one in report.links if one.source in keys and one.target in keys]
     if len(drawn) < _LEAST:
@@ -57,7 +56,7 @@ def _left_out(many: int) -> str:
 
 def _first(modules: Sequence[ModuleView]) -> list[ModuleView]:
     """Keep what fits, in its order: helpers go first, then what is ranked last."""
-    kept = sorted(modules, key=lambda one: (one.role in words.HELPERS, one.rank))[:_DRAWN]
+    kept = sorted(modules, key=lambda one: (one.role in HELPERS, one.rank))[:_DRAWN]
     keys = {one.key for one in kept}
     return [one for one in modules if one.key in keys]
 
@@ -86,7 +85,7 @@ def _groups(drawn: Sequence[ModuleView], report: ReportView) -> tuple[Group, ...
         return tuple(_of_processes(drawn))
     members: dict[int, list[str]] = {}
     for one in drawn:
-        if one.retrace_group is not None and one.role not in words.HELPERS:
+        if one.retrace_group is not None and one.role not in HELPERS:
             members.setdefault(one.retrace_group, []).append(one.key)
     return tuple(
         Group(

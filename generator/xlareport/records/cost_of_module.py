@@ -9,8 +9,6 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.work_report import CollectiveRow, HeavyRow, LoopRow
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.pages.cost.tables import groups_words, sharding_words
-from xlareport.pages.memory.tables import value_name, why
 from xlareport.records.cost import (
     CollectiveView,
     ExpenseView,
@@ -24,6 +22,7 @@ from xlareport.records.cost import (
     SpaceView,
 )
 from xlareport.records.report import ModuleView
+from xlareport.records.sentences import groups_words, sharding_words, value_name, why
 
 _MOST = 20
 _MOST_COLLECTIVES = 100

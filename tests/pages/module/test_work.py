@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from xlareport.analysis import module as analysis
+from xlareport.analysis.module import AnalysisOptions
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import open_source
-from xlareport.pages import module_work
-from xlareport.pages.module_work import work_on
+from xlareport.pages.module import work
+from xlareport.pages.module.work import process_module
 from xlareport.pages.small_payloads import held
 from xlareport.report import name_files
 
@@ -19,7 +21,8 @@ PARTS = {
     "graph_payloads": "/graph",
     "module_pictures": "",
     "expense": "",
-    "code_work": "/code",
+    "code_payloads": "/code",
+    "read_code_files": "/code",
 }
 """What fails, and what the names of its payloads hold; nothing where it has none of its own."""
 
@@ -38,20 +41,21 @@ def test_a_part_that_fails_costs_itself(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("on purpose")
 
-    monkeypatch.setattr(module_work, part, fail)
-    result = work_on(files, None, pages=True)
+    monkeypatch.setattr(work if hasattr(work, part) else analysis, part, fail)
+    result = process_module(files, AnalysisOptions())
+    summary, output = result.analysis.summary, result.output
 
-    assert result.summary.final.instructions
-    assert [one.message for one in result.summary.problems if "ZeroDivisionError" in one.message]
-    made = {path for path, _ in result.payloads} | {one.key for one in held(result.small)}
+    assert summary.final.instructions
+    assert [one.message for one in summary.problems if "ZeroDivisionError" in one.message]
+    made = {path for path, _ in output.payloads} | {one.key for one in held(output.small)}
     assert any("/step" in path for path in made)
     others = {name for name in PARTS.values() if name and name != PARTS[part]}
     assert all(any(name in path for path in made) for name in others)
 
 
 def test_none_fails_by_itself(files: ModuleFiles) -> None:
-    result = work_on(files, None, pages=True)
-    assert result.summary.problems == ()
-    assert result.expense
-    assert result.code
-    assert result.pictures
+    result = process_module(files, AnalysisOptions())
+    assert result.analysis.summary.problems == ()
+    assert result.analysis.expense
+    assert result.analysis.code
+    assert result.output.pictures

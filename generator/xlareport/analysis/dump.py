@@ -1,0 +1,142 @@
+"""All that holds between the modules of a dump, worked out once: ranking, links, roles, groups."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.modules.eager import EagerFunction, eager_functions
+from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.links import ModuleLink, links
+from xlareport.analysis.modules.marker import MarkerHit
+from xlareport.analysis.modules.processes import process_count, processes
+from xlareport.analysis.modules.ranking import MainGuess, Ranked, main_guess, rank
+from xlareport.analysis.modules.ranks import RankGroup, ranks
+from xlareport.analysis.modules.retraces import RetraceGroup, retraces
+from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.settings import OptionOrigin
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.modules import Artifact, GroupedDump
+from xlareport.readers.tf_graph import FrameworkGraph
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.faults import Faults
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedDump:
+    """A dump with each of its modules analyzed."""
+
+    name: str
+    artifacts: tuple[Artifact, ...]
+    grouped: GroupedDump
+    problems: tuple[Problem, ...]
+    modules: tuple[ModuleAnalysis, ...]
+    """In the order of `grouped.modules`."""
+    graphs: tuple[FrameworkGraph, ...] = ()
+    """Graphs of the framework, where the dump has them."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why the framework left operations out of its clusters, by their names, as its log says."""
+    side_files: Mapping[str, str] = field(default_factory=dict)
+    """What files that belong to no module were read for, by their paths."""
+
+    @property
+    def summaries(self) -> tuple[ModuleSummary, ...]:
+        """The modules in figures."""
+        return tuple(module.summary for module in self.modules)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each module's files by its key."""
+        return {summary.files.key: summary.files.bytes for summary in self.summaries}
+
+    def settings_of(self, key: str | None) -> tuple[OptionOrigin, ...]:
+        """Return the options of a module, else of the first module that has some."""
+        stated = {one.files.key: one.settings for one in self.summaries if one.settings}
+        return stated.get(key or "", next(iter(stated.values()), ()))
+
+
+@dataclass(frozen=True, slots=True)
+class DumpRelations:
+    """What holds between the modules of a dump."""
+
+    ranking: tuple[Ranked, ...]
+    """Those with the user's marker first, then the likeliest main program."""
+    marked: Mapping[str, MarkerHit]
+    """Modules that contain the user's marker, by key."""
+    guess: MainGuess | None
+    """The main program; None where no module could be read."""
+    links: tuple[ModuleLink, ...]
+    roles: tuple[Role, ...]
+    """One for each module, in the order of the modules."""
+    recompilations: tuple[RetraceGroup, ...]
+    eager_functions: tuple[EagerFunction, ...]
+    rank_groups: tuple[RankGroup, ...]
+    """Programs that several processes compiled."""
+    processes: Mapping[str, int | None]
+    """Number of the process that compiled each module, from 1; None where that is not known."""
+    process_count: int | None
+    """How many processes wrote the dump; None where that is not known."""
+    problems: tuple[Problem, ...]
+    """Parts that could not be worked out."""
+
+
+def relate_modules(dump: AnalyzedDump) -> DumpRelations:
+    """Work out what holds between modules; a part that fails is listed and left at its default."""
+    summaries, faults = dump.summaries, Faults(dump.name)
+    marked = {module.summary.files.key: module.marker for module in dump.modules if module.marker}
+    ranking = _rank(summaries, marked, faults)
+    guess = faults.attempt(
+        "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
+    )
+    found = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
+    proven = [(link.source, link.target) for link in found if link.grade == "exact"]
+    unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
+    played = faults.attempt("The roles", lambda: roles(summaries, guess, proven), unknown)
+    return DumpRelations(
+        ranking=ranking,
+        marked=marked,
+        guess=guess,
+        links=found,
+        roles=played,
+        recompilations=faults.attempt("What was compiled again", lambda: retraces(summaries), ()),
+        eager_functions=faults.attempt(
+            "What ran eagerly", lambda: eager_functions(summaries, played), ()
+        ),
+        rank_groups=faults.attempt("The ranks of devices", lambda: ranks(summaries), ()),
+        processes=faults.attempt(
+            "The processes",
+            lambda: number_processes(summaries),
+            {summary.files.key: None for summary in summaries},
+        ),
+        process_count=faults.attempt(
+            "The number of processes", lambda: process_count(summaries), None
+        ),
+        problems=tuple(faults.problems),
+    )
+
+
+def _rank(
+    summaries: Sequence[ModuleSummary], marked: Mapping[str, MarkerHit], faults: Faults
+) -> tuple[Ranked, ...]:
+    """Rank the modules, those with the marker first; in their own order where that fails."""
+    unranked = tuple(Ranked(summary, 0.0, ()) for summary in summaries)
+    ranking = faults.attempt("The ranking of the modules", lambda: rank(summaries), unranked)
+    return tuple(sorted(ranking, key=lambda ranked: ranked.summary.files.key not in marked))
+
+
+def _guess_main(
+    dump: AnalyzedDump, ranking: Iterable[Ranked], marked: Mapping[str, MarkerHit]
+) -> MainGuess | None:
+    """Guess the main program among modules with the marker where there are any, else among all."""
+    duplicates = {module.summary.files.key for module in dump.modules if module.same_as}
+    candidates = [one for one in ranking if one.summary.files.key not in duplicates]
+    with_marker = [one for one in candidates if one.summary.files.key in marked]
+    return main_guess(tuple(with_marker or candidates))
+
+
+def number_processes(summaries: Sequence[ModuleSummary]) -> dict[str, int | None]:
+    """Return the number of the process of each module, from 1, in the order of the modules."""
+    found = processes(summaries)
+    order = [process for process in dict.fromkeys(found.values()) if process is not None]
+    return {
+        key: None if process is None else order.index(process) + 1 for key, process in found.items()
+    }

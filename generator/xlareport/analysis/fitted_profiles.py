@@ -1,0 +1,63 @@
+"""Which module of several of one name a profiler saw: that whose instructions it names most of."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.profile.measured import Measured
+from xlareport.analysis.profile.runs import module_runs
+from xlareport.analysis.profile.times import ModuleTimes
+
+
+def assign_profiles(
+    modules: Iterable[ModuleAnalysis], times: Mapping[str, ModuleTimes]
+) -> Iterator[ModuleAnalysis]:
+    """Keep profiles with the modules that they fit, and count runs; `times` are by module name."""
+    yield from count_runs(_fit_profiles([*modules]), times)
+
+
+def count_runs(
+    modules: Iterable[ModuleAnalysis], times: Mapping[str, ModuleTimes]
+) -> Iterator[ModuleAnalysis]:
+    """Add how often modules ran; of several of one name, those that the profile may have seen."""
+    modules = list(modules)
+    profiled = {module.summary.files.name for module in modules if module.clock}
+    for module in modules:
+        name = module.summary.files.name
+        seen = times.get(name) if module.clock or name not in profiled else None
+        runs = module_runs(seen) if seen else None
+        if runs and module.clock:
+            shared = bool(module.clock.twins or module.clock.others)
+            runs = replace(runs, shared=shared, count=runs.count or module.clock.entered)
+        yield replace(module, summary=replace(module.summary, runs=runs)) if runs else module
+
+
+def _fit_profiles(modules: Sequence[ModuleAnalysis]) -> Iterator[ModuleAnalysis]:
+    by_name: dict[str, list[ModuleAnalysis]] = {}
+    for module in modules:
+        if module.clock is not None:
+            by_name.setdefault(module.summary.files.name, []).append(module)
+    for module in modules:
+        same_name = by_name.get(module.summary.files.name, ())
+        yield replace(module, clock=_fit_profile(module, same_name))
+
+
+def _fit_profile(module: ModuleAnalysis, same_name: Sequence[ModuleAnalysis]) -> Measured | None:
+    """Return the profile with the other modules that it fits; None where another fits better."""
+    own = module.clock
+    if own is None:
+        return None
+    profiles = {other.summary.files.key: other.clock for other in same_name if other.clock}
+    best = max(profiles.values(), key=lambda profile: profile.joined)
+    if own.joined < best.joined and not _knows_more(own, best):
+        return None
+    del profiles[module.summary.files.key]
+    twins = [key for key, profile in profiles.items() if profile.joined == own.joined]
+    others = [key for key, one in profiles.items() if one.joined and key not in twins]
+    return replace(own, twins=tuple(twins), others=tuple(others))
+
+
+def _knows_more(own: Measured, best: Measured) -> bool:
+    """Say whether a module has instructions that ran and that the best one of its name lacks."""
+    unknown = {operation.name for operation in best.unknown}
+    return not unknown.isdisjoint(row.time.name for row in own.rows)

@@ -1,0 +1,248 @@
+"""All that is worked out about one module, once: reading, steps, costs, code, profile."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.cost.work import Costs, ModuleCost
+from xlareport.analysis.cost_report.report import CostReport, expense
+from xlareport.analysis.final_figures import FinalFigures, final_figures, measure_module
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
+from xlareport.analysis.modules.summarize import summarise
+from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
+from xlareport.analysis.passes.overview import Overview, glance
+from xlareport.analysis.passes.step_boundaries import between, has_same_form, identical
+from xlareport.analysis.profile.measured import Measured
+from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.dump.modules import ModuleFiles
+from xlareport.dump.source_text import SourceTexts
+from xlareport.program import ParsedModule, read_module, unread
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.faults import Faults, describe_fault
+
+OnChange = Callable[[StepChange, Boundary], None]
+"""Sees what each step changed, in order; most of it is dropped afterwards to save memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisOptions:
+    """What the user asked for, and what is known of the module from elsewhere."""
+
+    marker: re.Pattern[str] | None = None
+    """Only the main program contains it."""
+    cost_options: CostOptions = field(default_factory=CostOptions)
+    """Which device to assume, and whether sources are shown."""
+    times: ModuleTimes | None = None
+    """What a profiler saw of the modules of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleAnalysis:
+    """What is known of a module: values only, which travel between processes.
+
+    What is None was not asked for, is not in the dump, or could not be worked out.
+    """
+
+    summary: ModuleSummary
+    marker: MarkerHit | None = None
+    read: tuple[str, ...] = ()
+    """Paths of the files that were opened and read."""
+    expense: CostReport | None = None
+    """What the module costs."""
+    code: CodeSummary | None = None
+    """Kernels, thunks and machine code."""
+    glance: Overview | None = None
+    """All steps taken together."""
+    clock: Measured | None = None
+    """What a profiler saw of it."""
+    same_as: ModuleFiles | None = None
+    """The earlier module that this one duplicates byte for byte; its analysis is reused."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnalysis:
+    """The step that led to a snapshot."""
+
+    summary: StepSummary | None
+    """None for the first snapshot, which no step led to."""
+    matching: Matching | None = None
+    """None where nothing changed."""
+    numbers: tuple[NumbersChanged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedModule:
+    """A module with its analysis and the larger values that stay in the process."""
+
+    module: ParsedModule
+    analysis: ModuleAnalysis
+    figures: FinalFigures
+    code: CodeFiles
+    snapshots: SnapshotSequence | None
+    """Joined from step to step, for histories; None where no step changed anything."""
+
+
+def place_of(files: ModuleFiles) -> str:
+    """Return the path that stands for a module in a problem."""
+    return files.artifacts[0].path if files.artifacts else files.key
+
+
+def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
+    """Return the analysis of a module of which nothing could be read."""
+    problem = Problem(place_of(files), None, f"{files.key} could not be analysed: {reason}.")
+    return ModuleAnalysis(summarise(unread(files, problem), [], None))
+
+
+def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -> ModuleAnalysis:
+    """Read a module and return its summary and marker, which ranking and relations need.
+
+    A defect in xlareport makes the module an unreadable one.
+    """
+    try:
+        return _outline(files, options or AnalysisOptions())
+    except Exception as error:  # noqa: BLE001 - no module costs the others
+        return unreadable_module(files, describe_fault(error))
+
+
+def _outline(files: ModuleFiles, options: AnalysisOptions) -> ModuleAnalysis:
+    faults = Faults(place_of(files))
+    module = read_module(files)
+    steps = [step.summary for step in _compare_snapshots(module)]
+    analysis = _summarize(module, steps, _count(module, Costs()), options, faults)
+    return with_problems(analysis, faults.problems)
+
+
+def analyze_module(
+    files: ModuleFiles, options: AnalysisOptions, faults: Faults, on_change: OnChange
+) -> AnalyzedModule:
+    """Read a module and work out everything about it; `faults` lists the parts that failed."""
+    module = read_module(files)
+    boundaries = between(module)
+    steps = tuple(_analyze_steps(module, boundaries, on_change))
+    counts = Costs()
+    cost = _count(module, counts)
+    analysis = _summarize(module, [step.summary for step in steps], cost, options, faults)
+    summary = analysis.summary
+    figures = final_figures(
+        module, summary.origin.backend, cost, options.cost_options, options.times
+    )
+    code = faults.attempt("The page of its code", lambda: read_code_files(module), CodeFiles())
+    snapshots = faults.attempt(
+        "What became of it", lambda: _join_snapshots(module, summary, steps), None
+    )
+    analysis = replace(
+        analysis,
+        read=(*module.read, *code.contents),
+        expense=faults.attempt(
+            "What it costs", lambda: _expense(module, summary, cost, options.cost_options), None
+        ),
+        code=code.summary,
+        glance=_glance(module, boundaries, steps, counts),
+        clock=faults.attempt(
+            "Its measured time",
+            lambda: measure_module(module, figures, snapshots, boundaries),
+            None,
+        ),
+    )
+    analysis = with_problems(analysis, code.problems)
+    return AnalyzedModule(module, analysis, figures, code, snapshots)
+
+
+def with_problems(analysis: ModuleAnalysis, problems: Sequence[Problem]) -> ModuleAnalysis:
+    """Return the analysis with further problems at the end of the module's list."""
+    summary = analysis.summary
+    return replace(analysis, summary=replace(summary, problems=(*summary.problems, *problems)))
+
+
+def _count(module: ParsedModule, counts: Costs) -> ModuleCost | None:
+    return counts.module(module.final.hlo) if module.final else None
+
+
+def _summarize(
+    module: ParsedModule,
+    steps: Sequence[StepSummary | None],
+    cost: ModuleCost | None,
+    options: AnalysisOptions,
+    faults: Faults,
+) -> ModuleAnalysis:
+    summary = summarise(module, steps, cost, options.cost_options)
+    return ModuleAnalysis(summary, _search_marker(module, options.marker, faults), module.read)
+
+
+def _search_marker(
+    module: ParsedModule, marker: re.Pattern[str] | None, faults: Faults
+) -> MarkerHit | None:
+    """Search the user's marker; one that takes too long is listed as a problem."""
+    if marker is None:
+        return None
+    try:
+        return find_marker([snapshot.hlo for snapshot in module.snapshots], marker)
+    except SlowMarkerError as error:
+        faults.problems.append(Problem(faults.path, None, f"{error}."))
+        return None
+
+
+def _compare_snapshots(module: ParsedModule) -> Iterator[StepAnalysis]:
+    """Yield which steps changed something, and no more."""
+    for same in [None, *identical(module.snapshots)][: len(module.snapshots)]:
+        yield StepAnalysis(None if same is None else StepSummary(not same, 0, 0, 0, ""))
+
+
+def _analyze_steps(
+    module: ParsedModule, boundaries: Sequence[Boundary], on_change: OnChange
+) -> Iterator[StepAnalysis]:
+    if module.snapshots:
+        yield StepAnalysis(None)
+    for boundary in boundaries:
+        before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
+        change = step(before.hlo, after.hlo, boundary.actor, headers=has_same_form(before, after))
+        summary = _summarize_step(change)
+        if change.matching is None:
+            yield StepAnalysis(summary)
+            continue
+        on_change(change, boundary)
+        yield StepAnalysis(summary, change.matching, numbers_changed(change))
+
+
+def _summarize_step(change: StepChange) -> StepSummary:
+    return StepSummary(
+        changed=not change.identical,
+        added=len(change.added),
+        removed=len(change.removed),
+        modified=len(change.modified),
+        headline="" if change.identical else change.headline,
+        weight=change.weight,
+    )
+
+
+def _join_snapshots(
+    module: ParsedModule, summary: ModuleSummary, steps: Sequence[StepAnalysis]
+) -> SnapshotSequence | None:
+    if not summary.changed_steps:
+        return None
+    matchings = {number: step.matching for number, step in enumerate(steps) if step.matching}
+    return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots], matchings)
+
+
+def _expense(
+    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, cost_options: CostOptions
+) -> CostReport | None:
+    lines = SourceTexts().lines if cost_options.with_source else None
+    return expense(module, cost, summary.origin.backend, cost_options, lines) if cost else None
+
+
+def _glance(
+    module: ParsedModule,
+    boundaries: Sequence[Boundary],
+    steps: Sequence[StepAnalysis],
+    counts: Costs,
+) -> Overview:
+    numbers = [(number, changed) for number, step in enumerate(steps) for changed in step.numbers]
+    return glance(module, boundaries, numbers, [step.summary for step in steps], counts)

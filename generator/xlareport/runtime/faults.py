@@ -1,0 +1,42 @@
+"""Isolation of faults: a defect of xlareport in one part of the work costs that part alone."""
+
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from xlareport.runtime.errors import Problem
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+@dataclass(slots=True)
+class Faults:
+    """Runs the parts of the work on one module or report, and lists those that failed."""
+
+    path: str
+    """The path that stands for the module or the report in a problem."""
+    problems: list[Problem] = field(default_factory=list)
+
+    def attempt(self, what: str, part: Callable[[], T], default: U) -> T | U:
+        """Return the result of `part`; where it raises, list the problem and return `default`."""
+        try:
+            return part()
+        except Exception as error:  # noqa: BLE001 - any defect is listed and ends its part only
+            message = f"{what} could not be made: {describe_fault(error)}."
+            self.problems.append(Problem(self.path, None, message))
+            return default
+
+    def attempt_all(self, what: str, part: Callable[[], Iterable[T]]) -> tuple[T, ...]:
+        """Return all that `part` yields, or nothing where it raises."""
+        nothing: tuple[T, ...] = ()
+        return self.attempt(what, lambda: tuple(part()), nothing)
+
+
+def describe_fault(error: Exception) -> str:
+    """Return type, place and message of an error that is a defect of xlareport."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}:{frame.lineno}"
+    return f"a fault of xlareport ({type(error).__name__} in {where}: {error})"
