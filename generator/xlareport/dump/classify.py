@@ -14,6 +14,7 @@ from functools import lru_cache
 from heapq import nsmallest
 
 from xlareport.dump.contents import kind_by_content
+from xlareport.dump.drawings import with_title
 from xlareport.dump.filename import DumpName, parse, read, sanitised
 from xlareport.dump.owner_candidates import SNAPSHOTS, Homes, shortest_lost
 
@@ -28,9 +29,9 @@ _BEFORE_NAME = re.compile(r"module_\d{4,}\.", re.ASCII)
 def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, ...]:
     """Parse all paths of a dump, in the order given.
 
-    `peek` is asked for the first bytes of files whose names fit no grammar; without it no file is
-    opened. The `module_prefix` of a file is that of the module to which its neighbours show that
-    it belongs.
+    `peek` is asked for the first bytes of files whose names fit no grammar, and of drawings whose
+    names hold no module; without it no file is opened. The `module_prefix` of a file is that of the
+    module to which its neighbours show that it belongs.
     """
     names = [parse(path) for path in paths]
     for places in _groups(names):
@@ -40,6 +41,7 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
     _settle_without_id(names)
     if peek is not None:
         _settle_kinds(paths, names, peek)
+        _settle_drawings(paths, names, peek)
     return tuple(names)
 
 
@@ -150,3 +152,11 @@ def _settle_kinds(paths: Sequence[str], names: list[DumpName], peek: Peek) -> No
             with suppress(OSError):
                 kind = kind_by_content(peek(paths[place])) or name.kind
                 names[place] = replace(name, kind=kind)
+
+
+def _settle_drawings(paths: Sequence[str], names: list[DumpName], peek: Peek) -> None:
+    """Read the titles of drawings whose names hold no module."""
+    for place, name in enumerate(names):
+        if name.kind == "hlo-dot" and name.module_id is None and name.module_name is None:
+            with suppress(OSError):
+                names[place] = with_title(name, peek(paths[place]))

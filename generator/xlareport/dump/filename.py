@@ -71,7 +71,7 @@ class DumpName(FastPickle):
     folder: str = ""
     """The folder that the module was dumped to: above `shardy/` and above a module's own folder."""
     process_folder: str = ""
-    """Folder and process, where XLA wrote `NAME/HOST_PROCESS/` for each module; else empty."""
+    """Folder and `HOST_PROCESS` where the path or the name tells the process; else empty."""
 
     def __str__(self) -> str:
         """Return the path that was parsed, byte for byte."""
@@ -168,8 +168,15 @@ def _finished(reading: NameReading) -> DumpName:
         ambiguous=" ".join(reading.notes) or None,
         module_prefix=_module_prefix(fields),
         folder=fields.get("folder", ""),
-        process_folder=fields.get("process_folder", ""),
+        process_folder=_process_folder(fields),
     )
+
+
+def _process_folder(fields: Mapping[str, str]) -> str:
+    """Return the folder of a process; where a drawing's name tells the process, made of that."""
+    if fields.get("writer") == "hlo_graph" and "pid" in fields:
+        return f"{fields.get('folder', '')}/{fields['host']}_{fields['pid']}"
+    return fields.get("process_folder", "")
 
 
 def _format(fields: Mapping[str, str]) -> str | None:

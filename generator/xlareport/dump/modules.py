@@ -166,7 +166,10 @@ def _with_nameless(
 def _identity(artifact: Artifact) -> Identity | None:
     name = artifact.name
     if name.module_id is not None or name.module_name is not None:
-        return Identity(_folder(artifact), name.timestamp, name.module_id, name.module_name or None)
+        where = name.process_folder if name.module_id is None else ""
+        return Identity(
+            where or _folder(artifact), name.timestamp, name.module_id, name.module_name or None
+        )
     if name.kind in HLO_KINDS:
         return Identity(_folder(artifact), None, None, _stem(artifact))
     return None
