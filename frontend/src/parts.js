@@ -9,7 +9,7 @@ import { drawComponents } from "./core/components.js";
 import { element } from "./core/elements.js";
 import { load } from "./core/payloads.js";
 
-/** @typedef {{title: string, html: string, wide: boolean}} Part */
+/** @typedef {import("../types/payloads").Part} Part */
 
 /**
  * Puts a part in the place of the overview.
@@ -42,7 +42,7 @@ async function loadPart(tabs, name) {
   for (const link of links) link.removeAttribute("aria-current");
   if (!own) throw new Error(`This page has no part of the name ${name}.`);
   own.setAttribute("aria-current", "page");
-  return load(`${tabs.dataset.xrParts}${name}`);
+  return /** @type {Promise<import("../types/payloads").Payloads["m/x/page"]>} */ (load(`${tabs.dataset.xrParts}${name}`));
 }
 
 /**

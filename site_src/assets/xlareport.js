@@ -257,7 +257,10 @@ var xlareport = (() => {
   async function locate(key) {
     const [, folder, name2] = MAY_BE_SMALL.exec(key) ?? [];
     if (folder) {
-      const small = await load(`${folder}small`);
+      const small = (
+        /** @type {Payloads["m/x/small"]} */
+        await load(`${folder}small`)
+      );
       if (Object.hasOwn(small, name2)) return small[name2];
     }
     if (leftOut.has(key)) throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
@@ -286,7 +289,7 @@ var xlareport = (() => {
   var TextStore = class {
     /**
      * @param {string} key `m/x/texts`
-     * @param {[string, number, number | null, number, number[], string, string][]} records
+     * @param {import("../../types/payloads").TextList["texts"]} records
      * @param {number[]} starts the number of the first line of each chunk
      */
     constructor(key, records, starts) {
@@ -327,7 +330,8 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      const known4 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }));
+      const known4 = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */
+      load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }));
       this.chunks.set(number, known4);
       return known4;
     }
@@ -397,7 +401,8 @@ var xlareport = (() => {
   };
   var stores = /* @__PURE__ */ new Map();
   function openTexts(key) {
-    const known4 = stores.get(key) ?? load(key).then((index) => new TextStore(key, index.texts, index.chunks));
+    const known4 = stores.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */
+    load(key).then((index) => new TextStore(key, index.texts, index.chunks));
     stores.set(key, known4);
     return known4;
   }
@@ -1017,7 +1022,8 @@ var xlareport = (() => {
      * @returns {Promise<string>}
      */
     async text({ path, text }) {
-      if (Array.isArray(text)) return (await load(`${this.index.key}-${text[0]}`))[text[1]];
+      if (Array.isArray(text)) return (await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code-0"]>} */
+      load(`${this.index.key}-${text[0]}`))[text[1]];
       const store = await openTexts(this.index.texts);
       const stored = store.texts.find((known4) => known4.path === path);
       if (!stored) throw new Error(`${path} is not among the texts of the module.`);
@@ -1063,7 +1069,8 @@ var xlareport = (() => {
   };
   async function drawCode(host, key) {
     host.setAttribute("aria-busy", "true");
-    new Code(host, await load(key));
+    new Code(host, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code"]>} */
+    load(key));
     host.removeAttribute("aria-busy");
   }
 
@@ -1592,12 +1599,13 @@ var xlareport = (() => {
   };
   function readInstructions(columns2) {
     const [words2, numbers] = columns2.arguments;
-    const said = unfold(words2);
-    return { ...columns2, names: unfold(columns2.names), arguments: numbers.map((number) => said[number]), operands: splitRows(columns2.operands) };
+    const values3 = unfold(words2);
+    return { ...columns2, names: unfold(columns2.names), arguments: numbers.map((number) => values3[number]), operands: splitRows(columns2.operands) };
   }
   var known = /* @__PURE__ */ new Map();
   function loadGraph(key) {
-    const made = known.get(key) ?? load(key).then((index) => new Graph(readInstructions(index)));
+    const made = known.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */
+    load(key).then((index) => new Graph(readInstructions(index)));
     known.set(key, made);
     made.catch(() => known.delete(key));
     return made;
@@ -1715,7 +1723,8 @@ var xlareport = (() => {
     const files = new Set(numbers.map((number) => all.in[number]));
     const tables2 = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => (
       /** @type {[number, VersionTable]} */
-      [file, readVersions(await load(`${key}-${file}`))]
+      [file, readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */
+      load(`${key}-${file}`))]
     ))));
     const graph = key.replace(/film$/, "graph");
     const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
@@ -1748,7 +1757,12 @@ var xlareport = (() => {
   }
   async function graphAt(key) {
     const [timelines, name2] = key.split("@");
-    const [{ stages }, all] = await Promise.all([load(timelines), load(`${timelines}-all`)]);
+    const [{ stages }, all] = await Promise.all([
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */
+      load(timelines),
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-all"]>} */
+      load(`${timelines}-all`)
+    ]);
     const snapshot2 = stages.findIndex(([known4]) => known4 === name2);
     if (snapshot2 < 0) throw new Error(`There is no snapshot ${name2}.`);
     const parts = await computations(timelines, snapshot2, { ...all, names: unfold(all.names) });
@@ -3119,7 +3133,8 @@ var xlareport = (() => {
 
   // src/pictures/levels.js
   async function loadLevels(key) {
-    const { targets, titles, in: bundles, up, ...rest2 } = await load(key);
+    const { targets, titles, in: bundles, up, ...rest2 } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures"]>} */
+    load(key);
     const words2 = unfold(titles);
     const pictures = unfold(targets).map((target2, place) => ({ target: target2, title: words2[place], in: bundles[place], up: up[place] }));
     return { key, pictures, ...rest2 };
@@ -3141,7 +3156,11 @@ var xlareport = (() => {
     const key = picture.host.dataset.levels;
     if (!key) return null;
     const levels = await loadLevels(key);
-    const [graph, runs] = await Promise.all([loadGraph(levels.graph), load(`${key}-where`)]);
+    const [graph, runs] = await Promise.all([
+      loadGraph(levels.graph),
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-where"]>} */
+      load(`${key}-where`)
+    ]);
     const place = graph.find(name2);
     const shown = place === null ? -1 : nth(runs, place);
     return shown < 0 ? null : show2(picture, levels, shown);
@@ -3171,7 +3190,11 @@ var xlareport = (() => {
     return made;
   }
   async function drawn3({ key, graph: known4 }, { in: bundle, target: target2 }) {
-    const [{ pictures }, graph] = await Promise.all([load(`${key}-${bundle}`), loadGraph(known4)]);
+    const [{ pictures }, graph] = await Promise.all([
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-0"]>} */
+      load(`${key}-${bundle}`),
+      loadGraph(known4)
+    ]);
     return recordSvg(pictures[target2], 0, graph);
   }
   function say(host, words2) {
@@ -3314,7 +3337,8 @@ var xlareport = (() => {
   }
   var pieces2 = /* @__PURE__ */ new Map();
   function piece(key) {
-    const made = pieces2.get(key) ?? load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }));
+    const made = pieces2.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */
+    load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }));
     pieces2.set(key, made);
     return made;
   }
@@ -3414,11 +3438,12 @@ var xlareport = (() => {
   }
   async function drawPicture(host, key) {
     await waitUntilNear(host);
-    const { pictures } = await load(key);
+    const { pictures } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/picture"]>} */
+    load(key);
     await rest();
     if (!host.isConnected) return;
     const { name: name2, drawing: drawing2 = 0 } = host.dataset;
-    const svg = await recordSvg(name2 ? pictures[name2] : pictures, Number(drawing2));
+    const svg = await recordSvg(Array.isArray(pictures) ? pictures : pictures[name2 ?? ""], Number(drawing2));
     interactivePicture(host, name2 ? `${key}-${name2}` : key, svg);
   }
 
@@ -3623,7 +3648,8 @@ var xlareport = (() => {
     /** @param {string | null} wanted the key of a snapshot */
     async load(wanted2) {
       const number = Number(this.choice.value);
-      const versions = readVersions(await load(`${this.key}-${number}`));
+      const versions = readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */
+      load(`${this.key}-${number}`));
       this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
       this.picture = null;
       this.slider.max = String(this.frames.stages.length - 1);
@@ -3691,7 +3717,8 @@ var xlareport = (() => {
   }
   async function drawComputationTimelines(host, key) {
     if (!state.get("film")) await waitUntilNear(host);
-    const index = await load(key);
+    const index = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */
+    load(key);
     if (index.films.length) new ComputationTimeline(host, key, index);
     else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
   }
@@ -3798,7 +3825,8 @@ var xlareport = (() => {
     /** Lists the snapshots between the first and the last. */
     list() {
       if (!this.timelines) return Promise.resolve();
-      this.listed ??= load(this.timelines).then(({ stages }) => {
+      this.listed ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */
+      load(this.timelines).then(({ stages }) => {
         const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
         this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
       });
@@ -3995,7 +4023,8 @@ var xlareport = (() => {
     }
     /** @returns {Promise<Index>} */
     index() {
-      this.known ??= load(this.key).then(readIndex);
+      this.known ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/history"]>} */
+      load(this.key).then(readIndex);
       return this.known;
     }
     /**
@@ -4003,7 +4032,8 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      const known4 = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(readChunk);
+      const known4 = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */
+      load(`${this.key}-${number}`).then(readChunk);
       this.chunks.set(number, known4);
       return known4;
     }
@@ -4261,7 +4291,10 @@ var xlareport = (() => {
     for (const link2 of links) link2.removeAttribute("aria-current");
     if (!own2) throw new Error(`This page has no part of the name ${name2}.`);
     own2.setAttribute("aria-current", "page");
-    return load(`${tabs.dataset.xrParts}${name2}`);
+    return (
+      /** @type {Promise<import("../types/payloads").Payloads["m/x/page"]>} */
+      load(`${tabs.dataset.xrParts}${name2}`)
+    );
   }
   function put(article, { title: title2, html, wide }) {
     article.insertAdjacentHTML("beforeend", html);
@@ -4671,9 +4704,10 @@ var xlareport = (() => {
   };
   async function drawTable(host, key) {
     host.setAttribute("aria-busy", "true");
-    const data = await load(key);
-    if (typeof data.columns === "string") data.columns = (await load("columns"))[data.columns];
-    new Table(host, key, data);
+    const { columns: columns2, ...table } = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */
+    load(key);
+    const heads = typeof columns2 === "string" ? (await load("columns"))[columns2] : columns2;
+    new Table(host, key, { columns: heads, ...table });
     host.removeAttribute("aria-busy");
   }
 
@@ -4963,7 +4997,11 @@ var xlareport = (() => {
   };
   async function drawTimeline(host, key) {
     await waitUntilNear(host);
-    const [data, { css }] = await Promise.all([load(key), load("pictures/look")]);
+    const [data, { css }] = await Promise.all([
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/timeline"]>} */
+      load(key),
+      load("pictures/look")
+    ]);
     if (data.steps.length) new Timeline(host, key, data, css);
     else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
   }
@@ -4988,7 +5026,7 @@ var xlareport = (() => {
       return whole2 < 0 && parts.every((part2) => value.includes(part2)) ? RANKS - 1 : whole2;
     };
   }
-  function unpacked({ values: values3, stems, counts, numbers }) {
+  function unpacked({ values: values3, stems = [], counts = [], numbers = [] }) {
     if (values3) return values3;
     const names2 = [];
     for (const [place, stem] of stems.entries()) {
@@ -5003,7 +5041,7 @@ var xlareport = (() => {
   var ModuleIndex = class {
     /**
      * @param {Module} module
-     * @param {any} value the payload
+     * @param {import("../../types/payloads").ModuleSearch} value the payload
      * @param {boolean} several whether the report has other modules
      */
     constructor(module, value, several) {
@@ -5020,10 +5058,7 @@ var xlareport = (() => {
     }
     /** @param {string} kind @param {number} place */
     span(kind, place) {
-      return (
-        /** @type {[number, number]} */
-        this.value.spans[this.value.kinds[kind].spans[place]]
-      );
+      return this.value.spans[this.value.kinds[kind].spans[place]];
     }
     /** @param {string} kind @param {number} place @returns {Hit} */
     hit(kind, place) {
@@ -5032,7 +5067,7 @@ var xlareport = (() => {
         this.kinds.get(kind).values[place]
       );
       const [first, last] = this.span(kind, place);
-      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes[place]]}, ` : "";
+      const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
       return { text: NAMED3.has(kind) ? `%${text}` : text, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text, last) };
     }
     /** @param {number} first @param {number} last the numbers of snapshots */
@@ -5082,8 +5117,8 @@ var xlareport = (() => {
     }
     /** @param {string} opcode @returns {Hit[]} the steps that touched it */
     touchedOpcode(opcode) {
-      return this.value.steps.flatMap(([place, told3]) => {
-        const [added, removed, changed] = Object.hasOwn(told3, opcode) ? told3[opcode] : [0, 0, 0];
+      return this.value.steps.flatMap(([place, touched]) => {
+        const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
         const said = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
         return added || removed || changed ? [this.stage(place, said.filter(Boolean).join(", "))] : [];
       });
@@ -5103,7 +5138,8 @@ var xlareport = (() => {
     for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
     return false;
   }
-  var loadModuleIndex = async (module, several) => new ModuleIndex(module, await load(`m/${module.slug}/search`), several);
+  var loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/search"]>} */
+  load(`m/${module.slug}/search`), several);
 
   // src/search/search.js
   var SHOWN3 = 5;
@@ -5128,6 +5164,7 @@ var xlareport = (() => {
       ["word", "Explained"]
     ]
   );
+  var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
   var Search = class {
     constructor() {
       this.input = /** @type {HTMLInputElement} */
@@ -5139,7 +5176,8 @@ var xlareport = (() => {
       element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
       this.indexes = [];
       this.waiting = [];
-      this.small = { module: [], front: null, words: null, files: null };
+      this.small = { front: null, words: null, files: null };
+      this.modules = [];
       this.limit = /* @__PURE__ */ new Map();
       this.failed = 0;
       this.begun = false;
@@ -5157,8 +5195,8 @@ var xlareport = (() => {
     async begin() {
       this.begun = true;
       this.status.textContent = "Loading\u2026";
-      [this.small.front, this.small.words] = await Promise.all(["search", "words"].map((key) => load(key).catch(() => null)));
-      const front2 = this.small.front ?? { modules: [], files: 0 };
+      [this.small.front, this.small.words] = await Promise.all([load("search").catch(() => null), load("words").catch(() => null)]);
+      const front2 = this.small.front ?? NOTHING;
       this.modules = front2.modules.map(([slug, name2, key, role, read2, changed], order) => ({ slug, name: name2, key, role, order, read: read2 === 1, changed: changed === 1 }));
       const here = (one) => location.pathname.includes(`/m/${encodeURIComponent(one.slug)}`);
       const read = this.modules.filter((one) => one.read);
@@ -5169,8 +5207,9 @@ var xlareport = (() => {
       this.dialog.dataset.loaded = "yes";
     }
     async loadFiles() {
-      const table = await load("files").catch(() => null);
-      this.small.files = table?.rows.map(([name2, kind]) => [Array.isArray(name2) ? name2[0] : name2, kind]);
+      const table = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */
+      load("files").catch(() => null);
+      this.small.files = table?.rows.map(([name2, kind]) => [cellText(name2), cellText(kind)]) ?? null;
       this.show();
     }
     /** @param {number} most */
@@ -5203,7 +5242,7 @@ var xlareport = (() => {
     searched() {
       const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
       const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
-      return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules?.length ?? 0)}${failed}${cut}.`;
+      return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
     }
     others() {
       if (!this.waiting.length || !this.begun) return [];
@@ -5623,7 +5662,10 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     load(step) {
-      return load(`m/${this.index.slug}/step-${step.id}`);
+      return (
+        /** @type {Promise<import("../../types/payloads").Payloads["m/x/step-0"]>} */
+        load(`m/${this.index.slug}/step-${step.id}`)
+      );
     }
     /** Loads the next step ahead, so that it is there when its key is pressed. */
     fetchNext() {
@@ -5635,7 +5677,11 @@ var xlareport = (() => {
   };
   async function drawSteps(host, key) {
     host.setAttribute("aria-busy", "true");
-    const [index, { words: words2 }] = await Promise.all([load(key), load("words")]);
+    const [index, { words: words2 }] = await Promise.all([
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/steps"]>} */
+      load(key),
+      load("words")
+    ]);
     new Gallery(host, index, words2.pass);
     host.removeAttribute("aria-busy");
   }
@@ -5654,11 +5700,12 @@ var xlareport = (() => {
   ];
   var SHARE = 5;
   async function pieces3(key) {
-    const first = (
-      /** @type {Piece} */
-      await load(`${key}-0`)
+    const piece2 = (number) => (
+      /** @type {Promise<Piece>} */
+      load(`${key}-${number}`)
     );
-    const others = Array.from({ length: first.pieces - 1 }, (_, place) => load(`${key}-${place + 1}`));
+    const first = await piece2(0);
+    const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece2(place + 1));
     return [first, ...await Promise.all(others)];
   }
   function rows2(index, found) {

@@ -16,25 +16,10 @@ const SHOWN = 300_000;
 const COLOURED = 40_000;
 const ORDER = "(order)";
 
-/** @typedef {{label: string, path: string, size: number | null, text: [number, number] | true | null, note: string}} CodeFile its text is the one of its path among the module's texts, or has a place of its own */
-/** @typedef {[string, string, string[], string, string, number | null, number | null]} Decision what, producer, consumers, fusion, reason, microseconds fused and not fused */
-/**
- * @typedef {object} Unit
- * @property {string} name empty for a whole computation
- * @property {string} computation
- * @property {string} opcode
- * @property {string} shape
- * @property {string} scope
- * @property {string} source
- * @property {string} grade
- * @property {string} reason
- * @property {CodeFile[]} files
- * @property {number[]} thunks
- * @property {{grade: string, total: number, steps: Decision[]} | null} decisions
- * @property {[string, string][]} tuning
- */
-/** @typedef {[number | null, string, string, number | null, number | null, string, number, number | null, string[]]} Thunk id, kind, description, before, after, part, depth, unit, names of those that it waits for */
-/** @typedef {{key: string, texts: string, units: Unit[], thunks: Thunk[], inside: Record<string, number>, gone: Unit["decisions"]}} Index */
+/** @typedef {import("../../types/payloads").CodeFile} CodeFile */
+/** @typedef {import("../../types/payloads").Unit} Unit */
+/** @typedef {import("../../types/payloads").Thunk} Thunk */
+/** @typedef {import("../../types/payloads").Code} Index */
 
 /** @param {Unit} unit */
 const title = (unit) => unit.name || unit.computation;
@@ -189,7 +174,7 @@ class Code {
    * @returns {Promise<string>}
    */
   async text({ path, text }) {
-    if (Array.isArray(text)) return (await load(`${this.index.key}-${text[0]}`))[text[1]];
+    if (Array.isArray(text)) return (await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code-0"]>} */ (load(`${this.index.key}-${text[0]}`)))[text[1]];
     const store = await openTexts(this.index.texts);
     const stored = store.texts.find((known) => known.path === path);
     if (!stored) throw new Error(`${path} is not among the texts of the module.`);
@@ -244,6 +229,6 @@ class Code {
  */
 export async function drawCode(host, key) {
   host.setAttribute("aria-busy", "true");
-  new Code(host, await load(key));
+  new Code(host, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code"]>} */ (load(key)));
   host.removeAttribute("aria-busy");
 }

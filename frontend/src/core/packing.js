@@ -33,7 +33,7 @@ export function inflate(body, packing) {
 /**
  * Gives folded strings back: patterns with slots, the pattern of each string, and the numbers in the
  * slots. The other side is storage/folding.py.
- * @param {[(string | [string])[], number[], number[]]} folded
+ * @param {import("../../types/payloads").Folded} folded
  * @returns {string[]}
  */
 export function unfold([patterns, uses, steps]) {

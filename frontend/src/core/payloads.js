@@ -36,10 +36,13 @@ const MAY_BE_SMALL = /^(m\/[^/]+\/)(?!(?:small|search|texts(?:-\d+)?)$)(.+)$/;
 /** @type {Map<string, Promise<any>>} */
 const loaded = new Map();
 
+/** @typedef {import("../../types/payloads").Payloads} Payloads */
+
 /**
- * Loads a payload, once.
- * @param {string} key the payload's key, `m/x/steps`
- * @returns {Promise<any>} its value
+ * Loads a payload, once. What it is follows from a whole key; else types/payloads.d.ts lists what it can be.
+ * @template {string} Key
+ * @param {Key} key the payload's key, `m/x/steps`
+ * @returns {Promise<Key extends keyof Payloads ? Payloads[Key] : unknown>} its value
  */
 export function load(key) {
   const known = loaded.get(key) ?? locate(key);
@@ -55,7 +58,7 @@ export function load(key) {
 async function locate(key) {
   const [, folder, name] = MAY_BE_SMALL.exec(key) ?? [];
   if (folder) {
-    const small = await load(`${folder}small`);
+    const small = /** @type {Payloads["m/x/small"]} */ (await load(`${folder}small`));
     if (Object.hasOwn(small, name)) return small[name];
   }
   if (leftOut.has(key)) throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");

@@ -15,7 +15,7 @@ import { readVersions } from "./versions.js";
 
 const FADE = 700;
 
-/** @typedef {{stages: [string, string][], films: import("./frames.js").Title[], others: number}} Index */
+/** @typedef {import("../../types/payloads").ComputationList} Index */
 
 /** The slider, the keys and the picture. */
 class ComputationTimeline {
@@ -72,7 +72,7 @@ class ComputationTimeline {
   /** @param {string | null} wanted the key of a snapshot */
   async load(wanted) {
     const number = Number(this.choice.value);
-    const versions = readVersions(await load(`${this.key}-${number}`));
+    const versions = readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */ (load(`${this.key}-${number}`)));
     this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
     this.picture = null;
     this.slider.max = String(this.frames.stages.length - 1);
@@ -155,7 +155,7 @@ function fade(before, after) {
  */
 export async function drawComputationTimelines(host, key) {
   if (!state.get("film")) await waitUntilNear(host);
-  const index = await load(key);
+  const index = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */ (load(key));
   if (index.films.length) new ComputationTimeline(host, key, index);
   else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
 }

@@ -153,8 +153,8 @@ class Explorer {
   /** Lists the snapshots between the first and the last. */
   list() {
     if (!this.timelines) return Promise.resolve();
-    this.listed ??= load(this.timelines).then(({ stages }) => {
-      const between = stages.slice(1, -1).map((/** @type {[string, string]} */ [key, label]) => element("option", { value: key }, label));
+    this.listed ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */ (load(this.timelines)).then(({ stages }) => {
+      const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
       this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
     });
     return this.listed;

@@ -8,27 +8,9 @@ import { load } from "../core/payloads.js";
 
 const SPREADING = new Set(["broadcast", "bitcast", "reshape"]);
 
-/**
- * @typedef {object} Index
- * @property {string} label what the report calls the snapshot
- * @property {string | null} text what its text is called on the page of texts; null where it has none
- * @property {number} piece instructions in each piece with details; 0 where there are none
- * @property {boolean} complete whether all computations are here
- * @property {[string, number, string][]} computations names, how many instructions, what they do
- * @property {[[boolean, any[]][], number[]]} inside of each whether it has a picture worth opening, and the colours of a fused one
- * @property {(number | null)[]} roots where in its computation each root stands
- * @property {string[]} names
- * @property {number[]} look into `looks`
- * @property {number[]} shape into `shapes`
- * @property {number[]} shade into `shades`
- * @property {(number | string)[][]} operands how far above each stands: `3`, or `3#1` for an element
- * @property {Record<string, number[]>} controls
- * @property {Record<string, [string, number][]>} calls
- * @property {string[]} arguments
- * @property {[string, string, string, string][]} looks opcode, kind, colour, an attribute worth a line
- * @property {[string, number | null, number | null][]} shapes as written, elements, bytes
- * @property {[number | null, string, string, number?][]} shades part of the estimated time, sharding, scopes in lines, part of the measured time
- */
+/** @typedef {import("../../types/payloads").Instructions} Stored */
+/** @typedef {Omit<Stored, "names" | "arguments" | "operands"> & Opened} Index with its columns read */
+/** @typedef {{names: string[], arguments: string[], operands: (number | string)[][]}} Opened */
 /** @typedef {{place: number, element: string}} Use */
 
 export class Graph {
@@ -232,13 +214,14 @@ export class Graph {
 
 /**
  * Reads columns of instructions (pages/pictures/columns.py).
- * @param {any} columns
- * @returns {any} the same with names, arguments and operands by their places
+ * @template {import("../../types/payloads").InstructionColumns} Columns
+ * @param {Columns} columns
+ * @returns {Omit<Columns, keyof Opened> & Opened} the same with names, arguments and operands by their places
  */
 export function readInstructions(columns) {
   const [words, numbers] = columns.arguments;
-  const said = unfold(words);
-  return { ...columns, names: unfold(columns.names), arguments: numbers.map((/** @type {number} */ number) => said[number]), operands: splitRows(columns.operands) };
+  const values = unfold(words);
+  return { ...columns, names: unfold(columns.names), arguments: numbers.map((number) => values[number]), operands: splitRows(columns.operands) };
 }
 
 /** @type {Map<string, Promise<Graph>>} */
@@ -250,7 +233,7 @@ const known = new Map();
  * @returns {Promise<Graph>}
  */
 export function loadGraph(key) {
-  const made = known.get(key) ?? load(key).then((index) => new Graph(readInstructions(index)));
+  const made = known.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */ (load(key)).then((index) => new Graph(readInstructions(index)));
   known.set(key, made);
   made.catch(() => known.delete(key));
   return made;

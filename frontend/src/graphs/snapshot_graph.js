@@ -19,7 +19,7 @@ const [AT_THE_END, AT_THE_START] = [-1, -2];
 /** @typedef {import("./versions.js").VersionTable} VersionTable */
 /** @typedef {Pick<Index, "names" | "arguments" | "look" | "shape" | "shade" | "looks" | "shapes" | "shades">} Columns what instructions look like */
 /** @typedef {{name: string, number: number, columns: Columns, rows: number[], operands: (number | string)[][], controls: number[][], calls: [string, number][][], root: number | null, does: string}} Part a computation in a snapshot: rows of columns; it calls computations by their numbers */
-/** @typedef {{names: string[], renamed: Record<string, [number, string][]>, in: number[], sizes: number[], first: number[], end: number[], texts: string[]}} All every computation that any snapshot has */
+/** @typedef {Omit<import("../../types/payloads").AllComputations, "names"> & {names: string[]}} All every computation that any snapshot has */
 
 /**
  * Takes a computation as it is in one snapshot from some rows of a table.
@@ -138,7 +138,7 @@ function appended(tables, { looks, shapes, shades }) {
 async function computations(key, snapshot, all) {
   const numbers = numbersAt(all, snapshot);
   const files = new Set(numbers.map((number) => all.in[number]));
-  const tables = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, VersionTable]} */ ([file, readVersions(await load(`${key}-${file}`))]))));
+  const tables = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, VersionTable]} */ ([file, readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */ (load(`${key}-${file}`)))]))));
   const graph = key.replace(/film$/, "graph");
   const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
   const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
@@ -190,8 +190,11 @@ function firstRows({ in: files, sizes }) {
  */
 async function graphAt(key) {
   const [timelines, name] = key.split("@");
-  const [{ stages }, all] = await Promise.all([load(timelines), load(`${timelines}-all`)]);
-  const snapshot = stages.findIndex((/** @type {[string, string]} */ [known]) => known === name);
+  const [{ stages }, all] = await Promise.all([
+    /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */ (load(timelines)),
+    /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-all"]>} */ (load(`${timelines}-all`)),
+  ]);
+  const snapshot = stages.findIndex(([known]) => known === name);
   if (snapshot < 0) throw new Error(`There is no snapshot ${name}.`);
   const parts = await computations(timelines, snapshot, { ...all, names: unfold(all.names) });
   const present = parts.filter((part) => part !== null);

@@ -8,7 +8,7 @@ import { readInstructions } from "./graph.js";
 
 /**
  * Reads the versions of a computation (pages/history/computations.py).
- * @param {any} columns
+ * @param {import("../../types/payloads").ComputationVersions} columns
  * @returns {VersionTable}
  */
 export function readVersions(columns) {

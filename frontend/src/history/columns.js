@@ -26,7 +26,7 @@ const rowsOf = (columns) => columns[0].map((_, row) => columns.map((column) => c
 
 /**
  * Puts an index together; the other side is pages/history/columns.py.
- * @param {any} index
+ * @param {import("../../types/payloads").HistoryIndex} index
  * @returns {Index}
  */
 export function readIndex({ titles, between: [first, others], names: [names, lengths, steps], ...rest }) {
@@ -41,7 +41,7 @@ export function readIndex({ titles, between: [first, others], names: [names, len
 
 /**
  * Puts a chunk together.
- * @param {any} chunk
+ * @param {import("../../types/payloads").HistoryChunk} chunk
  * @returns {Chunk}
  */
 export function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds, names, sources, targets, grades, reasons] }) {

@@ -79,7 +79,7 @@ class Histories {
 
   /** @returns {Promise<Index>} */
   index() {
-    this.known ??= load(this.key).then(readIndex);
+    this.known ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/history"]>} */ (load(this.key)).then(readIndex);
     return this.known;
   }
 
@@ -88,7 +88,7 @@ class Histories {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    const known = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(readChunk);
+    const known = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */ (load(`${this.key}-${number}`)).then(readChunk);
     this.chunks.set(number, known);
     return known;
   }

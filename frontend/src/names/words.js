@@ -10,8 +10,8 @@ import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 
 /** @typedef {[string, string]} Part a piece of a name and its meaning */
-/** @typedef {{forms: string[], fields: Record<string, string>, manner: Record<string, string>, suffix: Record<string, string>}} Grammar */
-/** @typedef {{words: Record<string, Record<string, string>>, bits: Record<string, number>, instruction: Grammar}} Tables */
+/** @typedef {import("../../types/payloads").Grammar} Grammar */
+/** @typedef {import("../../types/payloads").Words} Tables */
 
 const LONGEST = 4096;
 const OUTPUT = "Which part of its result is meant, where that is a tuple, counted from 0.";

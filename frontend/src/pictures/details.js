@@ -200,7 +200,7 @@ const pieces = new Map();
 
 /** @param {string} key of some details, whose lines are read once */
 function piece(key) {
-  const made = pieces.get(key) ?? load(key).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) }));
+  const made = pieces.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) }));
   pieces.set(key, made);
   return made;
 }

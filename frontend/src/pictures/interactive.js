@@ -56,10 +56,10 @@ function rest() {
  */
 export async function drawPicture(host, key) {
   await waitUntilNear(host);
-  const { pictures } = await load(key);
+  const { pictures } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/picture"]>} */ (load(key));
   await rest();
   if (!host.isConnected) return;
   const { name, drawing = 0 } = host.dataset;
-  const svg = await recordSvg(name ? pictures[name] : pictures, Number(drawing));
+  const svg = await recordSvg(Array.isArray(pictures) ? pictures : pictures[name ?? ""], Number(drawing));
   interactivePicture(host, name ? `${key}-${name}` : key, svg);
 }

@@ -12,8 +12,8 @@ import { boxSize, writeSvg } from "./svg.js";
 /** @typedef {import("./svg.js").Node} Node */
 /** @typedef {import("./svg.js").Opening} Opening */
 /** @typedef {import("./layout.js").Layout} Layout */
-/** @typedef {any[]} Row what is as usual at its end is left out, in between it is 0 */
-/** @typedef {{title: string, nodes: Row[], edges: Row[], notes?: string[], groups?: Row[], plain?: boolean, size?: [number, number], boxes?: number[][], curves?: number[][], frames?: number[][]}} Record */
+/** @typedef {import("../../types/payloads").RecordRow} Row */
+/** @typedef {import("../../types/payloads").PictureRecord} Record */
 /** @typedef {import("../graphs/graph.js").Graph} Graph */
 
 /**

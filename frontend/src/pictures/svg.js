@@ -32,7 +32,7 @@ const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f
 /** @typedef {{source: number, target: number, label?: string, style?: string, state?: string}} Edge ends are positions in the nodes */
 /** @typedef {{id: string, title: string, kind: string, state?: string, target?: string | null, opens?: Opening[]}} Group */
 /** @typedef {{title: string, nodes: Node[], edges: Edge[], groups?: Group[], notes: string[], plain?: boolean}} Drawing `plain` ones have no legend */
-/** @typedef {{css: string, dark: string, families: [string, string][], states: [string, string][], edges: [string, string][], scales: Record<string, {from: number[], words: string[]}>}} Look the style sheet, the words of the legend and the limits of the colours */
+/** @typedef {import("../../types/payloads").Look} Look */
 
 /** @param {string} line wide characters take two cells */
 function columns(line) {

@@ -20,9 +20,9 @@ const STILL = 4;
 const NAMED = 5;
 const MODES = /** @type {Record<string, string>} */ ({ opcode: "kind of opcode", scope: "scope" });
 
-/** @typedef {[number, number, number, number, number]} Bar lane, beginning and length in µs, instruction or -1, how many */
-/** @typedef {{title: string, start: number, length: number, lanes: [number, number][], bars: Bar[], merged: number, left_out: number}} Step */
-/** @typedef {{page: string, steps: Step[], instructions: [string, string, string, number][], families: [string, string][], scopes: string[]}} Data */
+/** @typedef {import("../../types/payloads").Bar} Bar */
+/** @typedef {import("../../types/payloads").Run} Step */
+/** @typedef {import("../../types/payloads").Runs} Data */
 
 /**
  * @param {string} name
@@ -307,7 +307,7 @@ export class Timeline {
  */
 export async function drawTimeline(host, key) {
   await waitUntilNear(host);
-  const [data, { css }] = await Promise.all([load(key), load("pictures/look")]);
+  const [data, { css }] = await Promise.all([/** @type {Promise<import("../../types/payloads").Payloads["m/x/timeline"]>} */ (load(key)), load("pictures/look")]);
   if (data.steps.length) new Timeline(host, key, data, css);
   else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
 }

@@ -13,7 +13,6 @@ const NAMED = new Set(["instruction", "computation"]);
 /** @typedef {{slug: string, name: string, key: string, role: string, order: number, read: boolean, changed: boolean}} Module */
 /** @typedef {{text: string, note: string, href: string}} Hit */
 /** @typedef {{rank: number, hit: () => Hit}} Found */
-/** @typedef {[number, Record<string, [number, number, number]>, number[], number[], number[]]} Step */
 
 /**
  * @param {string} value in lower case
@@ -40,8 +39,8 @@ export function ranker(query) {
   };
 }
 
-/** @param {{values?: string[], stems: string[], counts: number[], numbers: number[]}} packed */
-function unpacked({ values, stems, counts, numbers }) {
+/** @param {import("../../types/payloads").SearchKind} packed */
+function unpacked({ values, stems = [], counts = [], numbers = [] }) {
   if (values) return values;
   const names = [];
   for (const [place, stem] of stems.entries()) {
@@ -58,7 +57,7 @@ function unpacked({ values, stems, counts, numbers }) {
 export class ModuleIndex {
   /**
    * @param {Module} module
-   * @param {any} value the payload
+   * @param {import("../../types/payloads").ModuleSearch} value the payload
    * @param {boolean} several whether the report has other modules
    */
   constructor(module, value, several) {
@@ -72,19 +71,19 @@ export class ModuleIndex {
       const values = unpacked(packed);
       this.kinds.set(kind, { values, lower: values.map((one) => one.toLowerCase()) });
     }
-    this.labels = value.stages.map((/** @type {string[]} */ [key, label]) => `${key} ${label}`.toLowerCase());
+    this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
   }
 
   /** @param {string} kind @param {number} place */
   span(kind, place) {
-    return /** @type {[number, number]} */ (this.value.spans[this.value.kinds[kind].spans[place]]);
+    return this.value.spans[this.value.kinds[kind].spans[place]];
   }
 
   /** @param {string} kind @param {number} place @returns {Hit} */
   hit(kind, place) {
     const text = /** @type {{values: string[]}} */ (this.kinds.get(kind)).values[place];
     const [first, last] = this.span(kind, place);
-    const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes[place]]}, ` : "";
+    const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
     return { text: NAMED.has(kind) ? `%${text}` : text, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text, last) };
   }
 
@@ -140,8 +139,8 @@ export class ModuleIndex {
 
   /** @param {string} opcode @returns {Hit[]} the steps that touched it */
   touchedOpcode(opcode) {
-    return this.value.steps.flatMap((/** @type {Step} */ [place, told]) => {
-      const [added, removed, changed] = Object.hasOwn(told, opcode) ? told[opcode] : [0, 0, 0];
+    return this.value.steps.flatMap(([place, touched]) => {
+      const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
       const said = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
       return added || removed || changed ? [this.stage(place, said.filter(Boolean).join(", "))] : [];
     });
@@ -151,7 +150,7 @@ export class ModuleIndex {
   touchedName(name) {
     const place = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
     if (place < 0) return [];
-    return this.value.steps.flatMap((/** @type {Step} */ [step, , ...lists]) => {
+    return this.value.steps.flatMap(([step, , ...lists]) => {
       const said = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
       return said.length ? [this.stage(step, `%${name} ${said.join(", ")}`)] : [];
     });
@@ -166,4 +165,4 @@ function holds(distances, wanted) {
 }
 
 /** @param {Module} module @param {boolean} several @returns {Promise<ModuleIndex>} */
-export const loadModuleIndex = async (module, several) => new ModuleIndex(module, await load(`m/${module.slug}/search`), several);
+export const loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/search"]>} */ (load(`m/${module.slug}/search`)), several);

@@ -7,6 +7,7 @@ import { insideReport, root } from "../core/address.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
+import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
 import { entryAddress } from "../names/words.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
@@ -37,7 +38,12 @@ const GROUPS = /** @type {[string, string][]} */ ([
 /** @typedef {import("./index.js").ModuleIndex} ModuleIndex */
 /** @typedef {import("./index.js").Hit} Hit */
 /** @typedef {import("./index.js").Found} Found */
+/** @typedef {{front: ReportIndex | null, words: import("../../types/payloads").Words | null, files: [string, string][] | null}} Small what is not of one module; null where it is not loaded */
+/** @typedef {import("../../types/payloads").ReportIndex} ReportIndex */
 /** @typedef {{kind: string, title: string, found: Found[], count: number, best: number}} Group */
+
+/** @type {ReportIndex} */
+const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
 
 class Search {
   constructor() {
@@ -54,8 +60,10 @@ class Search {
     this.indexes = [];
     /** @type {Module[]} */
     this.waiting = [];
-    /** @type {{module: Found[], front: any, words: any, files: any}} */
-    this.small = { module: [], front: null, words: null, files: null };
+    /** @type {Small} */
+    this.small = { front: null, words: null, files: null };
+    /** @type {Module[]} */
+    this.modules = [];
     this.limit = new Map();
     this.failed = 0;
     this.begun = false;
@@ -75,12 +83,12 @@ class Search {
   async begin() {
     this.begun = true;
     this.status.textContent = "Loading\u2026";
-    [this.small.front, this.small.words] = await Promise.all(["search", "words"].map((key) => load(key).catch(() => null)));
-    const front = this.small.front ?? { modules: [], files: 0 };
-    this.modules = front.modules.map((/** @type {any[]} */ [slug, name, key, role, read, changed], /** @type {number} */ order) => ({ slug, name, key, role, order, read: read === 1, changed: changed === 1 }));
+    [this.small.front, this.small.words] = await Promise.all([load("search").catch(() => null), load("words").catch(() => null)]);
+    const front = this.small.front ?? NOTHING;
+    this.modules = front.modules.map(([slug, name, key, role, read, changed], order) => ({ slug, name, key, role, order, read: read === 1, changed: changed === 1 }));
     const here = (/** @type {Module} */ one) => location.pathname.includes(`/m/${encodeURIComponent(one.slug)}`);
-    const read = this.modules.filter((/** @type {Module} */ one) => one.read);
-    this.waiting = [...read.filter(here), ...read.filter((/** @type {Module} */ one) => !here(one))];
+    const read = this.modules.filter((one) => one.read);
+    this.waiting = [...read.filter(here), ...read.filter((one) => !here(one))];
     this.show();
     await this.loadModules(AT_FIRST);
     if (front.files && front.files <= FILES) await this.loadFiles();
@@ -88,8 +96,8 @@ class Search {
   }
 
   async loadFiles() {
-    const table = await load("files").catch(() => null);
-    this.small.files = table?.rows.map((/** @type {any[]} */ [name, kind]) => [Array.isArray(name) ? name[0] : name, kind]);
+    const table = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */ (load("files")).catch(() => null);
+    this.small.files = table?.rows.map(([name, kind]) => [cellText(name), cellText(kind)]) ?? null;
     this.show();
   }
 
@@ -126,7 +134,7 @@ class Search {
   searched() {
     const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
     const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
-    return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules?.length ?? 0)}${failed}${cut}.`;
+    return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
   }
 
   others() {
@@ -166,10 +174,10 @@ class Search {
   few(kind) {
     const { front, words, files } = this.small;
     if (kind === "word") return explained(words);
-    if (kind === "file") return (files ?? []).map((/** @type {string[]} */ [name, note]) => [name, () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })]);
+    if (kind === "file") return (files ?? []).map(([name, note]) => [name, () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })]);
     if (!front) return [];
-    if (kind === "module") return this.modules.map((/** @type {Module} */ one) => [one.name, () => ({ text: one.name, note: one.role, href: page(one) })]);
-    if (kind === "finding") return front.findings.map((/** @type {[number, string]} */ [number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
+    if (kind === "module") return this.modules.map((one) => [one.name, () => ({ text: one.name, note: one.role, href: page(one) })]);
+    if (kind === "finding") return front.findings.map(([number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
     if (kind === "scope") return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
     return kind === "opcode" ? this.unloaded(front.opcodes) : [];
   }
@@ -244,7 +252,7 @@ class Search {
 /** @param {Module} module */
 const page = (module) => `m/${module.slug}.html`;
 
-/** @param {any} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary */
+/** @param {import("../../types/payloads").Words | null} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary */
 function* explained(tables) {
   for (const [kind, words] of Object.entries(tables?.words ?? {})) {
     for (const [name, meaning] of Object.entries(words)) {

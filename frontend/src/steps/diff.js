@@ -18,20 +18,7 @@ const QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
 
 /** @typedef {[string, string] | [string, string, string]} Line sign, text, and for `~` the new text */
 /** @typedef {{computation: string, lines: Line[]}} Hunk without a name where it goes on */
-/** @typedef {[(string | [string])[], number[], number[]]} Folded */
-/**
- * @typedef {object} Diff
- * @property {number[]} hunks how many lines each has
- * @property {Folded} titles of the hunks
- * @property {string} signs of the lines
- * @property {number[]} before numbers of lines before, as distances: of all but `+`
- * @property {number[]} after numbers of lines after, as distances: of `+` and `~`
- * @property {string | null} texts the key of what holds the lines from 0 up
- * @property {Folded} own the lines from -1 down
- * @property {number} total lines that changed
- * @property {number} shown lines that changed and are shown
- * @property {string | null} [note]
- */
+/** @typedef {import("../../types/payloads").Diff} Diff */
 /** @typedef {{text: string, changed: boolean}} Piece */
 
 /** @param {string} line */

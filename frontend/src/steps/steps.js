@@ -11,24 +11,9 @@ import { bindKey } from "../keys.js";
 import { readDiff } from "./diff.js";
 import { drawStory, plainSentence, sentence } from "./story.js";
 
-/**
- * @typedef {object} Step
- * @property {string} id
- * @property {string} label
- * @property {string | null} pipeline
- * @property {string | null} after
- * @property {string | null} before
- * @property {boolean | null} changed null where it is not known
- * @property {number | null} instructions
- * @property {number | null} computations
- * @property {number | null} added
- * @property {number | null} removed
- * @property {number | null} modified
- * @property {string} headline
- * @property {string[]} files
- */
-/** @typedef {{pipeline: string, round: number | null, first: number, last: number}} Range positions in `steps`, both inclusive */
-/** @typedef {{module: string, slug: string, tree: Range[], steps: Step[], hidden_note: string | null, counted?: string}} Index `counted` stands where they are no steps but places of a comparison */
+/** @typedef {import("../../types/payloads").Step} Step */
+/** @typedef {import("../../types/payloads").PipelineRange} Range */
+/** @typedef {import("../../types/payloads").StepList} Index */
 /** @typedef {{range: Range | null, depth: number, again: boolean, steps: Step[]}} Section */
 
 /**
@@ -339,7 +324,7 @@ class Gallery {
 
   /** @param {Step} step */
   load(step) {
-    return load(`m/${this.index.slug}/step-${step.id}`);
+    return /** @type {Promise<import("../../types/payloads").Payloads["m/x/step-0"]>} */ (load(`m/${this.index.slug}/step-${step.id}`));
   }
 
   /** Loads the next step ahead, so that it is there when its key is pressed. */
@@ -357,7 +342,7 @@ class Gallery {
  */
 export async function drawSteps(host, key) {
   host.setAttribute("aria-busy", "true");
-  const [index, { words }] = await Promise.all([load(key), load("words")]);
+  const [index, { words }] = await Promise.all([/** @type {Promise<import("../../types/payloads").Payloads["m/x/steps"]>} */ (load(key)), load("words")]);
   new Gallery(host, index, words.pass);
   host.removeAttribute("aria-busy");
 }

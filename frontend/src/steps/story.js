@@ -12,24 +12,12 @@ const SHOWN_GROUPS = 8;
 const ORDER = ["", "exact", "matched", "guessed"];
 const NAME = /(%[\w.-]*\w)/;
 
-/** @typedef {string | string[] | null} Names */
-/** @typedef {{before: Names, after: Names, scope: string | null, reason: string | null, grade: string | null}} Example */
-/** @typedef {{kind: string, label: string, title: string, count: number, grade: string | null, examples: Example[]}} Group */
-/** @typedef {{key: string, name: string, place: number, alt: string}} Drawn a picture of those of a name in a payload */
-/** @typedef {{name: string, line: number, before: Drawn, after: Drawn}} Place pictures of what a line of `left_out` names */
-/**
- * @typedef {object} Story
- * @property {string} headline
- * @property {string[]} account
- * @property {string | null} certain
- * @property {[string, string, string, string][]} figures what, before, after, difference
- * @property {string} time
- * @property {[string, boolean][]} [ran]
- * @property {Group[]} groups
- * @property {[string, number | null, number | null][]} opcodes
- * @property {{before: Drawn | null, after: Drawn | null, note: string, left_out?: string[], places?: Place[]} | null} pictures
- * @property {any} diff
- */
+/** @typedef {import("../../types/payloads").Names} Names */
+/** @typedef {import("../../types/payloads").Example} Example */
+/** @typedef {import("../../types/payloads").Group} Group */
+/** @typedef {import("../../types/payloads").PicturePlace} Drawn */
+/** @typedef {import("../../types/payloads").ChangedPlace} Place */
+/** @typedef {import("../../types/payloads").Story} Story */
 
 const GRADES = /** @type {Record<string, string>} */ ({
   exact: "Read off directly: nothing else is possible.",

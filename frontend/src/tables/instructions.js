@@ -22,25 +22,16 @@ const COLUMNS = [
 ];
 const SHARE = 5;
 
-/**
- * @typedef {object} Piece
- * @property {number} pieces how many there are
- * @property {(number | null)[]} flops
- * @property {(number | null)[]} bytes
- * @property {(number | null)[]} share
- * @property {number[]} scope into `scopes`
- * @property {number[]} source into `sources`
- * @property {string[]} scopes
- * @property {string[]} sources
- */
+/** @typedef {import("../../types/payloads").InstructionFigures} Piece */
 
 /**
  * @param {string} key
  * @returns {Promise<Piece[]>}
  */
 async function pieces(key) {
-  const first = /** @type {Piece} */ (await load(`${key}-0`));
-  const others = Array.from({ length: first.pieces - 1 }, (_, place) => load(`${key}-${place + 1}`));
+  const piece = (/** @type {number} */ number) => /** @type {Promise<Piece>} */ (load(`${key}-${number}`));
+  const first = await piece(0);
+  const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece(place + 1));
   return [first, ...(await Promise.all(others))];
 }
 

@@ -5,19 +5,11 @@ import { format } from "../core/format.js";
 /** Kinds of columns that hold numbers. */
 export const NUMBERS = new Set(["int", "bytes", "flops", "float", "percent"]);
 
-/** @typedef {{title: string, kind: string, help?: string, of?: string}} Column `of`: the kind of word that its cells name */
-/** @typedef {[string, number[]]} Name a name, and for each of its parts the length and the number of its meaning, or -1 */
-/** @typedef {string | [string, string]} Meaning a sentence, or a sentence and the `KIND:NAME` of its entry */
-/** @typedef {string | number | [string, string] | Name | null} Cell */
-/**
- * @typedef {object} TableData
- * @property {Column[]} columns
- * @property {Cell[][]} rows
- * @property {[number, "asc" | "desc"]} [sort]
- * @property {Meaning[]} [meanings] what the parts of names mean
- * @property {string} [filter_placeholder]
- * @property {string} [empty]
- */
+/** @typedef {import("../../types/payloads").Column} Column */
+/** @typedef {import("../../types/payloads").Name} Name */
+/** @typedef {import("../../types/payloads").Meaning} Meaning */
+/** @typedef {import("../../types/payloads").Cell} Cell */
+/** @typedef {import("../../types/payloads").Table & {columns: Column[]}} TableData */
 
 /** @param {Cell} cell @returns {string} what is searched and sorted by */
 export const cellText = (cell) => (cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell));

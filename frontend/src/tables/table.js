@@ -360,8 +360,8 @@ export class Table {
  */
 export async function drawTable(host, key) {
   host.setAttribute("aria-busy", "true");
-  const data = await load(key);
-  if (typeof data.columns === "string") data.columns = (await load("columns"))[data.columns];
-  new Table(host, key, data);
+  const { columns, ...table } = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */ (load(key));
+  const heads = typeof columns === "string" ? (await load("columns"))[columns] : columns;
+  new Table(host, key, { columns: heads, ...table });
   host.removeAttribute("aria-busy");
 }

@@ -13,7 +13,7 @@ import { load } from "../core/payloads.js";
 export class TextStore {
   /**
    * @param {string} key `m/x/texts`
-   * @param {[string, number, number | null, number, number[], string, string][]} records
+   * @param {import("../../types/payloads").TextList["texts"]} records
    * @param {number[]} starts the number of the first line of each chunk
    */
   constructor(key, records, starts) {
@@ -58,7 +58,7 @@ export class TextStore {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    const known = this.chunks.get(number) ?? load(`${this.key}-${number}`).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks }));
+    const known = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks }));
     this.chunks.set(number, known);
     return known;
   }
@@ -129,7 +129,7 @@ const stores = new Map();
  * @returns {Promise<TextStore>}
  */
 export function openTexts(key) {
-  const known = stores.get(key) ?? load(key).then((index) => new TextStore(key, index.texts, index.chunks));
+  const known = stores.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */ (load(key)).then((index) => new TextStore(key, index.texts, index.chunks));
   stores.set(key, known);
   return known;
 }

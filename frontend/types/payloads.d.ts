@@ -1,0 +1,472 @@
+/**
+ * The values of payloads, which the pages load (storage/payloads.py writes them, core/payloads.js reads
+ * them). tests/storage/test_payload_types.py checks each payload of real reports against this file.
+ */
+
+/** The value of each payload by its key: `m/x/` is the folder of a module, `0` any number. */
+export interface Payloads {
+  words: Words;
+  search: ReportIndex;
+  columns: Record<string, Column[]>;
+  "pictures/look": Look;
+  "m/x/small": Record<string, unknown>;
+  "m/x/page": Part;
+  "m/x/steps": StepList;
+  "m/x/step-0": Story;
+  "m/x/history": HistoryIndex;
+  "m/x/history-0": HistoryChunk;
+  "m/x/graph": Instructions;
+  "m/x/graph-0": InstructionDetails;
+  "m/x/film": ComputationList;
+  "m/x/film-0": ComputationVersions;
+  "m/x/film-all": AllComputations;
+  "m/x/instructions-0": InstructionFigures;
+  "m/x/pictures": Levels;
+  "m/x/pictures-0": { pictures: Record<string, PictureRecord[]> };
+  "m/x/pictures-where": number[];
+  "m/x/picture": PictureFile;
+  "m/x/code": Code;
+  "m/x/code-0": string[];
+  "m/x/texts": TextList;
+  "m/x/texts-0": TextChunk;
+  "m/x/search": ModuleSearch;
+  "m/x/timeline": Runs;
+  /** Every other key. */
+  table: Table;
+}
+
+/** Strings as patterns with slots, the pattern of each, the distances of the numbers in the slots. */
+export type Folded = [(string | [string])[], number[], number[]];
+/** A list of lists: how long each is, and all that is in them. */
+export type Rows<T> = [number[], T[]];
+/** A list in which values repeat: the values, and of each place the number of its value. */
+export type Indexed<T> = [T[], number[]];
+export type Grade = "" | "exact" | "matched" | "guessed";
+
+/** A part of a module's page: the HTML of its article. */
+export interface Part {
+  title: string;
+  html: string;
+  /** Whether it takes the room of the sidebars too. */
+  wide: boolean;
+}
+
+export interface Column {
+  title: string;
+  kind: string;
+  help?: string;
+  /** The kind of word that its cells name. */
+  of?: string;
+}
+/** A name, and for each of its parts the length and the number of its meaning, or -1. */
+export type Name = [string, number[]];
+/** A sentence, or a sentence and the `KIND:NAME` of its entry. */
+export type Meaning = string | [string, string];
+export type Cell = string | number | [string, string] | Name | null;
+export interface Table {
+  /** Themselves, or their key in `columns`. */
+  columns: Column[] | string;
+  rows: Cell[][];
+  sort?: [number, "asc" | "desc"];
+  /** What the parts of names mean. */
+  meanings?: Meaning[];
+  filter_placeholder?: string;
+  empty?: string;
+}
+
+/** How names of instructions and computations are taken apart. */
+export interface Grammar {
+  forms: string[];
+  fields: Record<string, string>;
+  manner: Record<string, string>;
+  suffix: Record<string, string>;
+}
+export interface Words {
+  /** Meanings by kind and name. */
+  words: Record<string, Record<string, string>>;
+  /** Bits of an element of each type. */
+  bits: Record<string, number>;
+  instruction: Grammar;
+}
+
+export interface Look {
+  css: string;
+  /** Rules for a dark system. */
+  dark: string;
+  /** The limits of the colors of each mode, and their words. */
+  scales: Record<string, { from: number[]; words: string[] }>;
+  /** Words of the legend by names of classes. */
+  families: [string, string][];
+  states: [string, string][];
+  edges: [string, string][];
+}
+
+export interface Step {
+  id: string;
+  label: string;
+  pipeline: string | null;
+  after: string | null;
+  before: string | null;
+  /** Null where it is not known. */
+  changed: boolean | null;
+  instructions: number | null;
+  computations: number | null;
+  added: number | null;
+  removed: number | null;
+  modified: number | null;
+  headline: string;
+  files: string[];
+}
+/** The steps of a pipeline: positions, both inclusive. */
+export interface PipelineRange {
+  pipeline: string;
+  round: number | null;
+  first: number;
+  last: number;
+}
+export interface StepList {
+  module: string;
+  slug: string;
+  tree: PipelineRange[];
+  steps: Step[];
+  hidden_note: string | null;
+  /** Stands where they are no steps but places of a comparison. */
+  counted?: string;
+}
+
+export type Names = string | string[] | null;
+export interface Example {
+  before: Names;
+  after: Names;
+  scope: string | null;
+  reason: string | null;
+  grade: string | null;
+}
+export interface Group {
+  kind: string;
+  label: string;
+  title: string;
+  count: number;
+  grade: string | null;
+  examples: Example[];
+}
+/** A picture of those of a name in a payload. */
+export interface PicturePlace {
+  key: string;
+  name: string;
+  place: number;
+  alt: string;
+}
+/** Pictures of what a line of `left_out` names. */
+export interface ChangedPlace {
+  name: string;
+  line: number;
+  before: PicturePlace;
+  after: PicturePlace;
+}
+export interface StepPictures {
+  before: PicturePlace | null;
+  after: PicturePlace | null;
+  note: string;
+  left_out?: string[];
+  places?: ChangedPlace[];
+}
+export interface Diff {
+  /** How many lines each hunk has. */
+  hunks: number[];
+  titles: Folded;
+  /** Of each line. */
+  signs: string;
+  /** Numbers of lines before, as distances: of all but `+`. */
+  before: number[];
+  /** Numbers of lines after, as distances: of `+` and `~`. */
+  after: number[];
+  /** The key of what holds the lines from 0 up. */
+  texts: string | null;
+  /** The lines from -1 down. */
+  own: Folded;
+  /** Lines that changed. */
+  total: number;
+  /** Lines that changed and are shown. */
+  shown: number;
+  note?: string | null;
+}
+export interface Story {
+  headline: string;
+  account: string[];
+  certain: string | null;
+  /** What, before, after, difference. */
+  figures: [string, string, string, string][];
+  time: string;
+  /** Every pass, and whether it reported a change. */
+  ran?: [string, boolean][];
+  groups: Group[];
+  /** Name, how many before, how many after. */
+  opcodes: [string, number | null, number | null][];
+  pictures: StepPictures | null;
+  diff: Diff;
+}
+
+export interface HistoryIndex {
+  /** Keys and labels of the snapshots. */
+  stages: [string, string][];
+  /** Subjects in each chunk. */
+  chunk: number;
+  titles: Folded;
+  /** The number of the first subject that is asked forward. */
+  forward: number;
+  /** The number of the first of what came and went on the way, and titles. */
+  between: [number, Folded];
+  /** Names, how many subjects ever had each, their numbers as distances. */
+  names: [Folded, number[], number[]];
+  complete: boolean;
+}
+export interface HistoryChunk {
+  instructions: number[];
+  happened: number[][];
+  /** Of each subject: how many, how many are listed, all their numbers as distances. */
+  origins: [number[], number[], number[]];
+  now: [number[], number[], number[]];
+  /** Place, opcode, shape, op_name, source. */
+  standings: Folded[];
+  /** Snapshot, event, instruction, other names from and to, initial of the grade, reason. */
+  events: [number[], Folded, Folded, [number[], Folded], [number[], Folded], Folded, Folded];
+}
+
+/** Opcode, kind, color, an attribute worth a line. */
+export type InstructionLook = [string, string, string, string];
+/** As written, elements, bytes. */
+export type Shape = [string, number | null, number | null];
+/** Part of the estimated time, sharding, scopes in lines, part of the measured time. */
+export type Shade = [number | null, string, string, (number | null)?];
+/** Columns of instructions: numbers are rows of the tables. */
+export interface InstructionColumns {
+  names: Folded;
+  arguments: [Folded, number[]];
+  look: number[];
+  shape: number[];
+  shade: number[];
+  /** How far above each operand stands: `3`, or `3#1` for an element. */
+  operands: Rows<number | string>;
+  controls: Record<string, number[]>;
+  /** Attribute and number of the computation. */
+  calls: Record<string, [string, number][]>;
+  looks: InstructionLook[];
+  shapes: Shape[];
+  shades: Shade[];
+}
+export interface Instructions extends InstructionColumns {
+  /** What the report calls the snapshot. */
+  label: string;
+  /** What its text is called on the page of texts; null where it has none. */
+  text: string | null;
+  /** Instructions in each piece with details; 0 where there are none. */
+  piece: number;
+  /** Whether all computations are here. */
+  complete: boolean;
+  /** Names, how many instructions, what they do. */
+  computations: [string, number, string][];
+  /** Of each whether it has a picture worth opening, and the colors of a fused one. */
+  inside: Indexed<[boolean, (string | number)[]]>;
+  /** Where in its computation each root stands. */
+  roots: (number | null)[];
+}
+/** FLOPs and bytes of one run, how many runs, grade. */
+export type RunFigures = [number | null, number | null, number | null, string];
+/** How often, seconds in total, own and on average, part of all runs, the microsecond in which it ran first. */
+export type MeasuredTimes = [number, number, number, number, number | null, number];
+export interface InstructionDetails {
+  /** Of each instruction the parts of its line. */
+  lines: [number[], Folded];
+  shapes: Indexed<string>;
+  scopes: Indexed<string>;
+  sources: Indexed<string>;
+  figures: Indexed<RunFigures | null>;
+  times?: Indexed<MeasuredTimes | null> | null;
+  /** The module that ran. */
+  module?: string;
+}
+
+/** Name, snapshots in which it changed, end, most instructions. */
+export type ComputationTitle = [string, number[], number, number];
+export interface ComputationList {
+  /** Keys and labels of the snapshots. */
+  stages: [string, string][];
+  films: ComputationTitle[];
+  /** How many others changed. */
+  others: number;
+}
+export interface ComputationVersions extends InstructionColumns {
+  /** The number of the instruction of each version, as distances. */
+  lives: number[];
+  /** The first snapshot of each version, and the one after its last. */
+  first: number[];
+  end: number[];
+  roots: number[];
+}
+export interface AllComputations {
+  names: Folded;
+  /** First snapshots of their other names. */
+  renamed: Record<string, [number, string][]>;
+  /** The file of each; negative where a graph has it. */
+  in: number[];
+  /** Versions of each. */
+  sizes: number[];
+  first: number[];
+  end: number[];
+  /** Keys of the snapshots that have a text. */
+  texts: string[];
+}
+
+export interface InstructionFigures {
+  /** How many files there are. */
+  pieces: number;
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  share: (number | null)[];
+  /** Into `scopes` and `sources`. */
+  scope: number[];
+  source: number[];
+  scopes: string[];
+  sources: string[];
+}
+
+/** What is as usual at the end of a row is left out, in between it is 0. */
+export type RecordRow = any[];
+export interface PictureRecord {
+  title: string;
+  nodes: RecordRow[];
+  edges: RecordRow[];
+  notes?: string[];
+  groups?: RecordRow[];
+  /** Without a legend. */
+  plain?: boolean;
+  /** Of a layout that was made beforehand: width and height, boxes, curves as steps, frames. */
+  size?: [number, number];
+  boxes?: number[][];
+  curves?: number[][];
+  frames?: number[][];
+}
+export interface PictureFile {
+  /** By name, or those of one name alone. */
+  pictures: Record<string, PictureRecord[]> | PictureRecord[];
+}
+/** Pictures that boxes open. The first one stands in the page. */
+export interface Levels {
+  /** The key of the graph whose instructions they show. */
+  graph: string;
+  targets: Folded;
+  titles: Folded;
+  /** The number of the file of each, and the picture that leads to it. */
+  in: number[];
+  up: number[];
+  note: string;
+}
+
+export interface CodeFile {
+  label: string;
+  path: string;
+  size: number | null;
+  /** True: it is the one of its path among the module's texts; else where it stands. */
+  text: [number, number] | true | null;
+  note: string;
+}
+/** What, producer, consumers, fusion, reason, microseconds fused and not fused. */
+export type Decision = [string, string, string[], string, string, number | null, number | null];
+export interface Decisions {
+  grade: string;
+  total: number;
+  steps: Decision[];
+}
+export interface Unit {
+  /** Empty for a whole computation. */
+  name: string;
+  computation: string;
+  opcode: string;
+  shape: string;
+  scope: string;
+  source: string;
+  grade: string;
+  reason: string;
+  files: CodeFile[];
+  thunks: number[];
+  decisions: Decisions | null;
+  tuning: [string, string][];
+}
+/** Id, kind, description, before, after, part, depth, unit, names of those that it waits for. */
+export type Thunk = [number | null, string, string, number | null, number | null, string, number, number | null, string[]];
+export interface Code {
+  key: string;
+  texts: string;
+  units: Unit[];
+  thunks: Thunk[];
+  /** Units by what is inside of them. */
+  inside: Record<string, number>;
+  gone: Decisions | null;
+}
+
+export interface TextList {
+  /** Path, bytes, seconds of its time, chunk, runs of blocks, key, label. */
+  texts: [string, number, number | null, number, number[], string, string][];
+  /** The number of the first line of each chunk. */
+  chunks: number[];
+}
+export interface TextChunk {
+  lines: Folded;
+  blocks: number[][];
+}
+
+/** Slug, name, key, role, whether it was read, whether it changed. */
+export type SearchModule = [string, string, string, string, number, number];
+export interface ReportIndex {
+  modules: SearchModule[];
+  /** Numbers of the modules that have each. */
+  opcodes: Record<string, number[]>;
+  scopes: Record<string, number[]>;
+  /** Module and title. */
+  findings: [number, string][];
+  files: number;
+}
+export interface SearchKind {
+  values?: string[];
+  stems?: string[];
+  counts?: number[];
+  numbers?: number[];
+  /** Into `spans`. */
+  spans: number[];
+  /** Into `codes`. */
+  codes?: number[];
+}
+export interface ModuleSearch {
+  /** Key, label, whether it has a text. */
+  stages: [string, string, number][];
+  kinds: Record<string, SearchKind>;
+  /** First and last snapshot. */
+  spans: [number, number][];
+  codes: string[];
+  /** Snapshot, opcodes with how many were added, removed, changed, numbers of instructions as distances. */
+  steps: [number, Record<string, [number, number, number]>, number[], number[], number[]][];
+  complete: boolean;
+}
+
+/** Lane, beginning and length in microseconds, instruction or -1, how many. */
+export type Bar = [number, number, number, number, number];
+export interface Run {
+  title: string;
+  start: number;
+  length: number;
+  /** Thread and depth. */
+  lanes: [number, number][];
+  bars: Bar[];
+  merged: number;
+  left_out: number;
+}
+/** Runs of a module as timelines. */
+export interface Runs {
+  page: string;
+  steps: Run[];
+  /** Name, opcode, color, scope or -1. */
+  instructions: [string, string, string, number][];
+  families: [string, string][];
+  scopes: string[];
+}
