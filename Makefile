@@ -38,6 +38,7 @@ check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff format --check
 	$(RUN)mypy
 	$(RUN)lint-imports
+	$(RUN)python scripts/picture_style.py --check
 	$(RUN)python scripts/frontend.py check
 
 format: $(VENV)/.ready-test  ## Put the sources into the house's format
@@ -45,6 +46,7 @@ format: $(VENV)/.ready-test  ## Put the sources into the house's format
 	$(RUN)ruff check --fix
 
 bundle: $(VENV)/.ready-test  ## Bring frontend/src into the scripts that the package ships
+	$(RUN)python scripts/picture_style.py
 	$(RUN)python scripts/frontend.py bundle
 
 browser: $(VENV)/.ready-test  ## Install the browser that some tests drive (Debian, as root)

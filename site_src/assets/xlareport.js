@@ -2316,14 +2316,35 @@ var xlareport = (() => {
     }
   };
 
+  // src/pictures/sizes.js
+  var CHARACTER_WIDTH = 7.25;
+  var LINE_HEIGHT = 15;
+  var PADDING_X = 8;
+  var PADDING_Y = 5;
+  var STACK_OFFSET = 5;
+  var BAR_HEIGHT = 4;
+  var OPENING_WIDTH = 15;
+  var LONGEST_LINE = 36;
+  var MARGIN = 12;
+  var TITLE_HEIGHT = 28;
+  var NARROWEST = 380;
+  var BASELINE = 11.5;
+  var HEAD_LENGTH = 6.5;
+  var HEAD_ANGLE = 0.42;
+  var LEGEND_LINE = 16;
+  var LEGEND_CHARACTER = 6.7;
+  var LEGEND_SWATCH = 22;
+  var LEGEND_GAP = 16;
+  var LEGEND_WORDS = 48;
+  var MOST_KINDS = 10;
+
   // src/pictures/svg_text.js
-  var LONGEST3 = 36;
   function escaped(value) {
     const printable = String(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (character) => character === "\n" ? character : " ");
     return printable.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
   }
   var decimal = (value) => String(Math.round(value * 10) / 10);
-  function shorten(line2, columns2 = LONGEST3) {
+  function shorten(line2, columns2 = LONGEST_LINE) {
     const letters = [...line2];
     if (letters.length <= columns2) return line2;
     const tail = Math.floor((columns2 - 1) / 3);
@@ -2765,10 +2786,6 @@ var xlareport = (() => {
   }
 
   // src/pictures/legend.js
-  var LINE = 16;
-  var CHARACTER = 6.7;
-  var SWATCH = 22;
-  var GAP = 16;
   var SIGNS = (
     /** @type {Record<string, string>} */
     { added: "+", removed: "\u2212", changed: "~" }
@@ -2782,10 +2799,10 @@ var xlareport = (() => {
     { heat: "h", tint: "t" }
   );
   function pictureFooter(drawing2, modes2, look2, { left, top, width }) {
-    const columns2 = Math.floor((width - 2 * left) / CHARACTER);
+    const columns2 = Math.floor((width - 2 * left) / LEGEND_CHARACTER);
     const lines2 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
-    const below2 = lines2.map((line2, row4) => note(line2, left, top + 12 + LINE * row4));
-    let start = top + LINE * lines2.length + 6;
+    const below2 = lines2.map((line2, row4) => note(line2, left, top + 12 + LEGEND_LINE * row4));
+    let start = top + LEGEND_LINE * lines2.length + 6;
     let ends = [start];
     for (const [mode, entries] of drawing2.plain ? [] : sections(drawing2, modes2, look2)) {
       const [elements, end] = section(mode, entries, left, start, width - left);
@@ -2820,17 +2837,17 @@ var xlareport = (() => {
   function section(mode, entries, left, top, right) {
     let [x, row4] = [left, 0];
     const found = entries.map((entry) => {
-      const wide = SWATCH + CHARACTER * entry[2].length;
+      const wide = LEGEND_SWATCH + LEGEND_CHARACTER * entry[2].length;
       if (x > left && x + wide > right) [x, row4] = [left, row4 + 1];
-      const made = swatch(entry, x, top + 12 + LINE * row4);
-      x += wide + GAP;
+      const made = swatch(entry, x, top + 12 + LEGEND_LINE * row4);
+      x += wide + LEGEND_GAP;
       return made;
     });
-    const end = top + LINE * (entries.length ? row4 + 1 : 0);
+    const end = top + LEGEND_LINE * (entries.length ? row4 + 1 : 0);
     return [mode && found.length ? [`<g class="legend of-${mode}">`, ...found, "</g>"] : found, end];
   }
   function swatch([kind, name2, words2], x, y) {
-    return `<g>${sample(kind, name2, x, y)}${note(words2, x + SWATCH, y)}</g>`;
+    return `<g>${sample(kind, name2, x, y)}${note(words2, x + LEGEND_SWATCH, y)}</g>`;
   }
   function sample(kind, name2, x, y) {
     const place = `x="${decimal(x)}" y="${decimal(y - 9)}" width="16" height="10"`;
@@ -2857,8 +2874,6 @@ var xlareport = (() => {
   }
 
   // src/pictures/scales.js
-  var MOST_KINDS = 10;
-  var LONGEST4 = 48;
   function colorScales(nodes, look2) {
     const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
     const found = [
@@ -2908,7 +2923,7 @@ var xlareport = (() => {
   function kindWords(names2) {
     return names2.slice(0, MOST_KINDS).map((name2, place) => {
       const last = place === MOST_KINDS - 1 && names2.length > MOST_KINDS;
-      return [place, `${letter(place)} ${last ? "others" : shorten(name2, LONGEST4)}`];
+      return [place, `${letter(place)} ${last ? "others" : shorten(name2, LEGEND_WORDS)}`];
     });
   }
   function scopes(shades) {
@@ -2925,34 +2940,23 @@ var xlareport = (() => {
   }
 
   // src/pictures/svg.js
-  var CHARACTER2 = 7.25;
-  var LINE2 = 15;
-  var PADDING = { x: 8, y: 5 };
-  var MARGIN = 12;
-  var TITLE = 28;
-  var NARROWEST = 380;
-  var BASELINE = 11.5;
-  var STACK = 5;
-  var BAR = 4;
-  var OPENING = 15;
-  var HEAD = { length: 6.5, angle: 0.42 };
   var LEAVES = "\u2192";
   var WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]/u;
   function columns(line2) {
     return [...line2].reduce((sum, letter2) => sum + (WIDE.test(letter2) ? 2 : 1), 0);
   }
   function boxSize({ lines: rows3, shape: shape2, mix = [], opens = [] }) {
-    const longest = Math.max(...rows3.map(columns), 0) * CHARACTER2 + 2 * PADDING.x;
-    const behind = shape2 === "stack" ? STACK : 0;
-    return { width: Math.max(longest, OPENING * opens.length) + behind, height: rows3.length * LINE2 + 2 * PADDING.y + (mix.length ? BAR + 2 : 0) + behind };
+    const longest = Math.max(...rows3.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
+    const behind = shape2 === "stack" ? STACK_OFFSET : 0;
+    return { width: Math.max(longest, OPENING_WIDTH * opens.length) + behind, height: rows3.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind };
   }
   function writeSvg(drawing2, layout, look2, together = drawing2.nodes) {
     const modes2 = colorScales(together, look2);
     const width = Math.max(layout.width, NARROWEST) + 2 * MARGIN;
-    const below2 = { left: MARGIN, top: layout.height + TITLE + MARGIN, width };
+    const below2 = { left: MARGIN, top: layout.height + TITLE_HEIGHT + MARGIN, width };
     const [footer, height] = pictureFooter(drawing2, modes2, look2, below2);
     const [wide, high] = [decimal(width), decimal(height)];
-    const title2 = shorten(drawing2.title, Math.trunc((width - 2 * MARGIN) / (CHARACTER2 * 14 / 12)));
+    const title2 = shorten(drawing2.title, Math.trunc((width - 2 * MARGIN) / (CHARACTER_WIDTH * 14 / 12)));
     const frames = (drawing2.groups ?? []).map((group, at) => (
       /** @type {[Group, Box]} */
       [group, (layout.groups ?? [])[at]]
@@ -2964,7 +2968,7 @@ var xlareport = (() => {
       `<style>${look2.css}</style>`,
       '<rect class="paper" width="100%" height="100%"/>',
       `<text class="title" x="${MARGIN}" y="19">${escaped(title2)}</text>`,
-      `<g transform="translate(${decimal((width - layout.width) / 2)} ${TITLE})">`,
+      `<g transform="translate(${decimal((width - layout.width) / 2)} ${TITLE_HEIGHT})">`,
       ...frames.map(([group, place]) => frame(group, place)),
       ...drawing2.edges.map((edge, at) => arrow(edge, layout.curves[at])),
       ...frames.map(([group, place]) => frameTitle(group, place)),
@@ -2979,7 +2983,7 @@ var xlareport = (() => {
     return `<g class="g g-${kind} s-${state2}" data-node="${escaped(id)}"${target(opened2)}>${around}</g>`;
   }
   function frameTitle({ title: title2, state: state2, target: opened2, opens }, { x, y, width, height }) {
-    const words2 = shorten(title2, Math.max(3, Math.trunc((width - 12) / CHARACTER2)));
+    const words2 = shorten(title2, Math.max(3, Math.trunc((width - 12) / CHARACTER_WIDTH)));
     const line2 = `<text class="b" x="${decimal(x + 8)}" y="${decimal(y + 13)}">${escaped(words2)}</text>`;
     return `<g class="gt"${target(opened2)}>${line2}${stateSign(state2, x, y)}</g>${openings(opens, x + width, y + height)}`;
   }
@@ -2995,17 +2999,17 @@ var xlareport = (() => {
     return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
   }
   function front({ shape: shape2 }, { width, height }) {
-    const behind = shape2 === "stack" ? STACK : 0;
+    const behind = shape2 === "stack" ? STACK_OFFSET : 0;
     return [width - behind, height - behind];
   }
   function shapes({ shape: shape2 = "rect", mix = [] }, width, height) {
     const around = `width="${decimal(width)}" height="${decimal(height)}" rx="${shape2 === "rect" ? 2 : 7}"`;
-    const behind = shape2 === "stack" ? `<rect class="box" x="${STACK}" y="${STACK}" ${around}/>` : "";
+    const behind = shape2 === "stack" ? `<rect class="box" x="${STACK_OFFSET}" y="${STACK_OFFSET}" ${around}/>` : "";
     const total = mix.reduce((sum, [, count]) => sum + count, 0);
     let x = 8;
     const bar = mix.map(([family, count]) => {
       const part2 = (width - 16) * count / total;
-      const piece2 = `<rect class="mix f-${family}" x="${decimal(x)}" y="${decimal(height - BAR - 4)}" width="${decimal(part2)}" height="${BAR}"/>`;
+      const piece2 = `<rect class="mix f-${family}" x="${decimal(x)}" y="${decimal(height - BAR_HEIGHT - 4)}" width="${decimal(part2)}" height="${BAR_HEIGHT}"/>`;
       x += part2;
       return piece2;
     });
@@ -3013,13 +3017,13 @@ var xlareport = (() => {
   }
   function lines({ lines: [name2, ...rest2], mix = [] }, width, height) {
     const x = decimal(width / 2);
-    const first = (height - (mix.length ? BAR + 2 : 0) - (rest2.length + 1) * LINE2) / 2 + BASELINE;
-    const spans = rest2.map((line2) => `<tspan x="${x}" dy="${LINE2}">${escaped(line2)}</tspan>`);
+    const first = (height - (mix.length ? BAR_HEIGHT + 2 : 0) - (rest2.length + 1) * LINE_HEIGHT) / 2 + BASELINE;
+    const spans = rest2.map((line2) => `<tspan x="${x}" dy="${LINE_HEIGHT}">${escaped(line2)}</tspan>`);
     return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name2)}</tspan>${spans.join("")}</text>`;
   }
   function openings(opens, x, y) {
     return (opens ?? []).map(([opened2, words2], place) => {
-      const at = `${decimal(x - OPENING * place)} ${decimal(y)}`;
+      const at = `${decimal(x - OPENING_WIDTH * place)} ${decimal(y)}`;
       return `<g class="open"${target(opened2)} transform="translate(${at})"><title>${escaped(words2)}</title><rect x="-8" y="-8" width="12" height="12" rx="2"/><path d="M-5-2h6M-2-5v6"/></g>`;
     }).join("");
   }
@@ -3036,8 +3040,8 @@ var xlareport = (() => {
     const classes = ["e", style && style !== "normal" && `e-${style}`, state2 !== "same" && `s-${state2}`].filter(Boolean).join(" ");
     const bends = rest2.map(([x, y]) => `${decimal(x)} ${decimal(y)}`).join(" ");
     const angle = direction(curve2);
-    const barb = (turn) => `${decimal(tipX - HEAD.length * Math.cos(angle + turn))} ${decimal(tipY - HEAD.length * Math.sin(angle + turn))}`;
-    const path = `<path class="${classes}" data-e="${source} ${to}" d="M${decimal(startX)} ${decimal(startY)}C${bends}M${barb(HEAD.angle)}L${decimal(tipX)} ${decimal(tipY)}L${barb(-HEAD.angle)}"/>`;
+    const barb = (turn) => `${decimal(tipX - HEAD_LENGTH * Math.cos(angle + turn))} ${decimal(tipY - HEAD_LENGTH * Math.sin(angle + turn))}`;
+    const path = `<path class="${classes}" data-e="${source} ${to}" d="M${decimal(startX)} ${decimal(startY)}C${bends}M${barb(HEAD_ANGLE)}L${decimal(tipX)} ${decimal(tipY)}L${barb(-HEAD_ANGLE)}"/>`;
     if (!label) return path;
     const [along, across] = [Math.cos(angle), Math.sin(angle)];
     return `${path}<text class="small" x="${decimal(tipX - 10 * along + 4 * across)}" y="${decimal(tipY - 10 * across - 4 * along)}">${escaped(label)}</text>`;
@@ -4713,8 +4717,8 @@ var xlareport = (() => {
 
   // src/profile/timeline.js
   var SVG = "http://www.w3.org/2000/svg";
-  var [AXIS, HEAD2, LANE, BAR2] = [22, 18, 18, 15];
-  var CHARACTER3 = 6.6;
+  var [AXIS, HEAD, LANE, BAR] = [22, 18, 18, 15];
+  var CHARACTER = 6.6;
   var STEP2 = 1.5;
   var MOST3 = 1e5;
   var STILL2 = 4;
@@ -4896,7 +4900,7 @@ var xlareport = (() => {
       for (const [at, [thread]] of this.step.lanes.entries()) {
         if (!at || this.step.lanes[at - 1][0] !== thread) heads.push(
           /** @type {SVGElement} */
-          drawn4("text", { class: "note", x: 4, y: (y += HEAD2) - 5 }, `thread ${thread}`)
+          drawn4("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
         );
         tops.push(y);
         y += LANE;
@@ -4935,8 +4939,8 @@ var xlareport = (() => {
       const [name2, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
       const words2 = count > 1 ? format.plural(count, "short event") : [`%${name2}`, opcode].filter(Boolean).join(", ");
       const said = `${words2}: ${told2(length)}, from ${told2(start)} on`;
-      const box2 = drawn4("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR2, rx: Math.min(2, wide / 4) });
-      const fits = Math.floor((wide - 6) / CHARACTER3) - (this.ranks.has(bar) ? 2 : 0);
+      const box2 = drawn4("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
+      const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
       const whole2 = count > 1 ? `${count} short` : name2;
       const rank2 = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
       const cut = whole2.length > fits ? `${whole2.slice(0, fits - 1)}\u2026` : whole2;

@@ -1,10 +1,14 @@
 """The style sheet has a light value for every colour and lets a page set another."""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 from xlareport.knowledge import colours
 from xlareport.pictures.scales import Scale
 from xlareport.pictures.style import dark_rules, style_sheet
+from xlareport.pictures.style_values import dark, light
 from xlareport.runtime.resources import resource
 
 
@@ -46,11 +50,20 @@ def test_a_mode_shows_its_own_and_no_other() -> None:
     assert not re.findall(r"var\(--xg-[a-z0-9-]+\)", sheet)
 
 
-def test_dark_colours_are_those_of_the_page() -> None:
-    sheet = resource("site_src").joinpath("assets", "xlareport.css").read_text("utf-8")
-    [dark] = re.findall(
-        r'^ *\[data-md-color-scheme="slate"\] \{(.*?)\}', sheet, re.MULTILINE | re.DOTALL
-    )
-    of_page = dict(re.findall(r"(--xg-[\w-]+):\s*([^;]+);", dark))
+def test_a_page_has_the_dark_colors_of_a_file() -> None:
+    sheet = resource("site_src").joinpath("assets", "picture_colors.css").read_text("utf-8")
+    of_page = dict(re.findall(r"(--xg-[\w-]+):\s*([^;]+);", sheet))
     assert len(of_page) > 60
     assert dict(re.findall(r"(--xg-[\w-]+):([^;}]+)", dark_rules())) == of_page
+
+
+def test_every_color_has_a_value_for_dark_systems() -> None:
+    families = colours.all_entries()
+    wanted = {f"{name}{part}" for name in families for part in ("", "-line", "-text")}
+    assert wanted | set(light()) == set(dark())
+
+
+def test_what_is_made_from_the_table_is_current() -> None:
+    script = Path(__file__).parents[2] / "scripts" / "picture_style.py"
+    done = subprocess.run([sys.executable, script, "--check"], stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -3,12 +3,9 @@
  * the colour modes stand in the same place; the style sheet shows one of them.
  */
 
+import { LEGEND_CHARACTER, LEGEND_GAP, LEGEND_LINE, LEGEND_SWATCH } from "./sizes.js";
 import { decimal, escaped } from "./svg_text.js";
 
-const LINE = 16;
-const CHARACTER = 6.7;
-const SWATCH = 22;
-const GAP = 16;
 const SIGNS = /** @type {Record<string, string>} */ ({ added: "+", removed: "\u2212", changed: "~" });
 const KINDS = /** @type {("families" | "states" | "edges")[]} */ (["families", "states", "edges"]);
 const PALETTES = /** @type {Record<string, string>} */ ({ heat: "h", tint: "t" });
@@ -27,10 +24,10 @@ const PALETTES = /** @type {Record<string, string>} */ ({ heat: "h", tint: "t" }
  * @returns {[string[], number]} the elements below a picture, and where they end
  */
 export function pictureFooter(drawing, modes, look, { left, top, width }) {
-  const columns = Math.floor((width - 2 * left) / CHARACTER);
+  const columns = Math.floor((width - 2 * left) / LEGEND_CHARACTER);
   const lines = drawing.notes.flatMap((words) => wrapped(words, columns));
-  const below = lines.map((line, row) => note(line, left, top + 12 + LINE * row));
-  let start = top + LINE * lines.length + 6;
+  const below = lines.map((line, row) => note(line, left, top + 12 + LEGEND_LINE * row));
+  let start = top + LEGEND_LINE * lines.length + 6;
   let ends = [start];
   for (const [mode, entries] of drawing.plain ? [] : sections(drawing, modes, look)) {
     const [elements, end] = section(mode, entries, left, start, width - left);
@@ -75,13 +72,13 @@ function sections({ nodes, edges, groups = [] }, modes, look) {
 function section(mode, entries, left, top, right) {
   let [x, row] = [left, 0];
   const found = entries.map((entry) => {
-    const wide = SWATCH + CHARACTER * entry[2].length;
+    const wide = LEGEND_SWATCH + LEGEND_CHARACTER * entry[2].length;
     if (x > left && x + wide > right) [x, row] = [left, row + 1];
-    const made = swatch(entry, x, top + 12 + LINE * row);
-    x += wide + GAP;
+    const made = swatch(entry, x, top + 12 + LEGEND_LINE * row);
+    x += wide + LEGEND_GAP;
     return made;
   });
-  const end = top + LINE * (entries.length ? row + 1 : 0);
+  const end = top + LEGEND_LINE * (entries.length ? row + 1 : 0);
   return [mode && found.length ? [`<g class="legend of-${mode}">`, ...found, "</g>"] : found, end];
 }
 
@@ -91,7 +88,7 @@ function section(mode, entries, left, top, right) {
  * @param {number} y
  */
 function swatch([kind, name, words], x, y) {
-  return `<g>${sample(kind, name, x, y)}${note(words, x + SWATCH, y)}</g>`;
+  return `<g>${sample(kind, name, x, y)}${note(words, x + LEGEND_SWATCH, y)}</g>`;
 }
 
 /**

@@ -4,11 +4,9 @@
  */
 
 import { format } from "../core/format.js";
+import { LEGEND_WORDS, MOST_KINDS } from "./sizes.js";
 import { shorten } from "./svg_text.js";
 
-/** Colours for things without an order; the rest shares the last one. */
-const MOST_KINDS = 10;
-const LONGEST = 48;
 
 /** @typedef {import("./svg.js").Node} Node */
 /** @typedef {import("./svg.js").Look} Look */
@@ -85,7 +83,7 @@ const letter = (level) => String.fromCharCode(65 + level);
 function kindWords(names) {
   return names.slice(0, MOST_KINDS).map((name, place) => {
     const last = place === MOST_KINDS - 1 && names.length > MOST_KINDS;
-    return [place, `${letter(place)} ${last ? "others" : shorten(name, LONGEST)}`];
+    return [place, `${letter(place)} ${last ? "others" : shorten(name, LEGEND_WORDS)}`];
   });
 }
 

@@ -3,21 +3,11 @@
  * stands in it): classes for colours and states, `data-node` for boxes, `data-e` for arrows.
  */
 
+import { BAR_HEIGHT, BASELINE, CHARACTER_WIDTH, HEAD_ANGLE, HEAD_LENGTH, LINE_HEIGHT, MARGIN, NARROWEST, OPENING_WIDTH, PADDING_X, PADDING_Y, STACK_OFFSET, TITLE_HEIGHT } from "./sizes.js";
 import { decimal, escaped, shorten } from "./svg_text.js";
 import { pictureFooter, stateSign } from "./legend.js";
 import { colorScales } from "./scales.js";
 
-const CHARACTER = 7.25;
-const LINE = 15;
-const PADDING = { x: 8, y: 5 };
-const MARGIN = 12;
-const TITLE = 28;
-const NARROWEST = 380;
-const BASELINE = 11.5;
-const STACK = 5;
-const BAR = 4;
-const OPENING = 15;
-const HEAD = { length: 6.5, angle: 0.42 };
 /** The badge of a box whose value is used outside of the picture. */
 const LEAVES = "\u2192";
 /** How wide a character is shown: East Asian ones and pictures take two cells. */
@@ -41,9 +31,9 @@ function columns(line) {
 
 /** @param {Node} node */
 export function boxSize({ lines: rows, shape, mix = [], opens = [] }) {
-  const longest = Math.max(...rows.map(columns), 0) * CHARACTER + 2 * PADDING.x;
-  const behind = shape === "stack" ? STACK : 0;
-  return { width: Math.max(longest, OPENING * opens.length) + behind, height: rows.length * LINE + 2 * PADDING.y + (mix.length ? BAR + 2 : 0) + behind };
+  const longest = Math.max(...rows.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
+  const behind = shape === "stack" ? STACK_OFFSET : 0;
+  return { width: Math.max(longest, OPENING_WIDTH * opens.length) + behind, height: rows.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind };
 }
 
 /**
@@ -56,10 +46,10 @@ export function boxSize({ lines: rows, shape, mix = [], opens = [] }) {
 export function writeSvg(drawing, layout, look, together = drawing.nodes) {
   const modes = colorScales(together, look);
   const width = Math.max(layout.width, NARROWEST) + 2 * MARGIN;
-  const below = { left: MARGIN, top: layout.height + TITLE + MARGIN, width };
+  const below = { left: MARGIN, top: layout.height + TITLE_HEIGHT + MARGIN, width };
   const [footer, height] = pictureFooter(drawing, modes, look, below);
   const [wide, high] = [decimal(width), decimal(height)];
-  const title = shorten(drawing.title, Math.trunc((width - 2 * MARGIN) / ((CHARACTER * 14) / 12)));
+  const title = shorten(drawing.title, Math.trunc((width - 2 * MARGIN) / ((CHARACTER_WIDTH * 14) / 12)));
   const frames = (drawing.groups ?? []).map((group, at) => /** @type {[Group, Box]} */ ([group, (layout.groups ?? [])[at]]));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="xg by-opcode" role="img" data-modes="${["opcode", ...modes.map(({ mode }) => mode)].join(" ")}" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">`,
@@ -68,7 +58,7 @@ export function writeSvg(drawing, layout, look, together = drawing.nodes) {
     `<style>${look.css}</style>`,
     '<rect class="paper" width="100%" height="100%"/>',
     `<text class="title" x="${MARGIN}" y="19">${escaped(title)}</text>`,
-    `<g transform="translate(${decimal((width - layout.width) / 2)} ${TITLE})">`,
+    `<g transform="translate(${decimal((width - layout.width) / 2)} ${TITLE_HEIGHT})">`,
     ...frames.map(([group, place]) => frame(group, place)),
     ...drawing.edges.map((edge, at) => arrow(edge, layout.curves[at])),
     ...frames.map(([group, place]) => frameTitle(group, place)),
@@ -94,7 +84,7 @@ function frame({ id, kind, state = "same", target: opened }, { x, y, width, heig
  * @returns {string} the title of a frame, which stands above the arrows
  */
 function frameTitle({ title, state, target: opened, opens }, { x, y, width, height }) {
-  const words = shorten(title, Math.max(3, Math.trunc((width - 12) / CHARACTER)));
+  const words = shorten(title, Math.max(3, Math.trunc((width - 12) / CHARACTER_WIDTH)));
   const line = `<text class="b" x="${decimal(x + 8)}" y="${decimal(y + 13)}">${escaped(words)}</text>`;
   return `<g class="gt"${target(opened)}>${line}${stateSign(state, x, y)}</g>${openings(opens, x + width, y + height)}`;
 }
@@ -128,7 +118,7 @@ function box(node, place, modes) {
  * @returns {[number, number]} the size of the rectangle that holds the text
  */
 function front({ shape }, { width, height }) {
-  const behind = shape === "stack" ? STACK : 0;
+  const behind = shape === "stack" ? STACK_OFFSET : 0;
   return [width - behind, height - behind];
 }
 
@@ -140,12 +130,12 @@ function front({ shape }, { width, height }) {
  */
 function shapes({ shape = "rect", mix = [] }, width, height) {
   const around = `width="${decimal(width)}" height="${decimal(height)}" rx="${shape === "rect" ? 2 : 7}"`;
-  const behind = shape === "stack" ? `<rect class="box" x="${STACK}" y="${STACK}" ${around}/>` : "";
+  const behind = shape === "stack" ? `<rect class="box" x="${STACK_OFFSET}" y="${STACK_OFFSET}" ${around}/>` : "";
   const total = mix.reduce((sum, [, count]) => sum + count, 0);
   let x = 8;
   const bar = mix.map(([family, count]) => {
     const part = ((width - 16) * count) / total;
-    const piece = `<rect class="mix f-${family}" x="${decimal(x)}" y="${decimal(height - BAR - 4)}" width="${decimal(part)}" height="${BAR}"/>`;
+    const piece = `<rect class="mix f-${family}" x="${decimal(x)}" y="${decimal(height - BAR_HEIGHT - 4)}" width="${decimal(part)}" height="${BAR_HEIGHT}"/>`;
     x += part;
     return piece;
   });
@@ -159,8 +149,8 @@ function shapes({ shape = "rect", mix = [] }, width, height) {
  */
 function lines({ lines: [name, ...rest], mix = [] }, width, height) {
   const x = decimal(width / 2);
-  const first = (height - (mix.length ? BAR + 2 : 0) - (rest.length + 1) * LINE) / 2 + BASELINE;
-  const spans = rest.map((line) => `<tspan x="${x}" dy="${LINE}">${escaped(line)}</tspan>`);
+  const first = (height - (mix.length ? BAR_HEIGHT + 2 : 0) - (rest.length + 1) * LINE_HEIGHT) / 2 + BASELINE;
+  const spans = rest.map((line) => `<tspan x="${x}" dy="${LINE_HEIGHT}">${escaped(line)}</tspan>`);
   return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name)}</tspan>${spans.join("")}</text>`;
 }
 
@@ -173,7 +163,7 @@ function lines({ lines: [name, ...rest], mix = [] }, width, height) {
 function openings(opens, x, y) {
   return (opens ?? [])
     .map(([opened, words], place) => {
-      const at = `${decimal(x - OPENING * place)} ${decimal(y)}`;
+      const at = `${decimal(x - OPENING_WIDTH * place)} ${decimal(y)}`;
       return `<g class="open"${target(opened)} transform="translate(${at})"><title>${escaped(words)}</title><rect x="-8" y="-8" width="12" height="12" rx="2"/><path d="M-5-2h6M-2-5v6"/></g>`;
     })
     .join("");
@@ -201,8 +191,8 @@ function arrow({ source, target: to, label, style = "normal", state = "same" }, 
   const classes = ["e", style && style !== "normal" && `e-${style}`, state !== "same" && `s-${state}`].filter(Boolean).join(" ");
   const bends = rest.map(([x, y]) => `${decimal(x)} ${decimal(y)}`).join(" ");
   const angle = direction(curve);
-  const barb = (/** @type {number} */ turn) => `${decimal(tipX - HEAD.length * Math.cos(angle + turn))} ${decimal(tipY - HEAD.length * Math.sin(angle + turn))}`;
-  const path = `<path class="${classes}" data-e="${source} ${to}" d="M${decimal(startX)} ${decimal(startY)}C${bends}M${barb(HEAD.angle)}L${decimal(tipX)} ${decimal(tipY)}L${barb(-HEAD.angle)}"/>`;
+  const barb = (/** @type {number} */ turn) => `${decimal(tipX - HEAD_LENGTH * Math.cos(angle + turn))} ${decimal(tipY - HEAD_LENGTH * Math.sin(angle + turn))}`;
+  const path = `<path class="${classes}" data-e="${source} ${to}" d="M${decimal(startX)} ${decimal(startY)}C${bends}M${barb(HEAD_ANGLE)}L${decimal(tipX)} ${decimal(tipY)}L${barb(-HEAD_ANGLE)}"/>`;
   if (!label) return path;
   const [along, across] = [Math.cos(angle), Math.sin(angle)];
   return `${path}<text class="small" x="${decimal(tipX - 10 * along + 4 * across)}" y="${decimal(tipY - 10 * across - 4 * along)}">${escaped(label)}</text>`;

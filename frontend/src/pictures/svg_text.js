@@ -1,7 +1,6 @@
 /** Text and numbers in SVG. */
 
-/** Characters in a line of a box. */
-const LONGEST = 36;
+import { LONGEST_LINE } from "./sizes.js";
 
 /**
  * Returns a value as text of SVG: without markup and without characters that cannot be seen.
@@ -20,7 +19,7 @@ export const decimal = (value) => String(Math.round(value * 10) / 10);
  * @param {string} line
  * @param {number} [columns]
  */
-export function shorten(line, columns = LONGEST) {
+export function shorten(line, columns = LONGEST_LINE) {
   const letters = [...line];
   if (letters.length <= columns) return line;
   const tail = Math.floor((columns - 1) / 3);

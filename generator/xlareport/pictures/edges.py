@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from xlareport.pictures.drawing import Arrow, Drawing
 from xlareport.pictures.layout import Layout, Point
 from xlareport.pictures.markup import number, text
+from xlareport.pictures.style_values import sizes
 
-_HEAD_LENGTH = 6.5
-_HEAD_ANGLE = 0.42
+_SIZES = sizes()
 
 
 def edge_elements(drawing: Drawing, layout: Layout) -> Iterator[str]:
@@ -37,8 +37,8 @@ def _path(curve: tuple[Point, ...]) -> str:
     (x, y), *rest = curve
     points = " ".join(f"{number(px)} {number(py)}" for px, py in rest)
     tip_x, tip_y = curve[-1]
-    result, other = (_barb(curve, sign * _HEAD_ANGLE) for sign in (1, -1))
-    return f"M{number(x)} {number(y)}C{points}M{result}L{number(tip_x)} {number(tip_y)}L{other}"
+    left, right = (_barb(curve, sign * _SIZES.head_angle) for sign in (1, -1))
+    return f"M{number(x)} {number(y)}C{points}M{left}L{number(tip_x)} {number(tip_y)}L{right}"
 
 
 def _direction(curve: tuple[Point, ...]) -> float:
@@ -52,7 +52,10 @@ def _direction(curve: tuple[Point, ...]) -> float:
 def _barb(curve: tuple[Point, ...], turn: float) -> str:
     angle = _direction(curve) + turn
     tip_x, tip_y = curve[-1]
-    x, y = tip_x - _HEAD_LENGTH * math.cos(angle), tip_y - _HEAD_LENGTH * math.sin(angle)
+    x, y = (
+        tip_x - _SIZES.head_length * math.cos(angle),
+        tip_y - _SIZES.head_length * math.sin(angle),
+    )
     return f"{number(x)} {number(y)}"
 
 

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xlareport.pictures.legend import LegendEntry, Section, sign
 from xlareport.pictures.markup import number, text
+from xlareport.pictures.style_values import sizes
 
-_LINE = 16.0
-_CHARACTER = 6.7  # of the widest usual monospace font at 11 units
-_SWATCH = 22.0
-_GAP = 16.0
+_SIZES = sizes()
 _PALETTES = {"heat": "h", "tint": "t"}
 
 
@@ -20,14 +18,14 @@ def footer(
     notes: Sequence[str], sections: Iterable[Section], left: float, top: float, width: float
 ) -> tuple[list[str], float]:
     """Return the elements below a picture, from `top` on, and where they end."""
-    columns = int((width - 2 * left) / _CHARACTER)
+    columns = int((width - 2 * left) / _SIZES.legend_character)
     lines = [line for note in notes for line in textwrap.wrap(note, columns)]
     below = [
-        f'<text class="note" x="{number(left)}" y="{number(top + 12 + _LINE * row)}">'
+        f'<text class="note" x="{number(left)}" y="{number(top + 12 + _SIZES.legend_line * row)}">'
         f"{text(line)}</text>"
         for row, line in enumerate(lines)
     ]
-    top += _LINE * len(lines) + 6
+    top += _SIZES.legend_line * len(lines) + 6
     ends = [top]
     for section in sections:
         elements, end = _section(section, left, top, width - left)
@@ -42,10 +40,10 @@ def footer(
 def _section(section: Section, left: float, top: float, right: float) -> tuple[list[str], float]:
     """Return the elements of a section and where they end."""
     placed = list(_flow(section.entries, left, right))
-    entries = [_entry(entry, x, top + 12 + _LINE * row) for entry, x, row in placed]
+    entries = [_entry(entry, x, top + 12 + _SIZES.legend_line * row) for entry, x, row in placed]
     if section.mode and entries:
         entries = [f'<g class="legend of-{section.mode}">', *entries, "</g>"]
-    return entries, top + _LINE * (placed[-1][2] + 1 if placed else 0)
+    return entries, top + _SIZES.legend_line * (placed[-1][2] + 1 if placed else 0)
 
 
 def _flow(
@@ -54,15 +52,15 @@ def _flow(
     """Yield each entry with its place, beginning a new row where one would stand out."""
     x, row = left, 0
     for entry in entries:
-        width = _SWATCH + _CHARACTER * len(entry.words)
+        width = _SIZES.legend_swatch + _SIZES.legend_character * len(entry.words)
         if x > left and x + width > right:
             x, row = left, row + 1
         yield entry, x, row
-        x += width + _GAP
+        x += width + _SIZES.legend_gap
 
 
 def _entry(entry: LegendEntry, x: float, y: float) -> str:
-    place = f'x="{number(x + _SWATCH)}" y="{number(y)}"'
+    place = f'x="{number(x + _SIZES.legend_swatch)}" y="{number(y)}"'
     return f'<g>{_swatch(entry, x, y)}<text class="note" {place}>{text(entry.words)}</text></g>'
 
 

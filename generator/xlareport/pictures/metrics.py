@@ -6,19 +6,17 @@ Lengths are SVG user units, which are also Graphviz's points.
 import unicodedata
 
 from xlareport.pictures.drawing import Box
+from xlareport.pictures.style_values import sizes
 
-CHARACTER_WIDTH = 7.25
-"""Of the widest of the usual monospace fonts at 12 units, which is 7.23."""
-LINE_HEIGHT = 15.0
-PADDING_X = 8.0
-PADDING_Y = 5.0
-STACK_OFFSET = 5.0
-"""How far the second sheet of a stack stands out."""
-BAR_HEIGHT = 4.0
-OPENING_WIDTH = 15.0
-"""From one mark that opens something to the next."""
-LONGEST_LINE = 36
-"""Characters; longer lines are cut in the middle, where names say least."""
+_SIZES = sizes()
+CHARACTER_WIDTH = _SIZES.character_width
+LINE_HEIGHT = _SIZES.line_height
+PADDING_X = _SIZES.padding_x
+PADDING_Y = _SIZES.padding_y
+STACK_OFFSET = _SIZES.stack_offset
+BAR_HEIGHT = _SIZES.bar_height
+OPENING_WIDTH = _SIZES.opening_width
+LONGEST_LINE = _SIZES.longest_line
 
 
 def text_columns(text: str) -> int:

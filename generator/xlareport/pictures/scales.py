@@ -17,6 +17,7 @@ from typing import Literal
 from xlareport.pictures.drawing import Box, Drawing
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.scopes import stem
+from xlareport.pictures.style_values import sizes
 from xlareport.runtime import units
 
 Mode = Literal["cost", "time", "memory", "scope", "sharding"]
@@ -24,11 +25,11 @@ Mode = Literal["cost", "time", "memory", "scope", "sharding"]
 _HEATED: tuple[Mode, ...] = ("cost", "time", "memory")
 _KINDS: tuple[Mode, ...] = ("scope", "sharding")
 
-MOST_KINDS = 10
-"""Colours for things without an order; the rest shares the last one."""
+MOST_KINDS = sizes().most_kinds
+"""Colors for things without an order; the rest shares the last one."""
 
 _OTHERS = "others"
-_LONGEST_WORDS = 48
+_LONGEST_WORDS = sizes().legend_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,14 +35,12 @@ from xlareport.pictures.metrics import (
 )
 from xlareport.pictures.scales import Scale, scales
 from xlareport.pictures.style import dark_rules, style_sheet
+from xlareport.pictures.style_values import sizes
 
 SIZE_LIMIT = 1_000_000
 """Bytes of one file; beyond it the tooltips are left out."""
 
-_MARGIN = 12.0
-_TITLE_HEIGHT = 28.0
-_NARROWEST = 380.0
-_BASELINE = 11.5
+_SIZES = sizes()
 
 
 def svg_text(drawing: Drawing, layout: Layout, modes: Sequence[Scale] | None = None) -> str:
@@ -58,9 +56,9 @@ def svg_text(drawing: Drawing, layout: Layout, modes: Sequence[Scale] | None = N
 
 
 def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, tooltips: bool) -> str:
-    width = max(layout.width, _NARROWEST) + 2 * _MARGIN
-    top = layout.height + _TITLE_HEIGHT + _MARGIN
-    below, height = footer(drawing.notes, legend(drawing, modes), _MARGIN, top, width)
+    width = max(layout.width, _SIZES.narrowest) + 2 * _SIZES.margin
+    top = layout.height + _SIZES.title_height + _SIZES.margin
+    below, height = footer(drawing.notes, legend(drawing, modes), _SIZES.margin, top, width)
     size = f"{number(width)} {number(height)}"
     left = (width - layout.width) / 2
     head = (
@@ -76,7 +74,7 @@ def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, toolt
             f"<style>{style_sheet(_families(drawing), modes)}{dark_rules()}</style>",
             '<rect class="paper" width="100%" height="100%"/>',
             _title(drawing.title, width),
-            f'<g transform="translate({number(left)} {_TITLE_HEIGHT:g})">',
+            f'<g transform="translate({number(left)} {_SIZES.title_height:g})">',
             *map(_frame, drawing.groups, layout.groups),
             *edge_elements(drawing, layout),
             *map(_frame_title, drawing.groups, layout.groups),
@@ -103,8 +101,10 @@ def _families(drawing: Drawing) -> set[str]:
 
 def _title(title: str, width: float) -> str:
     """Return the title above the picture, cut where it is wider."""
-    columns = int((width - 2 * _MARGIN) / (CHARACTER_WIDTH * 14 / 12))
-    return f'<text class="title" x="{_MARGIN:g}" y="19">{text(shorten(title, columns))}</text>'
+    columns = int((width - 2 * _SIZES.margin) / (CHARACTER_WIDTH * 14 / 12))
+    return (
+        f'<text class="title" x="{_SIZES.margin:g}" y="19">{text(shorten(title, columns))}</text>'
+    )
 
 
 def _frame(group: Group, box: Rectangle) -> str:
@@ -214,7 +214,7 @@ def _bar(mix: Iterable[tuple[str, int]], x: float, width: float, y: float) -> It
 def _lines(node: Box, box: Rectangle) -> str:
     width, height = _front(node, box)
     bar = BAR_HEIGHT + 2 if node.mix else 0.0
-    first = (height - bar - len(node.lines) * LINE_HEIGHT) / 2 + _BASELINE
+    first = (height - bar - len(node.lines) * LINE_HEIGHT) / 2 + _SIZES.baseline
     x = number(width / 2)
     spans = [f'<tspan x="{x}" dy="{LINE_HEIGHT:g}">{text(line)}</tspan>' for line in node.lines[1:]]
     head = f'<tspan class="b" x="{x}" y="{number(first)}">{text(node.lines[0])}</tspan>'

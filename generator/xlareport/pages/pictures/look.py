@@ -5,12 +5,12 @@ from typing import Any
 from xlareport.knowledge import colours
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import every_scale, limits
-from xlareport.pictures.style import dark_rules, style_sheet
+from xlareport.pictures.style import dark_rules, filled, style_sheet
 
-_OWN = """\
-.xg .n.focus>.box{stroke:var(--xg-ink,#1f2328);stroke-width:4}
-.xg .e-call{stroke:var(--xg-edge,#6e7781);stroke-dasharray:6 3}
-"""
+_OWN = filled("""\
+.xg .n.focus>.box{stroke:$ink;stroke-width:4}
+.xg .e-call{stroke:$edge;stroke-dasharray:6 3}
+""")
 """What only these pictures have: the box that was asked for, and arrows through calls."""
 
 

@@ -1,0 +1,78 @@
+"""Colors and sizes of pictures: the table `style.toml`."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Lengths in SVG user units; the table says what each is."""
+
+    character_width: float
+    line_height: float
+    padding_x: float
+    padding_y: float
+    stack_offset: float
+    bar_height: float
+    opening_width: float
+    longest_line: int
+    margin: float
+    title_height: float
+    narrowest: float
+    baseline: float
+    head_length: float
+    head_angle: float
+    legend_line: float
+    legend_character: float
+    legend_swatch: float
+    legend_gap: float
+    legend_words: int
+    most_kinds: int
+
+
+def sizes() -> Sizes:
+    """Return the sizes of everything in a picture."""
+    return Sizes(**_table()["sizes"])
+
+
+def dashes() -> Mapping[str, str]:
+    """Return how the border of each state is dashed."""
+    return dict(_table()["dashes"])
+
+
+def fixed() -> Mapping[str, str]:
+    """Return the colors that are the same in both schemes."""
+    return dict(_table()["fixed"])
+
+
+def light() -> Mapping[str, str]:
+    """Return the colors of the light scheme by the names of their custom properties."""
+    return dict(_flat(_table()["light"]))
+
+
+def dark() -> Mapping[str, str]:
+    """Return the colors of the dark scheme by the names of their custom properties."""
+    return dict(_flat(_table()["dark"]))
+
+
+def palette(name: str) -> tuple[str, ...]:
+    """Return the light colors of `heat` or `tint`, from the first level on."""
+    return tuple(_table()["light"][name])
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("style.toml").read_text("utf-8"))
+
+
+def _flat(colors: Mapping[str, str | list[str]]) -> Iterator[tuple[str, str]]:
+    """Yield names and colors; those of a list get the numbers of their levels."""
+    for name, value in colors.items():
+        if isinstance(value, str):
+            yield name, value
+        else:
+            yield from ((f"{name}-{level}", color) for level, color in enumerate(value))
