@@ -61,6 +61,7 @@ bench: $(VENV)/.ready-test  ## Measure: one table for each benchmarks/bench_*.py
 
 score: $(VENV)/.ready-test  ## Score what is guessed: one table for each benchmarks/score_*.py
 	@set -e; for script in benchmarks/score_*.py; do $(RUN)python "$$script"; done
+	@$(RUN)python benchmarks/publish.py
 
 fuzz: $(VENV)/.ready-fuzz  ## Fuzz every parser for SECONDS=60 each, or TARGETS="hlo_text names"
 	@set -e; for target in $(TARGETS); do \

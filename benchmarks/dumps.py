@@ -14,10 +14,21 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 def dumps() -> list[Path]:
     """Return the dumps at hand: test data, example, and what XLAREPORT_DUMPS names."""
-    found = [*(_ROOT / "tests/data").glob("*.tar.zst"), *(_ROOT / "examples").glob("*.tar.zst")]
+    return test_data() + large_dumps()
+
+
+def test_data() -> list[Path]:
+    """Return the packed dumps of the test data, and the example."""
+    return sorted(
+        [*(_ROOT / "tests/data").glob("*.tar.zst"), *(_ROOT / "examples").glob("*.tar.zst")]
+    )
+
+
+def large_dumps() -> list[Path]:
+    """Return the dumps that XLAREPORT_DUMPS names; none where it is not set."""
     more = os.environ.get("XLAREPORT_DUMPS")
     folders = [path / path.name for path in Path(more).iterdir()] if more else []
-    return sorted(found) + sorted(path for path in folders if path.is_dir())
+    return sorted(path for path in folders if path.is_dir())
 
 
 def modules(dump: Path) -> Iterator[ModuleFiles]:

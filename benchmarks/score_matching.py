@@ -1,7 +1,7 @@
 """Scores the matching of instructions against known truth.
 
 Synthetic truth: known rewrites of real modules. Usage: `python benchmarks/score_matching.py`;
-with XLAREPORT_DUMPS naming a folder of unpacked dumps, on their modules as well.
+with XLAREPORT_DUMPS naming a folder of unpacked dumps, on their modules as well, and recorded.
 """
 
 import os
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import zstandard
 from program import Program, program_of
+from record import Row, record
 from rewrites import REWRITES, Rewrite
 
 from xlareport.analysis.matching.match import match
@@ -148,13 +149,24 @@ def main() -> None:
     real = list(modules())
     print(f"{len(real)} modules, {sum(one.instruction_count for _, one in real):,} instructions")
     total = Score()
+    rows = []
     print(_row("rewrite", ("exact", "matched", "guessed", "recall", "to find", "grades")))
     for name, rewrite in REWRITES.items():
         if not wanted or name in wanted:
             score = _scored_everywhere(real, rewrite, show=10 if wanted else 0)
             total.add(score)
+            rows.append(_recorded(name, score))
             print(_row(name, _figures(score)))
     print(_row("all", _figures(total)))
+    if not wanted and "XLAREPORT_DUMPS" in os.environ:
+        record("rewrites", [*rows, _recorded("all", total)])
+
+
+def _recorded(name: str, score: Score) -> Row:
+    """Return the counts of one rewrite."""
+    right = {f"{grade}_right": score.right[grade] for grade in Grade}
+    wrong = {f"{grade}_wrong": score.wrong[grade] for grade in Grade}
+    return {"rewrite": name, **right, **wrong, "to_find": score.to_find, "found": score.found}
 
 
 def _scored_everywhere(real: list[tuple[str, HloModule]], rewrite: Rewrite, show: int) -> Score:

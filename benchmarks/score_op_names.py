@@ -1,11 +1,13 @@
 """Scores the trails of heavy instructions in untagged dumps against their op_names.
 
 Usage: `python benchmarks/score_op_names.py [DUMP...]`, by default the test data and the dumps that
-XLAREPORT_DUMPS names. Asked for are heavy instructions whose op_name a heavy instruction of the
-other end has: a trail is right if it ends at one of these. Recall counts trails that break off as
-missed, precision does not. Many instructions share an op_name, so this is weaker than unique tags.
+XLAREPORT_DUMPS names, which are recorded. Asked for are heavy instructions whose op_name a heavy
+instruction of the other end has: a trail is right if it ends at one of these. Recall counts trails
+that break off as missed, precision does not. Many instructions share an op_name, so this is weaker
+than unique tags.
 """
 
+import os
 import re
 import sys
 from collections import Counter, defaultdict
@@ -15,6 +17,7 @@ from pathlib import Path
 from dumps import content, dumps, modules
 from heavy import can_become, kind
 from op_names import resolved
+from record import Row, record
 from trails import Direction, Result, end, result
 
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -41,6 +44,14 @@ def main() -> None:
     print(f"{'':<60}{'right':>7}{'asked':>7}{'recall':>8}{'precision':>11}")
     for row in sorted(counts):
         print(_line(f"{row[0]}, {row[1]},{row[2]:>22}", counts[row]))
+    if not sys.argv[1:] and "XLAREPORT_DUMPS" in os.environ:
+        record("op_names", [_recorded(row, counts[row]) for row in sorted(counts)])
+
+
+def _recorded(row: _Row, counts: Mapping[Result, int]) -> Row:
+    right, wrong, lost = (counts[one] for one in Result)
+    names = {"seen": row[0], "direction": str(row[1]), "opcode": row[2].strip()}
+    return {**names, "right": right, "wrong": wrong, "lost": lost}
 
 
 def _results(files: ModuleFiles) -> Iterator[tuple[_Row, Result]]:

@@ -1,39 +1,68 @@
 """Scores the trails of heavy instructions against unique tags.
 
 Usage: `python benchmarks/score_trails.py [--show N] [--only TEXT] [--shown shared|none] [--ends]
-[DUMP...]`, by default on the tagged dumps of the test data. A row counts the trails that end right,
-wrong, or are not known: back from the optimized module to `before_optimizations`, and forward from
-there; with op_names that all instructions of an opcode share and with none. `--ends` adds the first
-and the last snapshot alone; `--show` prints failures and the steps at which they left the truth.
+[--check] [DUMP...]`, by default the tagged dumps of the test data, which are recorded. A row counts
+the trails that end right, wrong, or are not known: back from the optimized module to
+`before_optimizations`, and forward from there; with op_names that all instructions of an opcode
+share, and with none. `--ends` adds the first and the last snapshot alone, which the record has too;
+`--show` prints failures and the steps at which they left the truth. With `--check` nothing is
+recorded, and the exit status is 1 if fewer trails end right than was recorded.
 """
 
 import argparse
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from record import Row, record, recorded
 from tagged import Series, Shown, series
-from trails import Result, Trails, Verdict, listed
+from trails import Direction, Result, Trails, Verdict, listed
 
 _DATA = Path(__file__).resolve().parent.parent / "tests/data"
+_Row = tuple[str, str, Direction]
+"""What the matcher sees, the backend, the direction."""
 
 
 def main() -> None:
     """Print the tables."""
     options = _options()
-    total: dict[str, Counter[Result]] = defaultdict(Counter)
+    total: dict[_Row, Counter[Result]] = defaultdict(Counter)
     for dump in options.dumps or sorted(_DATA.glob("tagged-*")):
-        for title, one in _variants(dump, options):
+        for seen, one in _variants(dump, options):
             trails = Trails(one)
             verdicts = [*trails.verdicts()]
-            _print_table(f"{one.name}, {title}", verdicts)
+            _print_table(f"{one.name}, {seen}", verdicts)
             _print_apart(trails)
             _print_failures(verdicts, options)
             for verdict in verdicts:
-                for row in (title, f"{title}, {one.name.partition('-')[0]}"):
-                    total[f"{row}, {verdict.direction}"][verdict.result] += 1
-    for name in sorted(total):
-        print(_row(f"all, {name}", total[name]))
+                for backend in (one.backend, "all"):
+                    total[seen, backend, verdict.direction][verdict.result] += 1
+    for row in sorted(total):
+        print(_row(", ".join(row), total[row]))
+    rows = [_recorded(row, total[row]) for row in sorted(total)]
+    if options.check:
+        sys.exit(not _reaches(rows, recorded("trails")))
+    if not options.dumps and not options.shown:
+        record("trails", rows)
+
+
+def _reaches(rows: Sequence[Row], known: Sequence[Row]) -> bool:
+    """Whether as many trails as recorded, or more, end right, all backends together."""
+    right = {(row["seen"], row["direction"]): row["right"] for row in _of_all(rows)}
+    least = {(row["seen"], row["direction"]): row["right"] for row in _of_all(known)}
+    return all(int(right.get(key, -1)) >= int(count) for key, count in least.items())
+
+
+def _of_all(rows: Sequence[Row]) -> Iterator[Row]:
+    return (row for row in rows if row["backend"] == "all")
+
+
+def _recorded(row: _Row, counts: Counter[Result]) -> Row:
+    right, wrong, lost = (counts[one] for one in Result)
+    seen, backend, direction = row
+    names = {"seen": seen, "backend": backend, "direction": str(direction)}
+    return {**names, "right": right, "wrong": wrong, "lost": lost}
 
 
 def _options() -> argparse.Namespace:
@@ -43,6 +72,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="failures whose words hold this")
     parser.add_argument("--shown", choices=[one.name.lower() for one in Shown])
     parser.add_argument("--ends", action="store_true")
+    parser.add_argument("--check", action="store_true")
     return parser.parse_args()
 
 
@@ -50,9 +80,9 @@ def _variants(dump: Path, options: argparse.Namespace) -> Iterator[tuple[str, Se
     for shown in Shown:
         if options.shown in (None, shown.name.lower()):
             for one in series(dump, shown):
-                yield str(shown), one
-                if options.ends:
-                    yield f"{shown}, first and last alone", one.ends()
+                yield f"{shown}, every snapshot", one
+                if options.ends or not options.dumps:
+                    yield f"{shown}, both ends alone", one.ends()
 
 
 def _print_table(title: str, verdicts: list[Verdict]) -> None:

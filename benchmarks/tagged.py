@@ -41,6 +41,11 @@ class Series:
     tagged: tuple[HloModule, ...]
     stripped: tuple[HloModule, ...]
 
+    @property
+    def backend(self) -> str:
+        """Return the backend that the name of the dump begins with."""
+        return self.name.removeprefix("tagged-").partition("-")[0]
+
     def paired(self, stage: int) -> Iterator[tuple[Place, Instruction]]:
         """Yield the stripped place of every instruction of a snapshot, and the tagged one."""
         pairs = zip(self.stripped[stage].computations, self.tagged[stage].computations, strict=True)
