@@ -41,13 +41,16 @@ class _Account:
 
     def pairings(self) -> list[Pairing]:
         """Return what was collected."""
-        return [*self._found, *self._partner.values()]
+        return [*self._found, *{id(one): one for one in self._partner.values()}.values()]
 
     def links(self) -> None:
         """Tell the partners; an instruction of a computation called twice has two."""
         order = sorted(self._search.links, key=_renames)
         for link in order:
             before, after = place_of(link.before), place_of(link.after)
+            if link.relation is Relation.COMBINED:
+                self._combine(before, after, link)
+                continue
             if before == after and self._unchanged(before) and self._unchanged(after):
                 continue
             if before in self._partner or self._unchanged(before):
@@ -65,10 +68,23 @@ class _Account:
         return shared or self._search.is_kept(name, place.instruction)
 
     def _pair(self, before: Place, after: Place, link: Link) -> None:
-        pairing = Pairing((before,), (after,), link.grade, link.reason, link.relation)
-        self._partner[before] = self._partner_of[after] = pairing
+        further = [place_of(one) for one in self._search.further.get(link.before, ())]
+        places = (after, *further)
+        pairing = Pairing((before,), places, link.grade, link.reason, link.relation)
+        self._partner[before] = pairing
+        self._partner_of.update(dict.fromkeys(places, pairing))
         self._told_before.add(before)
-        self._told_after.add(after)
+        self._told_after.update(places)
+
+    def _combine(self, before: Place, after: Place, link: Link) -> None:
+        """Note one of several that became one, in the order of the operands of that."""
+        pairing = self._partner_of.get(after)
+        if pairing is None:
+            self._pair(before, after, link)
+        elif before not in self._told_before:
+            self._told_before.add(before)
+            self._partner[before] = pairing
+            pairing.before = (*pairing.before, before)
 
     def _copy(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
         """Note a further copy of what has a partner already."""

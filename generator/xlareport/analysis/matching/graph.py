@@ -33,6 +33,8 @@ class Node:
     """Equal tokens: equal expressions over equal values."""
     base: int = -1
     """The number of what it does to its inputs."""
+    reads_elements: bool = False
+    """An operand is an element of a tuple that another node makes."""
     inputs: tuple["Node", ...] = ()
     """What its value is made of: operands, and the result of what it calls if seen through."""
     constant: bool = False

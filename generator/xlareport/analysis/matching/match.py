@@ -4,7 +4,7 @@ Deterministic and near-linear in what differs. Computations that both share are 
 and cost nothing; so are lines that stand in a paired computation on both sides.
 """
 
-from xlareport.analysis.matching import account, frames, rules, spreading
+from xlareport.analysis.matching import account, collectives, frames, rules, spreading
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search import start
 from xlareport.hlo.model import HloModule
@@ -12,7 +12,10 @@ from xlareport.runtime.garbage_collection import no_collections
 
 _RULES = (
     rules.same_value,
+    collectives.combined,
     spreading.neighbours,
+    collectives.combined,
+    collectives.halves,
     rules.same_name,
     frames.arguments,
     frames.called,
@@ -34,6 +37,7 @@ _RULES = (
     spreading.successors,
     rules.same_operation,
     spreading.successors,
+    collectives.halves,
     frames.parameters,
 )
 

@@ -1,6 +1,6 @@
 """The state of a search for pairs: two sides, the pairs found, and what is still open."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.computations import Correspondence, correspond, pair_contents
@@ -94,6 +94,8 @@ class Search:
     """Linked pairs whose neighbours may still be paired."""
     by_token: dict[int, Link] = field(default_factory=dict)
     """The first link of each value, once the search is finished."""
+    further: dict[Node, list[Node]] = field(default_factory=dict)
+    """What does, beside its partner, the work of a node before."""
     settled: int = -1
     """The number of links when computing the values anew last changed nothing."""
 
@@ -107,8 +109,28 @@ class Search:
         self.unsettled.append((before, after))
         self.links.append(Link(before, after, grade, reason, equal=equal))
 
+    def combine(self, members: Sequence[Node], whole: Node, grade: Grade, reason: str) -> None:
+        """Make one node the partner of several, whose results are its elements, in order."""
+        whole.token = self.tokens.of(("link", len(self.links)))
+        whole.partner = members[0]
+        for place, one in enumerate(members):
+            one.partner = whole
+            self.after.values.name_element(whole, (place,), one.token)
+            link = Link(one, whole, grade, reason, equal=False, relation=Relation.COMBINED)
+            self.links.append(link)
+
+    def extend(self, before: Node, further: Node) -> None:
+        """Let a node after do, with the partner of a node before, what that one did alone."""
+        further.partner, further.token = before, before.token
+        self.further.setdefault(before, []).append(further)
+        self.unsettled.append((before, further))
+
     def _relation(self, link: Link) -> Relation:
         """Tell an instruction that lives on from another that does its work under its name."""
+        if link.relation is Relation.COMBINED:
+            return link.relation
+        if link.before in self.further:
+            return Relation.SPLIT
         if link.equal:
             return Relation.SAME
         before, after = link.before, link.after
@@ -186,9 +208,10 @@ class Search:
 
     def evaluate(self) -> None:
         """Compute the values of both sides anew, if there are new links."""
-        if self.settled != len(self.links):
+        count = len(self.links) + len(self.further)
+        if self.settled != count:
             changed = [side.values.evaluate() for side in (self.before, self.after)]
-            self.settled = -1 if any(changed) else len(self.links)
+            self.settled = -1 if any(changed) else count
 
 
 def _pair_opened(search: Search) -> None:

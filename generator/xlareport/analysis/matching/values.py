@@ -58,6 +58,8 @@ class Values:
         """Kept constants that equal one before them in their frame."""
         self._equal_uses: Counter[_ValueInFrame] = Counter()
         """Their readers, counted."""
+        self._elements: dict[tuple[Node, tuple[int, ...]], int] = {}
+        """Tokens of elements of results that are known to be another value."""
         self._linked_with: dict[int, Node] = {}
         self._read_by: dict[Node, frozenset[str]] = {}
         """Opcodes of the kept lines that read a node."""
@@ -106,10 +108,8 @@ class Values:
             return None
         line = node.instruction
         called = tuple([self._callees(callee) for _, callee in line.called])
-        operands = self.graph.operands(node)
-        paths = tuple([path for _, path in operands])
-        base = self._tokens.find((self.forms.of(line), called, paths, False))
-        token = self._tokens.find((base, *[one.token for one, _ in operands]))
+        base = self._tokens.find((self.forms.of(line), called, False))
+        token = self._tokens.find((base, *self.read(node)))
         return None if token is None else self._kept_like(token, node.frame)
 
     def _kept_like(self, token: int, frame: Frame) -> Node | None:
@@ -136,17 +136,38 @@ class Values:
             node.base = self._tokens.of(("parameter", node.frame.number, line.argument))
             return ()
         operands = self.graph.operands(node)
+        node.reads_elements = any(path for _, path in operands)
         opened = opened_root(node)
         callees = () if opened else callees_of(line)
         called = tuple([self._callees(callee) for callee in callees])
-        paths = tuple([path for _, path in operands])
-        node.base = self._tokens.of((self.forms.of(line), called, paths, opened is not None))
+        node.base = self._tokens.of((self.forms.of(line), called, opened is not None))
         inputs = [one for one, _ in operands]
         node.inputs = tuple([*inputs, opened] if opened else inputs)
         return node.inputs
 
+    def read(self, node: Node) -> list[int]:
+        """Return the tokens of what a node reads, operand by operand."""
+        return [self._element(one, path) for one, path in self.graph.operands(node)]
+
+    def name_element(self, node: Node, path: tuple[int, ...], token: int) -> None:
+        """Let an element of a node's result have a token from now on."""
+        self._elements[node, path] = token
+
+    def _element(self, node: Node, path: tuple[int, ...]) -> int:
+        if not path:
+            return node.token
+        known = self._elements.get((node, path))
+        return self._tokens.of(("element", node.token, path)) if known is None else known
+
+    def _key(self, node: Node) -> tuple[int, ...]:
+        """Return what decides a node's token: what it does, and to which values."""
+        if not node.reads_elements:
+            return (node.base, *[one.token for one in node.inputs])
+        read = self.read(node)
+        return (node.base, *read, *[one.token for one in node.inputs[len(read) :]])
+
     def _token(self, node: Node) -> int:
-        key = _key(node)
+        key = self._key(node)
         if node.partner is not None:
             self._tokens.name(key, node.token)
             self._linked_with.setdefault(node.token, node)
@@ -167,7 +188,7 @@ class Values:
             node.token = self._tokens.of((node.frame.number, line.name))
         else:
             self._derive(node)
-            node.token = self._tokens.of(_key(node))
+            node.token = self._tokens.of(self._key(node))
             node.constant = True
         self._kept_with.setdefault((node.token, None), node)
         first = self._kept_with.setdefault((node.token, node.frame), node)
@@ -249,14 +270,9 @@ class Values:
             for one in user.inputs:
                 self._value_kept(one)
         if all(one.token != UNKNOWN for one in user.inputs):
-            key = _key(user)
+            key = self._key(user)
             if not self._is_kept_value(self._tokens.find(key)):
                 self._tokens.name(key, user.token)
-
-
-def _key(node: Node) -> tuple[int, ...]:
-    """Return what decides a node's token: what it does, and to which values."""
-    return (node.base, *[one.token for one in node.inputs])
 
 
 def _passed_on(node: Node) -> Iterator[Node]:

@@ -11,6 +11,7 @@ from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime.whole_numbers import whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,24 @@ class _Reader:
             return True
         inner = self._root_of(self._matching.before, Place(here, was))
         there = Place(after.computation, now)
-        return inner is not None and self._matching.partner_after(inner) == there
+        if inner is not None and self._matching.partner_after(inner) == there:
+            return True
+        return self._is_part(Place(here, was), there)
+
+    def _is_part(self, was: Place, now: Place) -> bool:
+        """Say whether a line is the end of what was split, or an element of what was combined."""
+        pairing = self._matching.said_of_before(was)
+        if pairing is None or pairing.relation not in _IN_PARTS:
+            return False
+        if now in pairing.after:
+            return True
+        line = self._matching.after.find(*now)
+        if line is None or line.opcode != "get-tuple-element":
+            return False
+        whole = Place(now.computation, next(iter(line.operand_names), ""))
+        element = whole_number(line.attributes.get("index", ""))
+        place = 0 if len(pairing.before) == 1 else pairing.before.index(was)
+        return whole in pairing.after and element == place
 
     @staticmethod
     def _root_of(module: HloModule, place: Place) -> Place | None:
@@ -291,6 +309,7 @@ _PLAIN = frozenset(
     }
 )
 
+_IN_PARTS = frozenset({Relation.COMBINED, Relation.SPLIT, Relation.REWRITTEN})
 _ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
 _PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
 

@@ -1,0 +1,120 @@
+from collections.abc import Callable
+
+from xlareport.analysis.history.instruction import Event, SnapshotSequence, history
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+SUM = """
+%add.1.clone (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+"""
+APART = f"""{SUM}
+ENTRY %main (a: f32[64], b: f32[32]) -> (f32[64], f32[32]) {{
+  %a = f32[64]{{0}} parameter(0)
+  %b = f32[32]{{0}} parameter(1)
+  %all-reduce.1 = f32[64]{{0}} all-reduce(%a), channel_id=1, to_apply=%add.1.clone
+  %all-reduce.2 = f32[32]{{0}} all-reduce(%b), channel_id=2, to_apply=%add.1.clone
+  %neg.1 = f32[64]{{0}} negate(%all-reduce.1)
+  %neg.2 = f32[32]{{0}} negate(%all-reduce.2)
+  ROOT %out = (f32[64]{{0}}, f32[32]{{0}}) tuple(%neg.1, %neg.2)
+}}
+"""
+TOGETHER = f"""{SUM}
+ENTRY %main (a: f32[64], b: f32[32]) -> (f32[64], f32[32]) {{
+  %a = f32[64]{{0}} parameter(0)
+  %b = f32[32]{{0}} parameter(1)
+  %all-reduce.3 = (f32[64]{{0}}, f32[32]{{0}}) all-reduce(%a, %b), to_apply=%add.1.clone
+  %get-tuple-element = f32[64]{{0}} get-tuple-element(%all-reduce.3), index=0
+  %get-tuple-element.1 = f32[32]{{0}} get-tuple-element(%all-reduce.3), index=1
+  %neg.1 = f32[64]{{0}} negate(%get-tuple-element)
+  %neg.2 = f32[32]{{0}} negate(%get-tuple-element.1)
+  ROOT %out = (f32[64]{{0}}, f32[32]{{0}}) tuple(%neg.1, %neg.2)
+}}
+"""
+ASYNCHRONOUS = APART.replace(
+    "%all-reduce.2 = f32[32]{0} all-reduce(%b), channel_id=2, to_apply=%add.1.clone",
+    "%all-reduce-start = f32[32]{0} all-reduce-start(%b), channel_id=2, to_apply=%add.1.clone\n"
+    "  %all-reduce-done = f32[32]{0} all-reduce-done(%all-reduce-start)",
+).replace("negate(%all-reduce.2)", "negate(%all-reduce-done)")
+WRAPPED = """
+%async_computation (param_0: f32[32]) -> f32[16] {
+  %param_0 = f32[32]{0} parameter(0)
+  ROOT %slice.9 = f32[16]{0} slice(%param_0), slice={[0:16]}
+}
+
+ENTRY %main (b: f32[32]) -> f32[16] {
+  %b = f32[32]{0} parameter(0)
+  %slice-start = ((f32[32]{0}), f32[16]{0}, s32[]) async-start(%b), calls=%async_computation
+  %slice-done = f32[16]{0} async-done(%slice-start)
+  ROOT %neg = f32[16]{0} negate(%slice-done)
+}
+"""
+AT_ONCE = """
+ENTRY %main (b: f32[32]) -> f32[16] {
+  %b = f32[32]{0} parameter(0)
+  %slice.1 = f32[16]{0} slice(%b), slice={[0:16]}
+  ROOT %neg = f32[16]{0} negate(%slice.1)
+}
+"""
+
+
+def at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_collectives_with_one_operand_each_were_combined_into_the_one_with_all(read: Read) -> None:
+    found = match(read(APART), read(TOGETHER))
+    said = found.said_of_before(at("all-reduce.2"))
+    assert said is not None
+    assert (said.relation, said.grade) == (Relation.COMBINED, Grade.EXACT)
+    assert said.before == (at("all-reduce.1"), at("all-reduce.2"))
+    assert said.after == (at("all-reduce.3"),)
+    assert found.removed == ()
+    assert {one.instruction for one in found.added} == {"get-tuple-element", "get-tuple-element.1"}
+
+
+def test_what_read_a_combined_collective_reads_the_same_value(read: Read) -> None:
+    change = step(read(APART), read(TOGETHER))
+    assert "combined 2 all-reduces into 1" in change.headline
+    assert "other operands" not in " ".join((change.headline, *change.account))
+
+
+def test_a_combined_collective_lacks_an_operand_and_is_not_told_of_what_it_lacks(
+    read: Read,
+) -> None:
+    other = TOGETHER.replace("all-reduce(%a, %b)", "all-reduce(%a, %neg.0)").replace(
+        "  %all-reduce.3", "  %neg.0 = f32[32]{0} sine(%b)\n  %all-reduce.3"
+    )
+    found = match(read(APART), read(other))
+    assert all(one.relation is not Relation.COMBINED for one in found.pairings)
+
+
+def test_the_history_of_a_combined_collective_goes_on(read: Read) -> None:
+    events = history(SnapshotSequence([read(APART), read(TOGETHER)]), 0, at("all-reduce.2"))
+    assert [one.event for one in events] == [Event.FIRST, Event.COMBINED, Event.LAST]
+    assert events[1].targets == (at("all-reduce.3"),)
+
+
+def test_a_collective_became_a_start_and_a_done(read: Read) -> None:
+    found = match(read(APART), read(ASYNCHRONOUS))
+    said = found.said_of_before(at("all-reduce.2"))
+    assert said is not None
+    assert said.relation is Relation.SPLIT
+    assert said.after == (at("all-reduce-start"), at("all-reduce-done"))
+    assert found.added == found.removed == ()
+    assert found.partner_before(at("all-reduce-done")) == at("all-reduce.2")
+
+
+def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computation(
+    read: Read,
+) -> None:
+    said = match(read(AT_ONCE), read(WRAPPED)).said_of_before(at("slice.1"))
+    assert said is not None
+    assert (said.relation, said.after) == (Relation.SPLIT, (at("slice-start"), at("slice-done")))
