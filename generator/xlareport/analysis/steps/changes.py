@@ -66,6 +66,7 @@ _SIMPLE = {
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.INLINED, Kind.SPLIT})
+_PARTED = frozenset({Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
@@ -116,7 +117,9 @@ class _Reader:
         if pairing.relation in _PAIRS:
             yield from self._first_pair(pairing)
         for before, after in _further(pairing):
-            change = self._change((_kind(pairing),), before, after, pairing, ())
+            first = before in pairing.before[:1] and after in pairing.after[:1]
+            kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
+            change = self._change((kind,), before, after, pairing, ())
             change = replace(change, balance=self._ledger.balance(pairing.relation, before, after))
             again = change.kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]
             yield replace(change, kind=Kind.REBUILT, kinds=(Kind.REBUILT,)) if again else change
@@ -309,7 +312,7 @@ _PLAIN = frozenset(
     }
 )
 
-_IN_PARTS = frozenset({Relation.COMBINED, Relation.SPLIT, Relation.REWRITTEN})
+_IN_PARTS = _PARTED | {Relation.REWRITTEN}
 _ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
 _PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
 
@@ -331,6 +334,9 @@ def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:
         yield from ((before[0], place) for place in after[1:])
     else:
         yield (before[0] if before else None, after[0] if after else None)
+        if pairing.relation in _PARTED:
+            yield from ((place, after[0]) for place in before[1:])
+            yield from ((before[0], place) for place in after[1:])
 
 
 def _same_but_number(before: Place | None, after: Place | None) -> bool:

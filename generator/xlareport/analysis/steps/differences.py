@@ -25,6 +25,8 @@ class Kind(StrEnum):
     """Several became one that does the work of all."""
     SPLIT = "split"
     """One became several that do its work together."""
+    PART = "part"
+    """One more of several that were combined, or that something was split into."""
     REPLACED = "replaced"
     """Another operation does its work."""
     REBUILT = "rebuilt"

@@ -48,6 +48,7 @@ _ELSEWHERE = frozenset(
         Kind.INLINED,
         Kind.MERGED,
         Kind.OUTLINED,
+        Kind.PART,
         Kind.REWIRED,
     }
 )

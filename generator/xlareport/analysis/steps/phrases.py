@@ -36,6 +36,7 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REWRITTEN: ("rewrote", _BEFORE),
     Kind.COMBINED: ("combined", _BEFORE),
     Kind.SPLIT: ("split", _BEFORE),
+    Kind.PART: ("combined or split", _BEFORE),
     Kind.REBUILT: ("rebuilt", _BEFORE),
     Kind.MERGED: ("merged duplicates of", _BEFORE),
     Kind.CLONED: ("cloned", _BEFORE),

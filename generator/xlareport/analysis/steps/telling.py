@@ -112,6 +112,7 @@ _IMPORTANCE = {
     Kind.RENAMED: 0.2,
     Kind.METADATA: 0.1,
     Kind.REWIRED: 0.0,
+    Kind.PART: 0.0,
     Kind.PARAMETER: 0.0,
 }
 
@@ -143,8 +144,8 @@ _LIGHT = frozenset(
 """Kinds that weigh the same whatever they happen to."""
 
 
-_CONSEQUENCES = frozenset({Kind.MOVED, Kind.PARAMETER, Kind.REWIRED})
-_CAUSES = frozenset({Kind.FUSED, Kind.OUTLINED, Kind.INLINED})
+_CONSEQUENCES = frozenset({Kind.MOVED, Kind.PARAMETER, Kind.PART, Kind.REWIRED})
+_CAUSES = frozenset({Kind.FUSED, Kind.OUTLINED, Kind.INLINED, Kind.COMBINED, Kind.SPLIT})
 
 
 def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:

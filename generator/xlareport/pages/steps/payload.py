@@ -81,6 +81,7 @@ _LABELS = {
     Kind.REWRITTEN: "The same work as another operation",
     Kind.COMBINED: "Several combined into one",
     Kind.SPLIT: "Split into several",
+    Kind.PART: "Further parts of what was combined or split",
     Kind.REPLACED: "Replaced by another operation",
     Kind.REBUILT: "Rewritten: the same operation over other values",
     Kind.MERGED: "Duplicates merged",
