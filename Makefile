@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: walks help report serve test check format bundle browser screenshots bench score fuzz clean
+.PHONY: walks help report serve test check format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -48,6 +48,11 @@ format: $(VENV)/.ready-test  ## Put the sources into the house's format
 bundle: $(VENV)/.ready-test  ## Bring frontend/src into the scripts that the package ships
 	$(RUN)python scripts/picture_style.py
 	$(RUN)python scripts/frontend.py bundle
+
+coverage: browser  ## Measure how much of the page scripts the browser tests run
+	rm -rf build/script-coverage
+	XLAREPORT_SCRIPT_COVERAGE=build/script-coverage $(RUN)pytest -n $(WORKERS) -m browser
+	$(RUN)python scripts/script_coverage.py build/script-coverage
 
 browser: $(VENV)/.ready-test  ## Install the browser that some tests drive (Debian, as root)
 	@scripts/browser $(VENV)

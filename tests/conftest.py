@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 import zstandard
 from hypothesis import settings
+from tests.script_coverage import ScriptCoverage, script_coverage
 
 from xlareport import __version__
 from xlareport.pages.small_payloads import module_payloads
@@ -136,11 +137,18 @@ def browser(chromium: str) -> Iterator["Browser"]:
         launched.close()
 
 
+@pytest.fixture(scope="session")
+def coverage() -> ScriptCoverage | None:
+    """Return what collects which scripts ran; None where nobody asks for it."""
+    return script_coverage()
+
+
 class Visitor:
     """Opens pages with the network off and keeps what the browser complains about."""
 
-    def __init__(self, context: "BrowserContext") -> None:
+    def __init__(self, context: "BrowserContext", coverage: ScriptCoverage | None = None) -> None:
         self.context = context
+        self.coverage = coverage
         self.complaints: list[str] = []
         self.requests: list[str] = []
         context.route(re.compile("^https?:"), lambda route: route.abort())
@@ -154,15 +162,23 @@ class Visitor:
 
     def open(self, address: str) -> "Page":
         """Open a page and wait until its scripts have loaded what they need at first."""
-        return self._go(self.context.new_page(), address)
+        return self._go(self._new_page(), address)
 
     def walk(self, addresses: Iterable[str]) -> Iterator["Page"]:
         """Open pages one after the other in one tab: each tab costs a process, a second of work."""
-        page = self.context.new_page()
+        page = self._new_page()
         for address in addresses:
+            if self.coverage:
+                self.coverage.take()
             page.goto("about:blank")  # an address that differs behind # alone would load nothing
             yield self._go(page, address)
         page.close()
+
+    def _new_page(self) -> "Page":
+        page = self.context.new_page()
+        if self.coverage:
+            self.coverage.watch(page)
+        return page
 
     def _go(self, page: "Page", address: str) -> "Page":
         page.goto(address)
@@ -176,10 +192,12 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: "Browser") -> Iterator[Visitor]:
+def visitor(browser: "Browser", coverage: ScriptCoverage | None) -> Iterator[Visitor]:
     context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
     context.set_default_navigation_timeout(PATIENCE * 4)
-    yield Visitor(context)
+    yield Visitor(context, coverage)
+    if coverage:
+        coverage.finish()
     context.close()
 
 
