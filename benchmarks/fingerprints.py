@@ -17,8 +17,10 @@ def fingerprint(module: HloModule) -> bytes:
     """Return the same bytes for modules that differ in names, metadata and free order alone."""
     scheduled = module.attributes.get("is_scheduled") == "true"
     computations: dict[str, bytes] = {}
-    for one in module.computations:
-        computations[one.name] = _of_computation(one, computations, scheduled=scheduled)
+    for computation in module.computations:
+        computations[computation.name] = _of_computation(
+            computation, computations, scheduled=scheduled
+        )
     header = [f"{key}={_NAME.sub('%', value)}" for key, value in module.attributes.items()]
     return _digest([*sorted(computations.values()), *map(str.encode, sorted(header))])
 
@@ -27,24 +29,32 @@ def _of_computation(
     computation: Computation, computations: Mapping[str, bytes], *, scheduled: bool
 ) -> bytes:
     values: dict[str, bytes] = {}
-    for one in computation.instructions:
-        values[one.name] = _of_instruction(one, values, computations)
+    for instruction in computation.instructions:
+        values[instruction.name] = _of_instruction(instruction, values, computations)
     lines = [*values.values()]
     ends = (computation.is_entry, computation.execution_thread)
     return _digest([repr(ends).encode(), *(lines if scheduled else sorted(lines))])
 
 
 def _of_instruction(
-    one: Instruction, values: Mapping[str, bytes], computations: Mapping[str, bytes]
+    instruction: Instruction, values: Mapping[str, bytes], computations: Mapping[str, bytes]
 ) -> bytes:
     kept = {
         key: _NAME.sub("%", value)
-        for key, value in one.attributes.items()
+        for key, value in instruction.attributes.items()
         if key not in CALLING and key != "metadata"
     }
-    words = (one.opcode, one.shape.text, one.argument, one.is_root, sorted(kept.items()))
-    read = (values.get(name.partition("#")[0], b"?") + _element(name) for name in one.operands)
-    called = (key.encode() + computations.get(name, b"?") for key, name in one.called)
+    words = (
+        instruction.opcode,
+        instruction.shape.text,
+        instruction.argument,
+        instruction.is_root,
+        sorted(kept.items()),
+    )
+    read = (
+        values.get(name.partition("#")[0], b"?") + _element(name) for name in instruction.operands
+    )
+    called = (key.encode() + computations.get(name, b"?") for key, name in instruction.called)
     return _digest([repr(words).encode(), *read, *called])
 
 
@@ -53,7 +63,7 @@ def _element(operand: str) -> bytes:
 
 
 def _digest(parts: Iterable[bytes]) -> bytes:
-    found = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     for part in parts:
-        found.update(len(part).to_bytes(8, "big") + part)
-    return found.digest()
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.digest()

@@ -32,10 +32,10 @@ def step_failures(before: HloModule, after: HloModule, step: StepChange) -> Iter
     nothing" is said only where both modules are the same but for names, metadata and free order.
     """
     difference = after.instruction_count - before.instruction_count
-    told = len(step.added) - len(step.removed)
-    if difference != told:
+    balance = len(step.added) - len(step.removed)
+    if difference != balance:
         counts = f"{len(step.added)} added, {len(step.removed)} removed"
-        yield Failure("count", f"{difference:+} instructions, told {told:+}: {counts}")
+        yield Failure("count", f"{difference:+} instructions, balance {balance:+}: {counts}")
     if _NOTHING.search(step.headline) and fingerprint(before) != fingerprint(after):
         yield Failure("nothing", step.headline)
 
@@ -51,8 +51,8 @@ def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure
     for place, op_names in _heavy(first):
         event = history(snapshots, 0, place)[-1]
         gone = event.event is Event.GONE and event.stage <= last
-        still = [one for name in op_names for one in left[name]] if gone else []
-        if still and not any(f"%{one.instruction}" in event.reason for one in still):
+        still = [heavy for name in op_names for heavy in left[name]] if gone else []
+        if still and not any(f"%{heavy.instruction}" in event.reason for heavy in still):
             names = ", ".join(map(str, still[:3]))
             words = f"{place} {min(op_names)} at {event.stage} ({event.reason}): {names}"
             yield Failure("gone", words)
@@ -63,15 +63,15 @@ def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure
 
 
 def _by_op_name(module: HloModule) -> dict[str, list[Place]]:
-    found: dict[str, list[Place]] = defaultdict(list)
+    places: dict[str, list[Place]] = defaultdict(list)
     for place, op_names in _heavy(module):
         for name in op_names:
-            found[name].append(place)
-    return found
+            places[name].append(place)
+    return places
 
 
 def _heavy(module: HloModule) -> Iterator[tuple[Place, frozenset[str]]]:
     for place, op_names in resolved(module):
-        one = module.find(*place)
-        if one is not None and kind(one) is not None:
+        instruction = module.find(*place)
+        if instruction is not None and kind(instruction) is not None:
             yield place, op_names

@@ -19,13 +19,13 @@ def resolved(module: HloModule) -> Iterator[tuple[Place, frozenset[str]]]:
     prefixes: dict[str, set[str]] = defaultdict(set)
     for computation in reversed(module.computations):
         mine = sorted(prefixes[computation.name] or {""})[:_MOST_PREFIXES]
-        for one in computation.instructions:
-            name = one.metadata.op_name
+        for instruction in computation.instructions:
+            name = instruction.metadata.op_name
             full = frozenset(_joined(prefix, name, root) for prefix in mine)
-            for _, called in one.called:
-                prefixes[called].update(full if one.opcode == "call" else mine)
+            for _, called in instruction.called:
+                prefixes[called].update(full if instruction.opcode == "call" else mine)
             if name:
-                yield Place(computation.name, one.name), full
+                yield Place(computation.name, instruction.name), full
 
 
 def _joined(prefix: str, name: str, root: str) -> str:
@@ -36,6 +36,6 @@ def _joined(prefix: str, name: str, root: str) -> str:
 def _root(module: HloModule) -> str:
     """Return how absolute op_names begin: `jit(train)`; arguments have other names."""
     lines = module.entry.instructions if module.entry else ()
-    beginnings = (one.metadata.op_name.partition("/") for one in lines)
-    found = Counter(head for head, slash, _ in beginnings if slash)
-    return max(found, key=lambda head: found[head], default="")
+    beginnings = (instruction.metadata.op_name.partition("/") for instruction in lines)
+    counts = Counter(head for head, slash, _ in beginnings if slash)
+    return max(counts, key=lambda head: counts[head], default="")

@@ -18,8 +18,8 @@ def recorded(section: str) -> Sequence[Row]:
 
 def record(section: str, rows: Sequence[Row]) -> None:
     """Replace the rows of a section."""
-    found = {**_read(), section: rows}
-    tables = (_table(name, row) for name in sorted(found) for row in found[name])
+    sections = {**_read(), section: rows}
+    tables = (_table(name, row) for name in sorted(sections) for row in sections[name])
     _RECORD.write_text(_HEAD + "".join(tables), encoding="utf-8")
 
 

@@ -91,7 +91,7 @@ def start_collectives(program: Program, chance: random.Random) -> set[int]:
 
 
 def _started(program: Program, body: Body, line: Line) -> list[Line] | None:
-    before = next((one.shape for one in body.lines if one.name == line.operands[0]), None)
+    before = next((other.shape for other in body.lines if other.name == line.operands[0]), None)
     if before is None or len(line.operands) != 1:
         return None
     shape = _STARTED[line.opcode].format(before=before, after=line.shape)

@@ -21,21 +21,21 @@ def fuse_into_readers(program: Program, chance: random.Random) -> set[int]:
 
 def _only_reader(body: Body, line: Line) -> Line | None:
     """Return the fusion that reads a fusion once, and nothing else does."""
-    readers = [one for one in body.lines if line.name in one.operands]
-    again = sum(one.operands.count(line.name) for one in readers)
+    readers = [reader for reader in body.lines if line.name in reader.operands]
+    again = sum(reader.operands.count(line.name) for reader in readers)
     if again != 1 or readers[0].opcode != "fusion" or line.is_root or line.shape.startswith("("):
         return None
     return readers[0]
 
 
 def _fuse_into(program: Program, body: Body, line: Line, reader: Line) -> set[int]:
-    bodies = {one.name: one for one in program.bodies}
+    bodies = {computation.name: computation for computation in program.bodies}
     inner, outer = bodies[line.callees[0]], bodies[reader.callees[0]]
     number = reader.operands.index(line.name)
     lines = _inside(program, inner, len(reader.operands))
-    result = next(one for one in lines if one.is_root)
+    result = next(inside for inside in lines if inside.is_root)
     result.is_root = False
-    place = next(one for one in outer.lines if _is_parameter(one, number))
+    place = next(inside for inside in outer.lines if _is_parameter(inside, number))
     position = outer.lines.index(place)
     outer.lines[position : position + 1] = lines
     read_instead(outer.lines, {place.name: result.name})
@@ -43,7 +43,7 @@ def _fuse_into(program: Program, body: Body, line: Line, reader: Line) -> set[in
     _forget_parameter(outer, reader, number)
     body.lines.remove(line)
     program.bodies.remove(inner)
-    return {origin for one in lines for origin in one.origins}
+    return {origin for inside in lines for origin in inside.origins}
 
 
 def fuse_siblings(program: Program, chance: random.Random) -> set[int]:
@@ -66,26 +66,26 @@ def _between(body: Body, first: Line, last: Line) -> bool:
     """Whether something up to the second reads the first, so that they cannot be one."""
     lines = body.lines[body.lines.index(first) : body.lines.index(last) + 1]
     tuples = first.shape.startswith("(") or last.shape.startswith("(")
-    return tuples or first.is_root or any(first.name in one.operands for one in lines)
+    return tuples or first.is_root or any(first.name in between.operands for between in lines)
 
 
 def _fuse_both(program: Program, body: Body, first: Line, last: Line) -> set[int]:
-    bodies = {one.name: one for one in program.bodies}
+    bodies = {computation.name: computation for computation in program.bodies}
     inner, outer = bodies[first.callees[0]], bodies[last.callees[0]]
     lines = _inside(program, inner, len(last.operands))
-    roots = [next(one for one in some if one.is_root) for some in (lines, outer.lines)]
-    for one in roots:
-        one.is_root = False
+    roots = [next(root for root in some if root.is_root) for some in (lines, outer.lines)]
+    for root in roots:
+        root.is_root = False
     shape = f"({first.shape}, {last.shape})"
-    both = new_line(program, "tuple", shape, [one.name for one in roots])
+    both = new_line(program, "tuple", shape, [root.name for root in roots])
     both.is_root = True
     outer.lines = [*lines, *outer.lines, both]
     fusion = new_line(program, "fusion", shape, [*last.operands, *first.operands])
     fusion.name, fusion.attributes, fusion.callees = last.name, last.attributes, last.callees
     fusion.origins = (*last.origins, *first.origins)
     outputs = [
-        tuple_element(program, fusion.name, number, one.shape)
-        for number, one in enumerate((first, last))
+        tuple_element(program, fusion.name, number, fused.shape)
+        for number, fused in enumerate((first, last))
     ]
     position = body.lines.index(last)
     last.name = program.name("was")
@@ -94,7 +94,7 @@ def _fuse_both(program: Program, body: Body, first: Line, last: Line) -> set[int
     _read_outputs(body, fusion, {first.name: outputs[0].name, fusion.name: outputs[1].name})
     body.lines.remove(first)
     program.bodies.remove(inner)
-    return {origin for one in (*lines, *outer.lines) for origin in one.origins}
+    return {origin for inside in (*lines, *outer.lines) for origin in inside.origins}
 
 
 def _read_outputs(body: Body, fusion: Line, renamed: dict[str, str]) -> None:

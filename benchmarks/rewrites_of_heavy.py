@@ -24,10 +24,10 @@ def swap_dots(program: Program, chance: random.Random) -> set[int]:
 
 
 def _swapped(program: Program, body: Body, line: Line) -> list[Line] | None:
-    found = _contracted(body, line)
-    if found is None:
+    product = _contracted(body, line)
+    if product is None:
         return None
-    left, right, dims = found
+    left, right, dims = product
     sizes = [*(right[: dims[1]] + right[dims[1] + 1 :]), *(left[: dims[0]] + left[dims[0] + 1 :])]
     rows = len(right) - 1
     dot = new_line(
@@ -65,7 +65,7 @@ def fuse_dots(program: Program, chance: random.Random) -> set[int]:
 
 
 def _in_fusion(program: Program, body: Body, line: Line) -> list[Line] | None:
-    shapes = {one.name: one.shape for one in body.lines}
+    shapes = {other.name: other.shape for other in body.lines}
     if not all(operand in shapes for operand in line.operands):
         return None
     parameters = [
@@ -73,7 +73,7 @@ def _in_fusion(program: Program, body: Body, line: Line) -> list[Line] | None:
         for number, operand in enumerate(line.operands)
     ]
     inside = Line(
-        program.name("dot"), "dot", line.shape, [one.name for one in parameters], "",
+        program.name("dot"), "dot", line.shape, [parameter.name for parameter in parameters], "",
         line.attributes, (), is_root=True, origins=line.origins,
     )  # fmt: skip
     made = Body(program.name("gemm_fusion_dot_computation"), [*parameters, inside], is_entry=False)
@@ -90,16 +90,18 @@ def split_k(program: Program, chance: random.Random) -> set[int]:
 
 
 def _split_k(program: Program, body: Body, line: Line) -> list[Line] | None:
-    found = _contracted(body, line)
-    if found is None or found[0][found[2][0]] % 2:
+    product = _contracted(body, line)
+    if product is None or product[0][product[2][0]] % 2:
         return None
-    left, right, dims = found
+    left, right, dims = product
     parts = [
         _halved(program, line.operands[side], line.shape, sizes, dims[side])
         for side, sizes in enumerate((left, right))
     ]
     sizes = sizes_of(line.shape) or []
-    dot = new_line(program, "dot", shape_like(line.shape, [2, *sizes]), [one.name for one in parts])
+    dot = new_line(
+        program, "dot", shape_like(line.shape, [2, *sizes]), [part.name for part in parts]
+    )
     batch, summed = dims, [dim + 1 for dim in dims]
     dot.attributes = (
         f"lhs_batch_dims={{{batch[0]}}}, lhs_contracting_dims={{{summed[0]}}}, "
@@ -123,7 +125,7 @@ def _halved(program: Program, name: str, like: str, sizes: list[int], dim: int) 
 def _adding(program: Program) -> str:
     """Put a computation that adds two numbers into a program and return its name."""
     numbers = [new_parameter(program, number, "f32[]") for number in range(2)]
-    names = [one.name for one in numbers]
+    names = [number.name for number in numbers]
     total = Line(program.name("add"), "add", "f32[]", names, "", "", (), is_root=True)
     program.bodies.insert(
         0, Body(program.name("add_computation"), [*numbers, total], is_entry=False)
@@ -175,11 +177,11 @@ def rematerialize_dots(program: Program, chance: random.Random) -> set[int]:
     touched: set[int] = set()
     for body in program.bodies:
         users, by_name = body.users(), body.by_name()
-        for line in [one for one in body.lines if one.opcode in {"dot", "convolution"}]:
+        for line in [line for line in body.lines if line.opcode in {"dot", "convolution"}]:
             readers = users.get(line.name, [])
             if len(readers) > 1 and chance.random() < 2 * SHARE:
                 sources = [by_name[name] for name in line.operands if name in by_name]
-                copied = [one for one in sources if one.opcode in ELEMENTWISE]
+                copied = [source for source in sources if source.opcode in ELEMENTWISE]
                 clones = _clones(program, [*dict.fromkeys(copied), line])
                 place = body.lines.index(readers[-1])
                 body.lines[place:place] = clones
@@ -206,11 +208,11 @@ def _clones(program: Program, lines: Iterable[Line]) -> list[Line]:
 def _contracted(body: Body, line: Line) -> tuple[list[int], list[int], tuple[int, int]] | None:
     """Return the sizes of both operands of a plain dot and the dimension of each it sums over."""
     by_name = body.by_name()
-    found = [
+    dims = [
         re.search(rf"{side}_contracting_dims={{(\d+)}}", line.attributes) for side in ("lhs", "rhs")
     ]
     lines = [by_name.get(name) for name in line.operands]
-    sizes = [None if one is None else sizes_of(one.shape) for one in lines]
-    if "batch_dims" in line.attributes or not (found[0] and found[1] and sizes[0] and sizes[1]):
+    sizes = [None if operand is None else sizes_of(operand.shape) for operand in lines]
+    if "batch_dims" in line.attributes or not (dims[0] and dims[1] and sizes[0] and sizes[1]):
         return None
-    return sizes[0], sizes[1], (int(found[0][1]), int(found[1][1]))
+    return sizes[0], sizes[1], (int(dims[0][1]), int(dims[1][1]))

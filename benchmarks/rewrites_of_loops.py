@@ -157,7 +157,9 @@ def unroll_loops_whole(program: Program, chance: random.Random) -> set[int]:
             every += lines
         result = new_line(program, "tuple", loop.line.shape, values)
         put(loop.home, loop.line, [*every, result])
-        program.bodies = [one for one in program.bodies if one not in (loop.body, loop.condition)]
+        program.bodies = [
+            body for body in program.bodies if body not in (loop.body, loop.condition)
+        ]
         touched |= {origin for line in every for origin in line.origins}
     return touched
 
@@ -240,7 +242,7 @@ def _move_out(program: Program, loop: _Loop, line: Line, outside: dict[str, str]
     state, number = _state(loop.body), len(loop.start.operands)
     inside = tuple_element(program, state.name, number, line.shape)
     short = any(
-        name.startswith(f"{state.name}#") for one in loop.body.lines for name in one.operands
+        name.startswith(f"{state.name}#") for other in loop.body.lines for name in other.operands
     )
     place = loop.body.lines.index(line)
     loop.body.lines[place : place + 1] = [] if short else [inside]
@@ -287,13 +289,13 @@ def _loops(program: Program) -> Iterator[_Loop]:
 
 
 def _loop(home: Body, line: Line, start: Line, called: list[Body]) -> _Loop | None:
-    condition, body = sorted(called, key=lambda one: _result(one).shape != "pred[]")
+    condition, body = sorted(called, key=lambda called_body: _result(called_body).shape != "pred[]")
     loop = _Loop(home, line, start, body, condition)
     whole = [_state(body).name, _state(condition).name, line.name, start.name]
     others = [
-        one
-        for one in (*home.lines, *body.lines, *condition.lines)
-        if set(whole) & set(one.operands) and one.opcode not in ("get-tuple-element", "while")
+        other
+        for other in (*home.lines, *body.lines, *condition.lines)
+        if set(whole) & set(other.operands) and other.opcode not in ("get-tuple-element", "while")
     ]
     plain = _result(body).opcode == "tuple" and not others and not line.is_root
     return loop if plain and len(_parts(line.shape)) == len(start.operands) else None

@@ -28,7 +28,7 @@ def put_in_place(
     """Put other lines in the place of some instructions of some opcodes."""
     touched: set[int] = set()
     for body in list(program.bodies):
-        for line in [one for one in body.lines if one.opcode in opcodes]:
+        for line in [line for line in body.lines if line.opcode in opcodes]:
             lines = rewritten(program, body, line) if chance.random() < 2 * SHARE else None
             if lines is not None:
                 put(body, line, lines)
@@ -63,8 +63,8 @@ def tuple_element(program: Program, name: str, number: int, shape: str) -> Line:
 
 def sizes_of(shape: str) -> list[int] | None:
     """Return the sizes of the dimensions of an array, None for a tuple."""
-    found = _SHAPE.fullmatch(shape)
-    return [int(size) for size in found["sizes"].split(",") if size] if found else None
+    match = _SHAPE.fullmatch(shape)
+    return [int(size) for size in match["sizes"].split(",") if size] if match else None
 
 
 def shape_like(shape: str, sizes: list[int]) -> str:
@@ -74,5 +74,5 @@ def shape_like(shape: str, sizes: list[int]) -> str:
 
 def metadata_of(line: Line) -> str:
     """Return the metadata of an instruction as a further attribute, empty where it has none."""
-    found = _METADATA.search(line.attributes)
-    return f", {found[0]}" if found else ""
+    match = _METADATA.search(line.attributes)
+    return f", {match[0]}" if match else ""

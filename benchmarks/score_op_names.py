@@ -38,9 +38,9 @@ def main() -> None:
     counts: dict[_Row, Counter[Result]] = defaultdict(Counter)
     for dump in map(Path, sys.argv[1:]) if sys.argv[1:] else dumps():
         for files in modules(dump):
-            for row, found in _results(files):
-                counts[row][found] += 1
-                counts[row[0], row[1], " all"][found] += 1
+            for row, outcome in _results(files):
+                counts[row][outcome] += 1
+                counts[row[0], row[1], " all"][outcome] += 1
     print(f"{'':<60}{'right':>7}{'asked':>7}{'recall':>8}{'precision':>11}")
     for row in sorted(counts):
         print(_line(f"{row[0]}, {row[1]},{row[2]:>22}", counts[row]))
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _recorded(row: _Row, counts: Mapping[Result, int]) -> Row:
-    right, wrong, lost = (counts[one] for one in Result)
+    right, wrong, lost = (counts[outcome] for outcome in Result)
     names = {"seen": row[0], "direction": str(row[1]), "opcode": row[2].strip()}
     return {**names, "right": right, "wrong": wrong, "lost": lost}
 
@@ -77,8 +77,8 @@ def _texts(files: ModuleFiles) -> list[bytes]:
 
 def _read(texts: Sequence[bytes]) -> list[HloModule]:
     reader = TextReader()
-    found = (reader.read(text, "snapshot") for text in texts)
-    return [module for module in found if module is not None]
+    modules = (reader.read(text, "snapshot") for text in texts)
+    return [module for module in modules if module is not None]
 
 
 def _asked(first: HloModule, final: HloModule) -> _Asked:
@@ -96,10 +96,10 @@ def _asked(first: HloModule, final: HloModule) -> _Asked:
 
 
 def _by_first(pairs: set[tuple[Place, Place]]) -> dict[Place, frozenset[Place]]:
-    found: dict[Place, set[Place]] = defaultdict(set)
-    for one, other in pairs:
-        found[one].add(other)
-    return {one: frozenset(others) for one, others in sorted(found.items())}
+    targets: dict[Place, set[Place]] = defaultdict(set)
+    for source, target in pairs:
+        targets[source].add(target)
+    return {source: frozenset(places) for source, places in sorted(targets.items())}
 
 
 def _heavy(module: HloModule) -> dict[Place, tuple[str, frozenset[str]]]:

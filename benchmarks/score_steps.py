@@ -57,10 +57,10 @@ def _counts(paths: Iterable[Path], show: int) -> Counter[str | int]:
     counts: Counter[str | int] = Counter()
     for dump in paths:
         for files in modules(dump):
-            for place, found in _checked(read_module(files), counts):
-                counts[found.invariant] += 1
-                if counts[found.invariant] <= show:
-                    print(f"{found.invariant}: {dump.name}/{files.key}, {place}: {found.words}")
+            for place, failure in _checked(read_module(files), counts):
+                counts[failure.invariant] += 1
+                if counts[failure.invariant] <= show:
+                    print(f"{failure.invariant}: {dump.name}/{files.key}, {place}: {failure.words}")
     return counts
 
 
@@ -75,7 +75,7 @@ def _rows(counts: Counter[str | int]) -> list[Row]:
 
 
 def _checked(module: ParsedModule, counts: Counter[str | int]) -> Iterator[tuple[str, Failure]]:
-    texts = [one.hlo for one in module.snapshots]
+    texts = [snapshot.hlo for snapshot in module.snapshots]
     matchings = {}
     for number, (before, after) in enumerate(pairwise(texts), start=1):
         made = step(before, after)
@@ -83,12 +83,12 @@ def _checked(module: ParsedModule, counts: Counter[str | int]) -> Iterator[tuple
         if made.matching is not None:
             matchings[number] = made.matching
         stage = module.snapshots[number].stage.label
-        yield from ((stage, one) for one in step_failures(before, after, made))
+        yield from ((stage, failure) for failure in step_failures(before, after, made))
     if module.final is not None and len(texts) > 1:
         counts["histories"] += 1
         last = module.snapshots.index(module.final)
-        for one in history_failures(SnapshotSequence(texts, matchings), last):
-            yield "history", one
+        for failure in history_failures(SnapshotSequence(texts, matchings), last):
+            yield "history", failure
 
 
 if __name__ == "__main__":

@@ -29,14 +29,14 @@ def main() -> None:
     options = _options()
     total: dict[_Row, Counter[Result]] = defaultdict(Counter)
     for dump in options.dumps or sorted(_DATA.glob("tagged-*")):
-        for seen, one in _variants(dump, options):
-            trails = Trails(one)
+        for seen, variant in _variants(dump, options):
+            trails = Trails(variant)
             verdicts = [*trails.verdicts()]
-            _print_table(f"{one.name}, {seen}", verdicts)
+            _print_table(f"{variant.name}, {seen}", verdicts)
             _print_apart(trails)
             _print_failures(verdicts, options)
             for verdict in verdicts:
-                for backend in (one.backend, "all"):
+                for backend in (variant.backend, "all"):
                     total[seen, backend, verdict.direction][verdict.result] += 1
     for row in sorted(total):
         print(_row(", ".join(row), total[row]))
@@ -59,7 +59,7 @@ def _of_all(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _recorded(row: _Row, counts: Counter[Result]) -> Row:
-    right, wrong, lost = (counts[one] for one in Result)
+    right, wrong, lost = (counts[result] for result in Result)
     seen, backend, direction = row
     names = {"seen": seen, "backend": backend, "direction": str(direction)}
     return {**names, "right": right, "wrong": wrong, "lost": lost}
@@ -70,7 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("dumps", nargs="*", type=Path)
     parser.add_argument("--show", type=int, default=0, help="how many failures")
     parser.add_argument("--only", default="", help="failures whose words hold this")
-    parser.add_argument("--shown", choices=[one.name.lower() for one in Shown])
+    parser.add_argument("--shown", choices=[choice.name.lower() for choice in Shown])
     parser.add_argument("--ends", action="store_true")
     parser.add_argument("--check", action="store_true")
     return parser.parse_args()
@@ -79,18 +79,18 @@ def _options() -> argparse.Namespace:
 def _variants(dump: Path, options: argparse.Namespace) -> Iterator[tuple[str, Series]]:
     for shown in Shown:
         if options.shown in (None, shown.name.lower()):
-            for one in series(dump, shown):
-                yield f"{shown}, every snapshot", one
+            for module in series(dump, shown):
+                yield f"{shown}, every snapshot", module
                 if options.ends or not options.dumps:
-                    yield f"{shown}, both ends alone", one.ends()
+                    yield f"{shown}, both ends alone", module.ends()
 
 
 def _print_table(title: str, verdicts: list[Verdict]) -> None:
-    for direction in dict.fromkeys(one.direction for one in verdicts):
-        mine = [one for one in verdicts if one.direction is direction]
-        print(_row(f"{title}, {direction}", Counter(one.result for one in mine)))
-        for opcode in sorted({one.heavy.opcode for one in mine}):
-            counts = Counter(one.result for one in mine if one.heavy.opcode == opcode)
+    for direction in dict.fromkeys(verdict.direction for verdict in verdicts):
+        mine = [verdict for verdict in verdicts if verdict.direction is direction]
+        print(_row(f"{title}, {direction}", Counter(verdict.result for verdict in mine)))
+        for opcode in sorted({verdict.heavy.opcode for verdict in mine}):
+            counts = Counter(verdict.result for verdict in mine if verdict.heavy.opcode == opcode)
             print(_row(f"    {opcode}", counts))
 
 
@@ -100,23 +100,27 @@ def _print_apart(trails: Trails) -> None:
 
 
 def _print_failures(verdicts: list[Verdict], options: argparse.Namespace) -> None:
-    failures = (_words(one) for one in verdicts if one.result is not Result.RIGHT)
+    failures = (_words(verdict) for verdict in verdicts if verdict.result is not Result.RIGHT)
     shown = [words for words in failures if options.only in words][: options.show]
     options.show -= len(shown)
     for words in shown:
         print(f"    {words}")
 
 
-def _words(one: Verdict) -> str:
-    start = f"{one.result.upper()} {one.direction} {one.heavy.opcode} {one.place}"
-    wanted = f"[{one.heavy.tag}] wanted {listed(one.wanted)}, ended at {listed(one.ended)}"
-    return f"{start} {wanted}\n      {one.broken}"
+def _words(verdict: Verdict) -> str:
+    start = f"{verdict.result.upper()} {verdict.direction} {verdict.heavy.opcode} {verdict.place}"
+    wanted = (
+        f"[{verdict.heavy.tag}] wanted {listed(verdict.wanted)}, ended at {listed(verdict.ended)}"
+    )
+    return f"{start} {wanted}\n      {verdict.broken}"
 
 
 def _row(title: str, counts: Counter[Result]) -> str:
     right = counts[Result.RIGHT]
     share = f"{100 * right / counts.total():.1f}%" if counts else ""
-    failed = ", ".join(f"{one} {counts[one]}" for one in (Result.WRONG, Result.LOST) if counts[one])
+    failed = ", ".join(
+        f"{result} {counts[result]}" for result in (Result.WRONG, Result.LOST) if counts[result]
+    )
     return f"{title:<80}{right:>5} of {counts.total():<5}{share:>7}  {failed}".rstrip()
 
 

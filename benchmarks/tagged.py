@@ -65,8 +65,8 @@ class Series:
 
 def tag(instruction: Instruction) -> str | None:
     """Return the tag of a tagged instruction: the last one in its op_name, None where none is."""
-    found = _TAG.findall(instruction.metadata.op_name)
-    return found[-1] if found else None
+    tags = _TAG.findall(instruction.metadata.op_name)
+    return tags[-1] if tags else None
 
 
 def series(dump: Path, shown: Shown) -> Iterator[Series]:
@@ -89,7 +89,8 @@ def _texts(files: ModuleFiles) -> Iterator[tuple[SnapshotFiles, str]]:
 def _series(name: str, texts: Sequence[tuple[SnapshotFiles, str]], shown: Shown) -> Series:
     plain, bare = TextReader(), TextReader()
     first = _read(plain, texts[0][1])
-    strip = _Stripper({found: one.opcode for one in first.instructions if (found := tag(one))})
+    opcodes = {tag(line): line.opcode for line in first.instructions}
+    strip = _Stripper({name: opcode for name, opcode in opcodes.items() if name is not None})
     tagged = [_read(plain, text) for _, text in texts]
     stripped = [_read(bare, strip(text, shown)) for _, text in texts]
     return Series(name, tuple(stage.label for stage, _ in texts), tuple(tagged), tuple(stripped))
@@ -113,15 +114,15 @@ class _Stripper:
         new = self._op_name if shown is Shown.SHARED else lambda _: ""
         return _NAME.sub(self._name, _OP_NAME.sub(new, text))
 
-    def _op_name(self, found: re.Match[str]) -> str:
-        tags = _TAG.findall(found[1])
+    def _op_name(self, match: re.Match[str]) -> str:
+        tags = _TAG.findall(match[1])
         opcode = self._opcodes.get(tags[-1], "other") if tags else "other"
         return f'op_name="jit(train)/{opcode}" '
 
-    def _name(self, found: re.Match[str]) -> str:
-        if found[0] not in self._names:
-            stem, _, number = found[0].partition(".")
+    def _name(self, match: re.Match[str]) -> str:
+        if match[0] not in self._names:
+            stem, _, number = match[0].partition(".")
             opcode = self._opcodes.get(stem.replace("_", ";"), "other")
             tail = f".{_FIRST_NUMBER + len(self._names)}" if number else ""
-            self._names[found[0]] = opcode + tail
-        return self._names[found[0]]
+            self._names[match[0]] = opcode + tail
+        return self._names[match[0]]

@@ -77,21 +77,21 @@ class Trails:
     def verdicts(self) -> Iterator[Verdict]:
         """Judge each heavy instruction of both ends for which a tag says where it belongs."""
         ends = self._heavy[-1].items()
-        pairs = {(origin, place) for place, one in ends for origin in self._origins.of(one)}
-        for origin, one in self._heavy[0].items():
+        pairs = {(origin, place) for place, heavy in ends for origin in self._origins.of(heavy)}
+        for origin, heavy in self._heavy[0].items():
             wanted = frozenset(place for before, place in pairs if before == origin)
             if wanted:
-                yield self._judged(Direction.FORWARD, origin, one, wanted)
-        for place, one in ends:
+                yield self._judged(Direction.FORWARD, origin, heavy, wanted)
+        for place, heavy in ends:
             wanted = frozenset(before for before, after in pairs if after == place)
             if wanted:
-                yield self._judged(Direction.BACK, place, one, wanted)
+                yield self._judged(Direction.BACK, place, heavy, wanted)
 
     def apart(self) -> Counter[str]:
         """Count the heavy instructions of the last snapshot that no tag joins to a first one."""
-        without = [one for one in self._heavy[-1].values() if not self._origins.of(one)]
+        without = [heavy for heavy in self._heavy[-1].values() if not self._origins.of(heavy)]
         reasons = ("without a tag", "with the tag of another kind")
-        return Counter(f"{one.opcode} {reasons[one.tag is not None]}" for one in without)
+        return Counter(f"{heavy.opcode} {reasons[heavy.tag is not None]}" for heavy in without)
 
     def _judged(
         self, direction: Direction, start: Place, heavy: Heavy, wanted: frozenset[Place]
@@ -108,15 +108,21 @@ class Trails:
     def _strays(self, stage: int, places: frozenset[Place], origins: frozenset[Place]) -> bool:
         """Whether a snapshot holds the work of the origins, but at none of the places."""
         every = self._heavy[stage].items()
-        holders = {place for place, one in every if self._origins.of(one) & origins}
+        holders = {place for place, heavy in every if self._origins.of(heavy) & origins}
         return bool(holders) and not holders & places
 
     def _step(
         self, stage: int, here: frozenset[Place], there: frozenset[Place], direction: Direction
     ) -> str:
         matching = self._chain.into(stage)
-        said = [_said(matching, one, direction) for one in sorted(here)] if matching else []
-        reasons = [f"{one.relation}, {one.grade}: {one.reason}" for one in said if one is not None]
+        pairings = (
+            [_pairing(matching, place, direction) for place in sorted(here)] if matching else []
+        )
+        reasons = [
+            f"{pairing.relation}, {pairing.grade}: {pairing.reason}"
+            for pairing in pairings
+            if pairing is not None
+        ]
         stages = f"{self._series.stages[stage - 1]} -> {self._series.stages[stage]}"
         return f"step {stage} ({stages}): {listed(here)} to {listed(there)}; {'; '.join(reasons)}"
 
@@ -126,18 +132,18 @@ class _Origins:
 
     def __init__(self, series: Series) -> None:
         self._by_tag: dict[str, dict[Place, str]] = defaultdict(dict)
-        stripped = {id(one): place for place, one in series.paired(0)}
+        stripped = {id(instruction): place for place, instruction in series.paired(0)}
         for computation in series.tagged[0].computations:
-            for one in computation.instructions:
-                heavy = _moved(computation, one)
-                known, found = kind(heavy), tag(one)
-                if known and found:
-                    self._by_tag[found][stripped[id(heavy)]] = known
+            for instruction in computation.instructions:
+                heavy = _moved(computation, instruction)
+                known, name = kind(heavy), tag(instruction)
+                if known and name:
+                    self._by_tag[name][stripped[id(heavy)]] = known
 
-    def of(self, one: Heavy) -> set[Place]:
+    def of(self, heavy: Heavy) -> set[Place]:
         """Return the origins of a heavy instruction; empty where its tag tells of none."""
-        known = self._by_tag.get(one.tag or "", {})
-        return {place for place, before in known.items() if can_become(before, one.kind)}
+        known = self._by_tag.get(heavy.tag or "", {})
+        return {place for place, before in known.items() if can_become(before, heavy.kind)}
 
 
 def way(
@@ -174,18 +180,24 @@ def listed(places: frozenset[Place]) -> str:
 
 
 def _heavy(series: Series, stage: int) -> dict[Place, Heavy]:
-    every = ((place, one, kind(one)) for place, one in series.paired(stage))
-    return {place: Heavy(one.opcode, known, tag(one)) for place, one, known in every if known}
+    every = ((place, instruction, kind(instruction)) for place, instruction in series.paired(stage))
+    return {
+        place: Heavy(instruction.opcode, known, tag(instruction))
+        for place, instruction, known in every
+        if known
+    }
 
 
-def _moved(computation: Computation, one: Instruction) -> Instruction:
+def _moved(computation: Computation, instruction: Instruction) -> Instruction:
     """Return what an instruction only moves, itself where it computes."""
-    while one.opcode in _TRANSPARENT and one.operand_names[0] in computation.by_name:
-        one = computation.by_name[one.operand_names[0]]
-    return one
+    while (
+        instruction.opcode in _TRANSPARENT and instruction.operand_names[0] in computation.by_name
+    ):
+        instruction = computation.by_name[instruction.operand_names[0]]
+    return instruction
 
 
-def _said(matching: Matching, place: Place, direction: Direction) -> Pairing | None:
+def _pairing(matching: Matching, place: Place, direction: Direction) -> Pairing | None:
     back = direction is Direction.BACK
     return matching.said_of_after(place) if back else matching.said_of_before(place)
 
@@ -197,6 +209,6 @@ def _next(matching: Matching, place: Place, direction: Direction) -> Iterator[Pl
     if partner is None:
         return
     yield partner
-    pairing = _said(matching, place, direction)
+    pairing = _pairing(matching, place, direction)
     if pairing is not None and pairing.relation in _BRANCHING:
         yield from pairing.before if back else pairing.after
