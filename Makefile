@@ -2,7 +2,7 @@
 # in .venv. PYTHON=... names another interpreter, DUMP=... and OUT=... another dump and folder.
 
 .DEFAULT_GOAL := help
-.PHONY: walks help report serve test check format bundle coverage browser screenshots bench score fuzz clean
+.PHONY: walks help report serve test check architecture format bundle coverage browser screenshots bench score fuzz clean
 
 DUMP ?= examples/transformer.tar.zst
 OUT ?= report
@@ -38,8 +38,12 @@ check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)ruff format --check
 	$(RUN)mypy
 	$(RUN)lint-imports
+	$(RUN)python scripts/architecture.py --check
 	$(RUN)python scripts/picture_style.py --check
 	$(RUN)python scripts/frontend.py check
+
+architecture: $(VENV)/.ready-test  ## Write docs/architecture.md anew from the code
+	$(RUN)python scripts/architecture.py
 
 format: $(VENV)/.ready-test  ## Put the sources into the house's format
 	$(RUN)ruff format

@@ -1,0 +1,204 @@
+"""Writes docs/architecture.md from the code: usage: scripts/architecture.py [--check].
+
+Folders, modules and floors are read from the sources and from pyproject.toml, the records on the
+arrows of the drawing from the return annotations of the functions. With --check nothing is written,
+and the exit code is 1 where the page is not current.
+"""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "generator" / "xlareport"
+PAGE = ROOT / "docs" / "architecture.md"
+INTRODUCTION = ROOT / "docs" / "architecture.head.md"
+
+PIPELINE = {
+    "open_source": "",
+    "name_files": "",
+    "group": "",
+    "read_module": "",
+    "analyze_module": "",
+    "process_module": "",
+    "analyze": "",
+    "relate_modules": "",
+    "build_report": "",
+    "site_files": "",
+    "write_sources": "Markdown, payloads and pictures in OUT/site_src",
+    "build_site": "HTML in OUT/site",
+}
+"""Functions that a dump passes on its way to the browser, in order, with what each leaves on disk;
+empty for those that return a record."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module of the package."""
+
+    path: str
+    """Relative to the package: `analysis/cost/work.py`."""
+    tree: ast.Module
+
+    @property
+    def sentence(self) -> str:
+        """The first line of its docstring."""
+        return (ast.get_docstring(self.tree) or "").partition("\n")[0]
+
+
+@cache
+def modules() -> Mapping[str, Module]:
+    """Return every module of the package by its path."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    names = [path.relative_to(PACKAGE).as_posix() for path in paths]
+    return {
+        name: Module(name, ast.parse(path.read_text("utf-8")))
+        for name, path in zip(names, paths, strict=True)
+    }
+
+
+def floors() -> Sequence[Sequence[str]]:
+    """Return the floors that import-linter checks, the highest first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    return [[name.strip() for name in layer.split("|")] for layer in contract["layers"]]
+
+
+def page() -> str:
+    """Return the whole page."""
+    parts = (
+        INTRODUCTION.read_text("utf-8").rstrip(),
+        "## From a dump to the browser",
+        drawing(),
+        "## Floors",
+        floor_table(),
+        "## Pages",
+        page_table(),
+        "## Folders and modules",
+        *(folder_section(folder) for folder in folders()),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def drawing() -> str:
+    """Return the pipeline as text: each function, and the record that it hands on."""
+    lines = ["```text", "a path, a URL or standard input"]
+    for name, left in PIPELINE.items():
+        module, function = _definition(name)
+        lines += ["  |", f"  v   {name}()  {module.path}", left or _returned(function)]
+    return "\n".join([*lines, "  |", "  v", "the browser", "```"])
+
+
+def _definition(name: str) -> tuple[Module, Function]:
+    """Return the one public function of a name outside the API; raises LookupError."""
+    found = [
+        (module, node)
+        for module in modules().values()
+        for node in module.tree.body
+        if isinstance(node, Function) and node.name == name
+    ]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} functions are called {name}; see PIPELINE.")
+    return found[0]
+
+
+def _returned(function: Function) -> str:
+    """Return the annotation of what a function returns, without a generator's wrapping."""
+    written = ast.unparse(function.returns) if function.returns else "None"
+    yielded = re.fullmatch(r"(?:Iterator|Generator)\[(\w+)(?:, None, None)?\]", written)
+    return yielded[1] if yielded else written
+
+
+def floor_table() -> str:
+    """Return the floors as a table, the highest first, neighbors in one row."""
+    rows = (
+        f"| {number} | `{_shown(name)}` | {_sentence(name)} |"
+        for number, floor in reversed([*enumerate(reversed(floors()))])
+        for name in floor
+    )
+    return "\n".join(["| floor | part | what it is for |", "|---|---|---|", *rows])
+
+
+def _shown(name: str) -> str:
+    return f"{name}/" if f"{name}/__init__.py" in modules() else f"{name}.py"
+
+
+def _sentence(name: str) -> str:
+    shown = _shown(name)
+    return modules()[f"{shown}__init__.py" if shown.endswith("/") else shown].sentence
+
+
+def page_table() -> str:
+    """Return the templates of pages with the modules that render them, and the payload keys."""
+    pages = [module for module in modules().values() if module.path.startswith("pages/")]
+    templates = [
+        f"| `templates/{name}.md.jinja` | `{module.path}` |"
+        for module in pages
+        for name in sorted(set(_templates(module)))
+    ]
+    used: dict[str, list[str]] = {}
+    for module in pages:
+        for key in sorted(set(_payload_keys(module))):
+            used.setdefault(key, []).append(f"`{module.path}`")
+    keys = [f"| `navigation.{key}` | {', '.join(paths)} |" for key, paths in sorted(used.items())]
+    head = ["| page template | rendered in |", "|---|---|"]
+    more = ["", "| payload key | used in |", "|---|---|"]
+    return "\n".join([*head, *templates, *more, *keys])
+
+
+def _templates(module: Module) -> Iterator[str]:
+    """Yield the names of templates that a module renders."""
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Call(func=ast.Name("render"), args=[ast.Constant(str(name)), *_]):
+                yield name
+
+
+def _payload_keys(module: Module) -> Iterator[str]:
+    """Yield the functions of `pages/navigation.py` by which a module names payloads."""
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Attribute(value=ast.Name("navigation"), attr=name) if name.endswith("_key"):
+                yield name
+
+
+def folders() -> Sequence[str]:
+    """Return the folders of the package, `.` first."""
+    return sorted({_folder(module) for module in modules().values()})
+
+
+def _folder(module: Module) -> str:
+    return module.path.rpartition("/")[0] or "."
+
+
+def folder_section(folder: str) -> str:
+    """Return a heading, what the folder is for, and a line for each module in it."""
+    inside = [module for module in modules().values() if _folder(module) == folder]
+    first, *others = sorted(inside, key=lambda module: not module.path.endswith("__init__.py"))
+    rows = [f"| `{module.path.rpartition('/')[2]}` | {module.sentence} |" for module in others]
+    title = "xlareport" if folder == "." else folder
+    table = ["| module | what it does |", "|---|---|", *rows] if rows else []
+    return "\n".join([f"### `{title}/`", "", first.sentence, *([""] if rows else []), *table])
+
+
+def main() -> int:
+    """Write the page, or with --check say whether it is current."""
+    text = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text, "utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text("utf-8") == text:
+        return 0
+    sys.stderr.write(f"{PAGE.relative_to(ROOT)} is not current: run `make architecture`.\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
