@@ -99,8 +99,8 @@ def test_a_fault_costs_a_page(
         "analysis.dump.eager_functions",
         "analysis.dump.ranks",
         "analysis.dump.number_processes",
-        "records.build.with_findings",
-        "records.build.with_glance",
+        "records.build.finding_records",
+        "records.build.with_passes",
         "report.program_picture",
     ],
 )

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
+from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.settings import OptionOrigin
+from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.home.page import home_page, row
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import (
     DumpView,
-    FinalView,
     GeneratorView,
-    LinkView,
     ModuleView,
     RankGroupView,
     ReportView,
@@ -53,7 +53,7 @@ def module(role_name: str, *stages: StageView) -> ModuleView:
         backend="cpu",
         frontend="jax",
         stages=stages,
-        final=FinalView(instructions=7),
+        final=ModuleFigures(instructions=7),
         files=(),
     )
 
@@ -100,7 +100,7 @@ def test_a_program_compiled_again_or_by_another_process_is_one_program() -> None
 def test_parts_that_a_graph_links_are_one_program() -> None:
     found = report(keyed("a", "main"), keyed("b", "main"))
     assert many(found) == "2 modules: 2 programs."
-    link = LinkView("a", "b", "exact", (), "", ())
+    link = ModuleLink("a", "b", "exact", (), "", ())
     assert many(replace(found, links=(link,))) == "2 modules: 1 program in 2 parts."
 
 

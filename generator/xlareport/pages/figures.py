@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xlareport.records.report import FinalView
+from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.runtime import units
 
 
@@ -15,7 +15,7 @@ class Figure:
     note: str
 
 
-def main_figures(final: FinalView, devices: int = 1) -> tuple[Figure, ...]:
+def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
     """Return the figures of an optimised module that are known, each that of one device."""
     figures = []
     of_one = f"on one device of {devices:,}; " if devices > 1 else ""
@@ -35,6 +35,6 @@ def main_figures(final: FinalView, devices: int = 1) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def least_of(final: FinalView) -> str:
+def least_of(final: ModuleFigures) -> str:
     """Say that work and traffic are at least so much, where something could not be counted."""
     return "at least; " if final.unknown_ops else ""

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.dump.module_names import explain_module
-from xlareport.records.report import EagerFunctionView, ModuleView, ReportView
+from xlareport.records.report import ModuleView, ReportView
 from xlareport.runtime import units
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU"}
@@ -94,7 +95,7 @@ def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
     return len(set(head.values()))
 
 
-def wrapping(one: EagerFunctionView) -> str:
+def wrapping(one: EagerFunction) -> str:
     """Say what wrapping a function in jit would bring."""
     return (
         f"`{one.name}` ran its operations one by one, and "

@@ -1,8 +1,7 @@
 """The records of a report from an analyzed dump: what report.json holds and pages show."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from xlareport import __version__
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
@@ -12,15 +11,14 @@ from xlareport.analysis.modules.helpers import Role
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.ranking import MainGuess, Ranked
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
+from xlareport.analysis.passes.growth import Growth
 from xlareport.records import relations, sentences
-from xlareport.records.cost_of_module import with_expense
-from xlareport.records.findings import with_findings
-from xlareport.records.passes import with_glance
-from xlareport.records.profile_of_module import with_measured
+from xlareport.records.cost import cost_record
+from xlareport.records.findings import finding_records
+from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     DumpView,
     FileView,
-    FinalView,
     GeneratorView,
     MainView,
     ModuleView,
@@ -56,9 +54,9 @@ def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportView:
         modules=modules,
         files=_files(dump),
         problems=_problem_views(_problems(dump, (*found.problems, *faults.problems))),
-        links=relations.link_views(found.links),
+        links=found.links,
         retrace_groups=relations.retrace_views(found.recompilations),
-        eager_functions=relations.eager_views(found.eager_functions),
+        eager_functions=found.eager_functions,
         rank_groups=relations.rank_views(found.rank_groups),
         processes=found.process_count,
     )
@@ -72,7 +70,9 @@ def _module_records(
     for module, role in zip(dump.modules, found.roles, strict=True):
         key = module.summary.files.key
         record = replace(
-            _module(module.summary, role, places[key], groups.get(key)),
+            _module(module.summary, role),
+            rank=places[key],
+            retrace_group=groups.get(key),
             process=found.processes[key],
             same_as=module.same_as.key if module.same_as else None,
         )
@@ -83,15 +83,43 @@ def _with_parts(
     record: ModuleView, module: ModuleAnalysis, found: DumpRelations, faults: Faults
 ) -> ModuleView:
     """Return a module's record with the parts that can fail, each by itself."""
-    parts: tuple[tuple[str, Callable[[ModuleView], ModuleView]], ...] = (
-        ("figures of snapshots", lambda before: with_glance(before, module.glance)),
-        ("cost", lambda before: with_expense(before, module.expense)),
-        ("measured time", lambda before: with_measured(before, module.clock)),
-        ("findings", lambda before: with_findings(before, module, found.recompilations)),
+    cost, clock, backend = module.expense, module.clock, record.backend
+    attempt, of = faults.attempt, f"of {record.key}"
+    return replace(
+        attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
+        expense=attempt(f"The cost {of}", lambda: cost_record(cost, backend), None),
+        measured=attempt(f"The measured time {of}", lambda: profile_record(clock), None),
+        findings=attempt(
+            f"The findings {of}", lambda: finding_records(record, cost, found.recompilations), ()
+        ),
+        code=module.code.links if module.code else (),
     )
-    for what, add in parts:
-        record = faults.attempt(f"The {what} of {record.key}", partial(add, record), record)
-    return record
+
+
+def with_passes(record: ModuleView, module: ModuleAnalysis) -> ModuleView:
+    """Return the record with the figures of each snapshot, and with the times of passes."""
+    overview = module.glance
+    if overview is None:
+        return record
+    stages = tuple(_with_figures(record.stages, overview.growth))
+    return replace(record, stages=stages, passes=overview.passes, passes_microseconds=overview.span)
+
+
+def _with_figures(stages: Iterable[StageView], growth: Iterable[Growth]) -> Iterator[StageView]:
+    """Give each snapshot that could be read its figures; the others keep theirs."""
+    following = iter(growth)
+    for stage in stages:
+        if stage.instructions is None:
+            yield stage
+            continue
+        figures = next(following)
+        yield replace(
+            stage,
+            fusions=figures.fusions,
+            flops=figures.flops,
+            bytes_accessed=figures.bytes_accessed,
+            partitions=figures.partitions,
+        )
 
 
 def with_problems(report: ReportView, problems: Iterable[Problem]) -> ReportView:
@@ -169,23 +197,22 @@ def _runner_up(one: Ranked) -> RunnerUpView:
     return RunnerUpView(one.summary.files.key, one.summary.display_name)
 
 
-def _module(one: ModuleSummary, found: Role, place: int, group: int | None) -> ModuleView:
+def _module(one: ModuleSummary, role: Role) -> ModuleView:
     return ModuleView(
         key=one.files.key,
         slug=one.files.slug,
         id=one.files.id,
         name=one.display_name,
         timestamp=one.files.timestamp,
-        role=found.name,
-        role_reason=found.reason,
-        rank=place,
+        role=role.name,
+        role_reason=role.reason,
+        rank=0,
         backend=one.origin.backend,
         backend_reason=one.origin.backend_reason,
         frontend=one.origin.frontend,
         stages=tuple(_stage(stage) for stage in one.stages),
-        final=FinalView(**asdict(one.final)),
+        final=one.final,
         files=tuple(artifact.path for artifact in one.files.artifacts),
-        retrace_group=group,
         runs=one.runs.count if one.runs else None,
         run_microseconds=one.runs.microseconds if one.runs else None,
     )

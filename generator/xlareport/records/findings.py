@@ -1,11 +1,10 @@
-"""Findings and code of a module as records of report.json."""
+"""Findings of a module as records of report.json."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import recompilation
-from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.retraces import RetraceGroup
 from xlareport.records.report import FindingRecord, ModuleView
 
@@ -19,19 +18,16 @@ _PIECES = frozenset({"copied-out autotuning piece", "part of another compilation
 """Roles of modules that repeat a part of another one: that one has the finding."""
 
 
-def with_findings(
-    record: ModuleView, module: ModuleAnalysis, recompilations: Sequence[RetraceGroup]
-) -> ModuleView:
-    """Return the record of a module with its findings and its code."""
-    cost = module.expense if record.role not in _PIECES else None
-    findings = list(cost.findings) if cost else []
-    if cost and record.retrace_group is not None and record.role not in HELPERS:
+def finding_records(
+    record: ModuleView, cost: CostReport | None, recompilations: Sequence[RetraceGroup]
+) -> tuple[FindingRecord, ...]:
+    """Return the findings of a module; what was cut out of another one has none of its own."""
+    if cost is None or record.role in _PIECES:
+        return ()
+    findings = list(cost.findings)
+    if record.retrace_group is not None and record.role not in HELPERS:
         findings.append(recompilation(recompilations[record.retrace_group]))
-    return replace(
-        record,
-        findings=tuple(map(finding_record, findings)),
-        code=module.code.links if module.code else (),
-    )
+    return tuple(map(finding_record, findings))
 
 
 def finding_record(finding: Finding) -> FindingRecord:

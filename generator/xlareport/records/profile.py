@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass
 
+from xlareport.analysis.profile.measured import Measured, MeasuredRow
+
+_MICROSECOND = 1e6
+"""Picoseconds."""
+_MOST = 20
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredOpView:
@@ -40,3 +46,38 @@ class MeasuredView:
     others: tuple[str, ...]
     """Keys of others of the name that have some of the instructions: they may have run too."""
     slowest: tuple[MeasuredOpView, ...]
+
+
+def profile_record(found: Measured | None) -> MeasuredView | None:
+    """Return the record of what a profiler saw, with the slowest instructions."""
+    if found is None:
+        return None
+    return MeasuredView(
+        runs=found.told_apart,
+        length=found.length / _MICROSECOND,
+        busy=None if found.busy is None else found.busy / _MICROSECOND,
+        events=found.events,
+        joined=found.joined,
+        twins=found.twins,
+        others=found.others,
+        slowest=tuple(_op(row, found) for row in found.rows[:_MOST]),
+    )
+
+
+def _op(row: MeasuredRow, found: Measured) -> MeasuredOpView:
+    time = row.time
+    return MeasuredOpView(
+        computation=row.computation,
+        instruction=time.name,
+        count=time.count,
+        total=time.total / _MICROSECOND,
+        own=time.own / _MICROSECOND,
+        mean=time.mean / _MICROSECOND,
+        spread=time.spread / _MICROSECOND,
+        share=_share(time.own, found),
+        least=None if row.least is None else row.least * 1e6,
+    )
+
+
+def _share(own: int, found: Measured) -> float:
+    return own / found.length if found.length else 0.0

@@ -7,6 +7,11 @@ that they cannot disagree. A figure that is not known is None, never 0.
 from dataclasses import dataclass
 
 from xlareport.analysis.code.module import CodeRecord
+from xlareport.analysis.modules.eager import EagerFunction
+from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.retraces import Difference
+from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.analysis.passes.times import PassTime
 from xlareport.records.cost import ExpenseView
 from xlareport.records.profile import MeasuredView
 
@@ -82,34 +87,6 @@ class StageView:
 
 
 @dataclass(frozen=True, slots=True)
-class PassView:
-    """All runs of one pass or pipeline, as the compiler's metadata tells them."""
-
-    name: str
-    runs: int
-    changed: int
-    """Runs that reported a change."""
-    self_microseconds: int | None
-    """Without what ran inside."""
-
-
-@dataclass(frozen=True, slots=True)
-class FinalView:
-    """Figures of the optimised module; per device where it was partitioned."""
-
-    instructions: int | None = None
-    computations: int | None = None
-    flops: int | None = None
-    bytes_accessed: int | None = None
-    unknown_ops: int | None = None
-    xla_flops: int | None = None
-    xla_bytes_accessed: int | None = None
-    allocated_bytes: int | None = None
-    live_peak_bytes: int | None = None
-    temp_bytes: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class FindingRecord:
     """One thing to look at; names in its sentences stand between backticks."""
 
@@ -137,11 +114,11 @@ class ModuleView:
     backend: str | None
     frontend: str | None
     stages: tuple[StageView, ...]
-    final: FinalView
+    final: ModuleFigures
     files: tuple[str, ...]
     retrace_group: int | None = None
     """Place in `retrace_groups` of the function that this is one of several compilations of."""
-    passes: tuple[PassView, ...] = ()
+    passes: tuple[PassTime, ...] = ()
     """The longest first; empty where the compiler wrote no metadata of them."""
     backend_reason: str = ""
     """Why the backend is a guess; empty where a file says it, or nothing tells."""
@@ -154,9 +131,9 @@ class ModuleView:
     process: int | None = None
     """Which of several processes compiled it, from 1; None where that cannot be told."""
     expense: ExpenseView | None = None
+    """What it costs; None where no snapshot could be counted."""
     measured: MeasuredView | None = None
     """What a profiler saw; None where none saw the module run."""
-    """What it costs; None where no snapshot could be counted."""
     findings: tuple[FindingRecord, ...] = ()
     """What stands out, what weighs most first."""
     code: tuple[CodeRecord, ...] = ()
@@ -184,45 +161,15 @@ class FileView:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkView:
-    """Results of one module that are arguments of another one, or of its own next call."""
-
-    source: str
-    target: str
-    grade: str
-    """`exact` where a framework's graph proves it, else `guessed`."""
-    tensors: tuple[str, ...]
-    reason: str
-    via: tuple[str, ...]
-    """Operations outside of XLA on the way."""
-
-
-@dataclass(frozen=True, slots=True)
-class DifferenceView:
-    """What is not the same in all compilations of a function: one value for each of them."""
-
-    what: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RetraceGroupView:
     """One function that was compiled several times."""
 
     name: str
     modules: tuple[str, ...]
-    differences: tuple[DifferenceView, ...]
+    differences: tuple[Difference, ...]
     reason: str
     changed_steps: int
     """Steps that changed something in the compilations after the first one."""
-
-
-@dataclass(frozen=True, slots=True)
-class EagerFunctionView:
-    """A function whose operations ran one by one, outside of jit, and became these modules."""
-
-    name: str
-    modules: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +178,7 @@ class RankGroupView:
 
     name: str
     modules: tuple[str, ...]
-    differences: tuple[DifferenceView, ...]
+    differences: tuple[Difference, ...]
     collectives: int | None = None
     """How many collectives each of them runs, in one order; None where they do not agree."""
 
@@ -256,9 +203,9 @@ class ReportView:
     modules: tuple[ModuleView, ...]
     files: tuple[FileView, ...]
     problems: tuple[ProblemView, ...]
-    links: tuple[LinkView, ...] = ()
+    links: tuple[ModuleLink, ...] = ()
     retrace_groups: tuple[RetraceGroupView, ...] = ()
-    eager_functions: tuple[EagerFunctionView, ...] = ()
+    eager_functions: tuple[EagerFunction, ...] = ()
     rank_groups: tuple[RankGroupView, ...] = ()
     processes: int | None = None
     """How many processes wrote the dump; None where that cannot be told."""

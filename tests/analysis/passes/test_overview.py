@@ -209,9 +209,9 @@ def test_the_time_of_a_step_is_that_of_its_passes_or_lies_between_its_files() ->
 def test_own_times_sum_to_the_span_at_most_and_name_the_idle() -> None:
     read = metadata()
     times = {one.name: one for one in pass_times(read)}
-    assert (times["inner"].microseconds, times["b"].microseconds) == (9, 10)
+    assert (times["inner"].self_microseconds, times["b"].self_microseconds) == (9, 10)
     assert (times["quiet"].runs, times["quiet"].changed) == (2, 0)
-    assert sum(one.microseconds or 0 for one in times.values()) <= (read.span or 0)
+    assert sum(one.self_microseconds or 0 for one in times.values()) <= (read.span or 0)
     assert pipelines_of(read) == {"inner"}
     found = idle(stages(), boundaries(stages(), [False, False]), read)
     assert found.passes == (("quiet", 2),)

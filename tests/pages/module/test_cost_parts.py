@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost_report.report import CostReport, expense
 from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import open_source
@@ -23,8 +24,8 @@ from xlareport.pages.memory.page import memory_page
 from xlareport.pages.memory.tables import why
 from xlareport.pages.module.cost_parts import expense_pages
 from xlareport.program import read_module
-from xlareport.records.cost_of_module import with_expense
-from xlareport.records.report import FinalView, ModuleView
+from xlareport.records.cost import cost_record
+from xlareport.records.report import ModuleView
 
 Unpack = Callable[[str], Path]
 NOTHING = FindingsView(shown=(), more=0, all_address="")
@@ -53,10 +54,10 @@ def worked_out(
         backend=backend,
         frontend=None,
         stages=(),
-        final=FinalView(),
+        final=ModuleFigures(),
         files=(),
     )
-    return with_expense(view, made), made
+    return replace(view, expense=cost_record(made, view.backend)), made
 
 
 def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:

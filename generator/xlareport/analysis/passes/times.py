@@ -25,7 +25,7 @@ class PassTime:
     runs: int
     changed: int
     """Runs that reported a change."""
-    microseconds: int | None
+    self_microseconds: int | None
     """Spent in itself, without what ran inside; None where no run tells."""
 
 
@@ -58,12 +58,14 @@ def pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
             name=run.name,
             runs=known.runs + 1,
             changed=known.changed + run.changed,
-            microseconds=own if known.microseconds is None else known.microseconds + (own or 0),
+            self_microseconds=own
+            if known.self_microseconds is None
+            else known.self_microseconds + (own or 0),
         )
     return tuple(
         sorted(
             pass_times.values(),
-            key=lambda pass_time: (-(pass_time.microseconds or 0), pass_time.name),
+            key=lambda pass_time: (-(pass_time.self_microseconds or 0), pass_time.name),
         )
     )
 

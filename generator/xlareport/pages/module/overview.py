@@ -142,8 +142,10 @@ def passes_table(overview: Overview) -> Table:
             "pipeline" if pass_.name in overview.pipelines else "pass",
             pass_.runs,
             pass_.changed,
-            None if pass_.microseconds is None else pass_.microseconds / 1000,
-            pass_.microseconds / overview.span if pass_.microseconds and overview.span else None,
+            None if pass_.self_microseconds is None else pass_.self_microseconds / 1000,
+            pass_.self_microseconds / overview.span
+            if pass_.self_microseconds and overview.span
+            else None,
         )
         for pass_ in overview.passes
     ]
@@ -280,7 +282,7 @@ def _times_words(overview: Overview) -> str:
 
 
 def _metadata_words(overview: Overview) -> str:
-    own = sum(pass_.microseconds or 0 for pass_ in overview.passes) / _MICROSECONDS
+    own = sum(pass_.self_microseconds or 0 for pass_ in overview.passes) / _MICROSECONDS
     span = (overview.span or 0) / _MICROSECONDS
     return (
         f"The passes took {units.seconds(span)} from the first start to the last end; their own "

@@ -7,6 +7,7 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport.analysis.modules.chains import chains
+from xlareport.analysis.modules.retraces import Difference
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.prose import prose
@@ -14,12 +15,7 @@ from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.findings import HELPERS
-from xlareport.records.report import (
-    DifferenceView,
-    RankGroupView,
-    ReportView,
-    RetraceGroupView,
-)
+from xlareport.records.report import RankGroupView, ReportView, RetraceGroupView
 from xlareport.runtime import units
 
 LINKS_TABLE = "program-links"
@@ -44,7 +40,7 @@ class DifferenceTable:
     name: str
     note: str
     modules: tuple[NamedModule, ...]
-    rows: tuple[DifferenceView, ...]
+    rows: tuple[Difference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +197,8 @@ def _retrace_note(one: RetraceGroupView) -> str:
     )
 
 
-def _cut(differences: Sequence[DifferenceView]) -> tuple[DifferenceView, ...]:
-    return tuple(DifferenceView(one.what, one.values[:_COLUMNS]) for one in differences)
+def _cut(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    return tuple(Difference(one.what, one.values[:_COLUMNS]) for one in differences)
 
 
 def _repeated(report: ReportView) -> str:

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
+from xlareport.analysis.modules.links import ModuleLink
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
 from xlareport.records.findings import HELPERS
-from xlareport.records.report import LinkView, ModuleView, ReportView
+from xlareport.records.report import ModuleView, ReportView
 from xlareport.runtime import units
 
 _DRAWN = 60
@@ -74,7 +75,7 @@ def _node(one: ModuleView) -> Box:
     )
 
 
-def _edge(one: LinkView) -> Arrow:
+def _edge(one: ModuleLink) -> Arrow:
     many = "" if len(one.tensors) < 2 else str(len(one.tensors))
     return Arrow(one.source, one.target, many, "normal" if one.grade == "exact" else "thin")
 
