@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
-from xlareport.dump.order import place_of_contents
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
@@ -23,19 +22,10 @@ from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.stablehlo import Operation, read_stablehlo
 from xlareport.readers.thunks import Thunk, ThunkNote, read_thunk_metadata, read_thunk_sequence
 from xlareport.runtime.errors import Problem, UnknownNameError
+from xlareport.snapshots import ParsedSnapshot, final_snapshot, in_place, strangers_marked
 
 T = TypeVar("T")
 Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedSnapshot:
-    """A stage and what its best readable form holds."""
-
-    stage: SnapshotFiles
-    hlo: HloModule
-    read_from: Artifact
-    """The file that was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +73,7 @@ class ParsedModule:
     @property
     def final(self) -> ParsedSnapshot | None:
         """The optimised module: `after_optimizations`, else the last snapshot."""
-        named = (
-            snapshot for snapshot in self.snapshots if snapshot.stage.name == "after_optimizations"
-        )
-        return next(named, self.snapshots[-1] if self.snapshots else None)
+        return final_snapshot(self.snapshots)
 
     def snapshot(self, key: str | None) -> ParsedSnapshot:
         """Return the last snapshot of a stage's key, the final one for None.
@@ -105,43 +92,22 @@ class ParsedModule:
 def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     desk = _Desk()
-    snapshots = _in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
-    files = replace(files, stages=_stages_in_place(files.stages, snapshots))
+    found = in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
+    found = strangers_marked(found, numbers_restart=files.second_id is not None)
+    files = replace(files, stages=_stages_in_place(files.stages, found))
+    snapshots = tuple(snapshot for snapshot in found if not snapshot.stage.left_out)
     memory = _memory(files, desk)
     settings = desk.side_file(_debug_options(files), read_debug_options) or ()
     passes = desk.side_file(_pass_metadata(files), read_pass_metadata)
     code = _code_notes(files, desk)
     device = _device_words(files, desk)
     stablehlo = desk.side_file(_stablehlo(files), read_stablehlo) or ()
-    problems = tuple(desk.problems())
+    problems = (*desk.problems(), *_strangers(found))
     read = tuple(desk.read_paths)
     return ParsedModule(
         *(files, snapshots, memory, settings, passes, code, device, read, problems),
         stablehlo=stablehlo,
     )
-
-
-def _in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
-    """Put snapshots whose names tell no place where their contents fit best."""
-    placed = [snapshot for snapshot in snapshots if snapshot.stage.is_placed]
-    for snapshot in snapshots if placed else ():
-        if not snapshot.stage.is_placed:
-            placed.insert(*_placed_by_content(snapshot, placed))
-    return tuple(placed) or tuple(snapshots)
-
-
-def _placed_by_content(
-    snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
-) -> tuple[int, ParsedSnapshot]:
-    """Return where a snapshot belongs among others, and the snapshot that says so."""
-    known = [(_lines(snapshot), snapshot.read_from.entry.modified) for snapshot in others]
-    at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
-    return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
-
-
-def _lines(snapshot: ParsedSnapshot) -> frozenset[int]:
-    """Return numbers for the instructions; readers make equal lines of a module one object."""
-    return frozenset(id(instruction) for instruction in snapshot.hlo.instructions)
 
 
 def _stages_in_place(
@@ -151,6 +117,13 @@ def _stages_in_place(
     read = {snapshot.stage.artifacts for snapshot in snapshots}
     in_order = (snapshot.stage for snapshot in snapshots)
     return tuple(next(in_order) if stage.artifacts in read else stage for stage in stages)
+
+
+def _strangers(snapshots: Sequence[ParsedSnapshot]) -> Iterator[Problem]:
+    for snapshot in snapshots:
+        if snapshot.stage.left_out:
+            message = f"Not of the compilation of the final snapshot: {snapshot.stage.left_out}."
+            yield Problem(snapshot.read_from.path, None, message)
 
 
 def unread(files: ModuleFiles, problem: Problem) -> ParsedModule:

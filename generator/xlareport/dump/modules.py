@@ -61,6 +61,8 @@ class SnapshotFiles(FastPickle):
     artifacts: tuple[Artifact, ...]
     placed_by: Literal["", "name", "content"] = ""
     """What its place among the snapshots was guessed from; empty where number or name tell it."""
+    left_out: str = ""
+    """Why it is not of the final snapshot's compilation; empty where nothing speaks for that."""
 
     @property
     def label(self) -> str:

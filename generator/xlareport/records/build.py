@@ -233,6 +233,7 @@ def _stage(one: SnapshotSummary) -> StageView:
         removed=step.removed if step else None,
         modified=step.modified if step else None,
         files=tuple(artifact.path for artifact in stage.artifacts),
+        left_out=stage.left_out,
     )
 
 

@@ -84,6 +84,8 @@ class StageView:
     bytes_accessed: int | None = None
     partitions: int = 1
     """Work and bytes are those of one of so many partitions."""
+    left_out: str = ""
+    """Why it is not of the final snapshot's compilation; empty where nothing speaks for that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from xlareport import api
 from xlareport.analysis.passes.step_boundaries import has_same_form
 from xlareport.analysis.steps.step import StepChange
 from xlareport.pages.steps.payload import step_payload
-from xlareport.program import ParsedSnapshot
+from xlareport.snapshots import ParsedSnapshot
 
 DATA = Path(__file__).parents[2] / "data"
 PACKED = sorted(path.name for path in DATA.glob("*.tar.zst"))

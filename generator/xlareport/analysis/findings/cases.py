@@ -9,7 +9,8 @@ from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
-from xlareport.program import ParsedModule, ParsedSnapshot
+from xlareport.program import ParsedModule
+from xlareport.snapshots import ParsedSnapshot
 
 _CYCLES = re.compile(r'"estimated_cycles":"(\d{1,15})"', re.ASCII)
 _FINISHED = frozenset(

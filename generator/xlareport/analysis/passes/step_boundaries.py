@@ -5,7 +5,8 @@ from itertools import pairwise
 
 from xlareport.analysis.passes.times import sharpened
 from xlareport.analysis.steps.boundaries import Boundary, boundaries
-from xlareport.program import ParsedModule, ParsedSnapshot
+from xlareport.program import ParsedModule
+from xlareport.snapshots import ParsedSnapshot
 
 
 def between(module: ParsedModule) -> tuple[Boundary, ...]:

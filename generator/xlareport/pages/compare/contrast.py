@@ -22,9 +22,10 @@ from xlareport.pages.pictures.requests import PictureShelf, step_pictures_of, to
 from xlareport.pages.small_payloads import NOTHING, Held, hold
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
-from xlareport.program import ParsedModule, ParsedSnapshot, read_module
+from xlareport.program import ParsedModule, read_module
 from xlareport.runtime import units
 from xlareport.runtime.faults import describe_fault
+from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import payload
 
 _ACTOR = "The head"

@@ -54,7 +54,11 @@ def _stages(
     """Return the twin's stage of each stage of the original, in the order of the original."""
     by_path = {one.path: stage for stage in twin.stages for one in stage.artifacts}
     return {
-        stage: replace(by_path[paths[stage.artifacts[0].path]], placed_by=stage.placed_by)
+        stage: replace(
+            by_path[paths[stage.artifacts[0].path]],
+            placed_by=stage.placed_by,
+            left_out=stage.left_out,
+        )
         for stage in original.stages
     }
 

@@ -16,7 +16,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages.pictures.columns import Seen, columns, flat, interned, short
 from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
 from xlareport.pictures.shade import NOTHING, Known
-from xlareport.program import ParsedSnapshot
+from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.folding import folded
 from xlareport.storage.payloads import Payload, payload
 

@@ -15,8 +15,9 @@ from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.shade import NOTHING, Known
-from xlareport.program import ParsedModule, ParsedSnapshot
+from xlareport.program import ParsedModule
 from xlareport.runtime import units
+from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import Payload, payload_file
 
 _SIDES = ("before", "after")

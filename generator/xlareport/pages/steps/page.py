@@ -17,6 +17,8 @@ class StepsPage:
     name: str
     lead: str
     note: str
+    left_out: tuple[tuple[str, str], ...]
+    """Snapshots of other compilations: label, and what shows it."""
     module_address: str
     key: str
     history_key: str | None
@@ -33,6 +35,7 @@ def steps_page(view: ModuleView) -> StepsPage:
         name=words.short_name(view.name),
         lead=words.journey(view),
         note="A step leads from one snapshot of the module to the next.",
+        left_out=tuple((one.label, one.left_out) for one in view.stages if one.left_out),
         module_address=navigation.address(navigation.module_page(view.slug), source),
         key=navigation.steps_key(view.slug),
         history_key=navigation.history_key(view.slug) if view.changed_steps else None,

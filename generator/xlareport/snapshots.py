@@ -1,0 +1,112 @@
+"""Snapshots of one module as they were read: in order, and those of one compilation alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xlareport.dump.modules import Artifact, SnapshotFiles
+from xlareport.dump.order import place_of_contents
+from xlareport.dump.runs import is_mixed, written_with
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.same_compilation import contradiction, parameter_contradiction
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSnapshot:
+    """A stage and what its best readable form holds."""
+
+    stage: SnapshotFiles
+    hlo: HloModule
+    read_from: Artifact
+    """The file that was read."""
+
+
+def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None:
+    """Return the optimised module: `after_optimizations`, else the last snapshot."""
+    named = (one for one in snapshots if one.stage.name == "after_optimizations")
+    return next(named, snapshots[-1] if snapshots else None)
+
+
+def in_place(snapshots: Sequence[ParsedSnapshot]) -> tuple[ParsedSnapshot, ...]:
+    """Put snapshots whose names tell no place where their contents fit best."""
+    placed = [snapshot for snapshot in snapshots if snapshot.stage.is_placed]
+    for snapshot in snapshots if placed else ():
+        if not snapshot.stage.is_placed:
+            placed.insert(*_placed_by_content(snapshot, placed))
+    return tuple(placed) or tuple(snapshots)
+
+
+def _placed_by_content(
+    snapshot: ParsedSnapshot, others: Sequence[ParsedSnapshot]
+) -> tuple[int, ParsedSnapshot]:
+    """Return where a snapshot belongs among others, and the snapshot that says so."""
+    known = [(_lines(other), other.read_from.entry.modified) for other in others]
+    at = place_of_contents(_lines(snapshot), snapshot.read_from.entry.modified, known)
+    return at, replace(snapshot, stage=replace(snapshot.stage, placed_by="content"))
+
+
+def _lines(snapshot: ParsedSnapshot) -> frozenset[int]:
+    """Return numbers for the instructions; readers make equal lines of a module one object."""
+    return frozenset(id(instruction) for instruction in snapshot.hlo.instructions)
+
+
+def strangers_marked(
+    snapshots: Sequence[ParsedSnapshot], *, numbers_restart: bool
+) -> tuple[ParsedSnapshot, ...]:
+    """Return the snapshots; what is not of the final one's compilation says so and why.
+
+    Runs and ranks that write under the same names overwrite each other's files.
+    `numbers_restart` is for a compilation that counts its snapshots anew on the way.
+    """
+    final = final_snapshot(snapshots)
+    if final is None:
+        return ()
+    by_content = _marked_by_content(snapshots, final)
+    kept = [snapshot.stage for snapshot in by_content if not snapshot.stage.left_out]
+    if numbers_restart or not is_mixed(kept):
+        return by_content
+    together = written_with(kept, final.stage)
+    reason = _NO_TELLING if together is None else _OTHER_TIME
+    belong = together or [stage for stage in kept if stage.sequence is None]
+    return tuple(
+        snapshot if snapshot.stage in belong else _left_out(snapshot, reason)
+        for snapshot in by_content
+    )
+
+
+_OTHER_TIME = (
+    "a number stands for two snapshots, and by the times of the files it is of another run"
+)
+_NO_TELLING = (
+    "a number stands for two snapshots, and neither contents nor times of files tell which of them "
+    "is of this compilation"
+)
+
+
+def _marked_by_content(
+    snapshots: Sequence[ParsedSnapshot], final: ParsedSnapshot
+) -> tuple[ParsedSnapshot, ...]:
+    """Mark what contradicts the final snapshot; lines are looked at where the first one does."""
+    compare = _contradiction if _contradiction(snapshots[0], final) else _by_parameters
+    end = snapshots.index(final)
+    return tuple(
+        _left_out(one, compare(one, final) if place <= end else compare(final, one))
+        for place, one in enumerate(snapshots)
+    )
+
+
+def _contradiction(earlier: ParsedSnapshot, later: ParsedSnapshot) -> str:
+    """Compare source lines as well, where both forms tell all of them; drawings do not."""
+    kinds = {one.read_from.name.kind for one in (earlier, later)}
+    if len(kinds) > 1 or "hlo-dot" in kinds:
+        return _by_parameters(earlier, later)
+    return contradiction(earlier.hlo, later.hlo)
+
+
+def _by_parameters(earlier: ParsedSnapshot, later: ParsedSnapshot) -> str:
+    return parameter_contradiction(earlier.hlo, later.hlo)
+
+
+def _left_out(snapshot: ParsedSnapshot, reason: str) -> ParsedSnapshot:
+    if not reason or snapshot.stage.left_out:
+        return snapshot
+    return replace(snapshot, stage=replace(snapshot.stage, left_out=reason))
