@@ -1,23 +1,28 @@
-"""Steps that may change the numbers that a program computes: types, precision, order of sums.
+"""Steps that may change the numbers that a program computes: types, precision, order, arithmetic.
 
-The first place to look when a loss drifts after an upgrade.
+The first place to look when a loss drifts after an upgrade. Data movement is left out, and so is
+what is exact for every input. What XLA's backends do with an instruction is not known here.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
+from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Instruction
 
 TYPE = "element type"
 PRECISION = "precision or algorithm"
 ORDER = "order of a sum"
+ARITHMETIC = "other arithmetic"
 
 _SUMS = frozenset(
     {"all-reduce", "convolution", "dot", "reduce", "reduce-scatter", "reduce-window", "scatter"}
@@ -32,7 +37,7 @@ class NumbersChanged:
     """What may change numbers in a step, of one kind."""
 
     what: str
-    """`element type`, `precision or algorithm`, `order of a sum`."""
+    """`element type`, `precision or algorithm`, `order of a sum`, `other arithmetic`."""
     count: int
     example: str
     """Words, with names in backticks."""
@@ -53,7 +58,35 @@ _ELSEWHERE = frozenset(
     }
 )
 """Kinds that compute what was computed before, in another place."""
-_PASSED_ON = frozenset({"bitcast", "get-tuple-element", "tuple"})
+_MOVERS = frozenset(
+    {
+        "all-gather",
+        "all-to-all",
+        "bitcast",
+        "broadcast",
+        "call",
+        "collective-permute",
+        "concatenate",
+        "conditional",
+        "copy",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "fusion",
+        "gather",
+        "get-tuple-element",
+        "iota",
+        "optimization-barrier",
+        "pad",
+        "reshape",
+        "reverse",
+        "select",
+        "slice",
+        "transpose",
+        "tuple",
+        "while",
+    }
+)
+"""Opcodes that give on the values of others: their type is that of what they are given."""
 
 _SURENESS = (Grade.EXACT, Grade.MATCHED, Grade.GUESSED)
 
@@ -74,19 +107,58 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
 
 
 def _found(changes: Iterable[Change], matching: Matching) -> Iterator[tuple[str, str, Grade]]:
+    elsewhere = _moved_converts(changes, matching)
     for change in changes:
         if change.kind in _ELSEWHERE or _passes_on(change, matching):
             continue
-        old = matching.before.find(*change.before) if change.before else None
-        new = matching.after.find(*change.after) if change.after else None
+        old, new = _lines(change, matching)
         if not any(_is_float(line) for line in (old, new)):
             continue
-        lines = dict.fromkeys(line.name for line in (old, new) if line)
-        names = " became ".join(wording.name(name) for name in lines)
-        where = f" in {wording.code(wording.short(change.scope))}"
-        what = _what(change, old, new)
-        if what is not None:
-            yield what[0], f"{names}{where}: {wording.coded(what[1])}", change.grade
+        what = _what(change, old, new, matching)
+        if what is not None and what[1] not in elsewhere:
+            yield what[0], f"{_named(change, old, new)}: {wording.coded(what[1])}", change.grade
+
+
+def _lines(change: Change, matching: Matching) -> tuple[Instruction | None, Instruction | None]:
+    old = matching.before.find(*change.before) if change.before else None
+    new = matching.after.find(*change.after) if change.after else None
+    return old, new
+
+
+def _named(change: Change, old: Instruction | None, new: Instruction | None) -> str:
+    lines = dict.fromkeys(line.name for line in (old, new) if line)
+    names = " became ".join(wording.name(name) for name in lines)
+    return f"{names} in {wording.code(wording.short(change.scope))}"
+
+
+def _moved_converts(changes: Iterable[Change], matching: Matching) -> frozenset[str]:
+    """Return the words for converts of which as many were added as removed: they only moved."""
+    balance: Counter[tuple[str, str]] = Counter()
+    for change in changes:
+        rounding = _rounding(change, matching)
+        if rounding is not None:
+            balance[rounding] += 1 if change.before is None else -1
+    even = (rounding for rounding, count in balance.items() if not count)
+    return frozenset(_convert_words(rounding, verb) for rounding in even for verb in _VERBS)
+
+
+_VERBS = ("added", "removed")
+
+
+def _convert_words(rounding: tuple[str, str], verb: str) -> str:
+    return f"a convert from {rounding[0]} to {rounding[1]} was {verb}"
+
+
+def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
+    """Return the types of a convert that is new or gone and may lose digits; None of others."""
+    place = change.after or change.before
+    if change.kind not in _GONE_OR_NEW or "convert" not in change.opcodes or place is None:
+        return None
+    module = matching.after if change.after else matching.before
+    line = module.find(*place)
+    source = module.find(place.computation, line.operand_names[0]) if line else None
+    types = (source.shape.element_type, line.shape.element_type) if source and line else ("", "")
+    return types if narrows(*types) else None
 
 
 def _passes_on(change: Change, matching: Matching) -> bool:
@@ -96,22 +168,48 @@ def _passes_on(change: Change, matching: Matching) -> bool:
         return change.after is not None and (
             entry is None or change.after.computation != entry.name
         )
-    return change.opcodes[0] in _PASSED_ON and change.opcodes[0] == change.opcodes[1]
+    return bool(_MOVERS.intersection(change.opcodes))
 
 
 def _what(
-    change: Change, old: Instruction | None, new: Instruction | None
+    change: Change, old: Instruction | None, new: Instruction | None, matching: Matching
 ) -> tuple[str, str] | None:
     """Return the kind and what was and is; None where numbers stay."""
     if old is not None and new is not None:
-        types = old.shape.element_type, new.shape.element_type
-        if types[0] == types[1]:
-            return _precision(change) or _order(change)
-        both = all(_is_float(line) for line in (old, new))
-        return (TYPE, f"{types[0]} → {types[1]}") if both else None
-    if change.kind in _GONE_OR_NEW and "convert" in change.opcodes:
-        return TYPE, "a convert was added" if new else "a convert was removed"
-    return None
+        if old.shape.element_type == new.shape.element_type:
+            return _precision(change) or _order(change) or _arithmetic(change, old, new, matching)
+        return _type(old, new)
+    rounding = _rounding(change, matching)
+    verb = _VERBS[new is None]
+    return None if rounding is None else (TYPE, _convert_words(rounding, verb))
+
+
+def _type(old: Instruction, new: Instruction) -> tuple[str, str] | None:
+    """Return how the element type changed of what computes: wider and narrower both differ."""
+    both = all(_is_float(line) for line in (old, new))
+    return (TYPE, f"{old.shape.element_type} → {new.shape.element_type}") if both else None
+
+
+def _arithmetic(
+    change: Change, old: Instruction, new: Instruction, matching: Matching
+) -> tuple[str, str] | None:
+    """Return which operation rounds in the place of another, or reads other values than it did."""
+    if change.balance or change.before is None or change.after is None:
+        return None
+    home = matching.after.by_name.get(change.after.computation)
+    if rounds_otherwise(old, new, home):
+        return ARITHMETIC, f"{old.opcode} → {new.opcode}"
+    homes = change.before.computation, change.after.computation
+    if not is_rounded(new) or change.kind not in _OTHER_OPERANDS:
+        return None
+    return (ARITHMETIC, _reads(change)) if reads_other_values(old, new, *homes, matching) else None
+
+
+_OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT})
+
+
+def _reads(change: Change) -> str:
+    return next(iter(change.details), "") or change.reason
 
 
 def _precision(change: Change) -> tuple[str, str] | None:
@@ -125,7 +223,8 @@ def _order(change: Change) -> tuple[str, str] | None:
     """Return how a sum is made otherwise: by another operation, or over dimensions in new order."""
     before, after = change.opcodes
     if before != after:
-        return (ORDER, f"{before} → {after}") if {before, after} <= _SUMS else None
+        both = {before, after} <= _SUMS or (before == "dot" and after == "multiply")
+        return (ORDER, f"{before} → {after}") if both else None
     if before not in _SUMS:
         return None
     result = (part for detail in change.details for part in detail.split("; "))
