@@ -14,7 +14,7 @@ from tests.parts import parts
 
 from xlareport.dump import duplicates
 from xlareport.extract import extract_texts
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.records.report_json import report_json
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.resources import PACKAGE
@@ -29,7 +29,7 @@ DUMPS = (
 Unpack = Callable[[str], Path]
 
 
-def as_json(report: ReportView) -> dict[str, object]:
+def as_json(report: ReportRecord) -> dict[str, object]:
     return json.loads(report_json(report))
 
 

@@ -44,7 +44,7 @@ from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
 from xlareport.profiles import watch
 from xlareport.records.build import build_report
-from xlareport.records.report import DumpView, ProblemView
+from xlareport.records.report import DumpRecord, ProblemRecord
 from xlareport.report import BuildOptions, check_apart, name_files
 from xlareport.runtime.errors import UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
@@ -74,9 +74,9 @@ class _Side:
     """One of both dumps, read once."""
 
     sketched: tuple[Sketched, ...]
-    dump: DumpView
+    dump: DumpRecord
     main: str | None
-    problems: tuple[ProblemView, ...]
+    problems: tuple[ProblemRecord, ...]
     watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
     """What profilers saw, by the name of the module."""
 
@@ -145,7 +145,7 @@ def _compared(
     ]
     contrasts = dict(_contrasts(found, options, progress))
     timings = own_timings(dict(_timings(found, (ours.watched, theirs.watched), options, progress)))
-    untold = (ProblemView("", None, one.problem) for one in timings.values() if one.problem)
+    untold = (ProblemRecord("", None, one.problem) for one in timings.values() if one.problem)
     view = compare_view(
         (ours.dump, theirs.dump),
         (ours.main, theirs.main),
@@ -171,8 +171,8 @@ def _with_times(
     shared = _of_both(near, source, other)
     beside = [one for one in near if one not in shared]
     seen = watch(source, named, options.limits, progress, beside=beside)
-    problems = [ProblemView(str(one), None, _OF_BOTH) for one in shared]
-    problems += [ProblemView(one.path, one.line, one.message) for one in seen.problems]
+    problems = [ProblemRecord(str(one), None, _OF_BOTH) for one in shared]
+    problems += [ProblemRecord(one.path, one.line, one.message) for one in seen.problems]
     return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
 
 
@@ -202,7 +202,7 @@ def _timings(
 
 def _side(source: Source | BareReport, options: BuildOptions, progress: ProgressCallback) -> _Side:
     if isinstance(source, BareReport):
-        told = ProblemView(source.dump.path, None, ONLY_FIGURES)
+        told = ProblemRecord(source.dump.path, None, ONLY_FIGURES)
         return _Side(source.sketched, source.dump, source.main, (told,))
     artifacts = name_files(source)
     grouped = group(artifacts)

@@ -36,7 +36,7 @@ from xlareport.pictures.studio import Studio
 from xlareport.profiles import ProfiledModules, watch, without_module
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.runtime.errors import (
     InputInsideOutputError,
     OutputInsideInputError,
@@ -91,7 +91,7 @@ class BuildOptions:
 class Built:
     """What a build leaves beside the site."""
 
-    report: ReportView
+    report: ReportRecord
     warnings: str
     """What MkDocs had to say, of the user's own pages as a rule; empty when all is well."""
 
@@ -196,7 +196,7 @@ def _build(
     return Built(with_problems(report, faults.problems), said)
 
 
-def _picture(report: ReportView, options: BuildOptions) -> PictureRequest | None:
+def _picture(report: ReportRecord, options: BuildOptions) -> PictureRequest | None:
     return program_picture(report) if options.pictures != "none" else None
 
 
@@ -208,7 +208,7 @@ def _early(reading: DumpReading, choice: PictureChoice) -> Iterator[PictureReque
 
 
 def _wanted(
-    outputs: Sequence[ModuleOutput], report: ReportView, choice: PictureChoice
+    outputs: Sequence[ModuleOutput], report: ReportRecord, choice: PictureChoice
 ) -> tuple[list[PictureRequest], list[PictureRequest]]:
     """Return which pictures are drawn, and which are left out; equal ones of others once."""
     main = report.main.module if report.main else None
@@ -222,7 +222,7 @@ def _wanted(
     return wanted, [request for place, request in left.items() if place not in drawn]
 
 
-def _of_main(outputs: Sequence[ModuleOutput], report: ReportView) -> Iterator[PictureRequest]:
+def _of_main(outputs: Sequence[ModuleOutput], report: ReportRecord) -> Iterator[PictureRequest]:
     """Yield what the page of the main program shows first; its layouts are kept by now."""
     for output, record in zip(outputs, report.modules, strict=True):
         if report.main and record.key == report.main.module:
@@ -247,7 +247,7 @@ def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> N
 
 def read_report(
     dump: str | Path, options: BuildOptions, progress: ProgressCallback = silent
-) -> ReportView:
+) -> ReportRecord:
     """Read a dump and return the facts of its report, without writing anything."""
     with open_source(dump, options.limits) as source:
         return _report(source, options, progress)
@@ -283,7 +283,7 @@ def _one_of(
     return module
 
 
-def _report(source: Source, options: BuildOptions, progress: ProgressCallback) -> ReportView:
+def _report(source: Source, options: BuildOptions, progress: ProgressCallback) -> ReportRecord:
     with WorkerPool(options.jobs) as workers:
         reading = begin_reading(source, options, workers, progress, pages=False)
         analyzed = analyze(reading, options.limits)

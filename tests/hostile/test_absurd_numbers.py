@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, build
 
 LONG = "9" * 5_000
@@ -57,7 +57,7 @@ CASES = {
 
 
 @pytest.fixture
-def report(tmp_path: Path, request: pytest.FixtureRequest) -> ReportView:
+def report(tmp_path: Path, request: pytest.FixtureRequest) -> ReportRecord:
     text = CASES[request.param]
     (tmp_path / "dump").mkdir()
     for stage in ("before_optimizations", "cpu_after_optimizations"):
@@ -66,7 +66,7 @@ def report(tmp_path: Path, request: pytest.FixtureRequest) -> ReportView:
 
 
 @pytest.mark.parametrize("report", CASES, indirect=True)
-def test_an_absurd_number_is_no_fault(report: ReportView) -> None:
+def test_an_absurd_number_is_no_fault(report: ReportRecord) -> None:
     assert not [one for one in report.problems if "fault of xlareport" in one.message]
     assert len(report.files) == 2
     assert len(report.modules) == 1

@@ -17,7 +17,7 @@ import pytest
 from xlareport.compare import compare
 from xlareport.dump import source
 from xlareport.extract import extract_texts
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import (
     InputInsideOutputError,
@@ -33,14 +33,14 @@ GOOD = "HloModule x\n\nENTRY %e (a: f32[]) -> f32[] {\n  ROOT %a = f32[] paramet
 NAME = "module_0001.x.before_optimizations.txt"
 POSIX = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX files")
 
-Build = Callable[[Path], ReportView]
+Build = Callable[[Path], ReportRecord]
 
 
 @pytest.fixture
 def built(tmp_path: Path) -> Build:
     """Return a function that builds all but the HTML of a dump and returns its records."""
 
-    def make(dump: Path) -> ReportView:
+    def make(dump: Path) -> ReportRecord:
         return build(dump, BuildOptions(out=tmp_path / "out", html=False)).report
 
     return make
@@ -55,7 +55,7 @@ def dump(tmp_path: Path) -> Path:
     return folder
 
 
-def messages(report: ReportView) -> dict[str, str]:
+def messages(report: ReportRecord) -> dict[str, str]:
     assert not [one for one in report.problems if "a fault of xlareport" in one.message]
     return {one.path: one.message for one in report.problems}
 

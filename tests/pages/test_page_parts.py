@@ -55,7 +55,7 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
         ("module.files.module_page", r"m/[^/]+\.md"),
         ("module.files.texts_page", r"m/[^/]+\.html\?texts"),
         ("module.files.module_findings", r"m/[^/]+\.(md|html\?cost)"),
-        ("assembly.tell", r"index\.md"),
+        ("assembly.summarize_home", r"index\.md"),
         ("assembly.names_page", r"names\.md"),
         ("assembly.program_page", r"program\.md"),
         ("assembly.search_front", None),

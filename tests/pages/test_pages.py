@@ -24,7 +24,7 @@ from xlareport.pages.pictures.requests import told
 from xlareport.pages.prose import prose
 from xlareport.pages.steps.payload import step_payload
 from xlareport.readers.debug_options import FlagValue
-from xlareport.records.report import DumpView, GeneratorView, ReportView
+from xlareport.records.report import DumpRecord, GeneratorRecord, ReportRecord
 from xlareport.report import BuildOptions, build
 from xlareport.storage.folding import Folded, unfolded
 
@@ -127,8 +127,8 @@ def test_a_log_that_holds_files_was_read() -> None:
 
 def test_flags_that_would_add_something_are_those_of_the_backend() -> None:
     found = artifacts("module_0001.jit_f.cpu_after_optimizations.txt")
-    dump = DumpView("d", 1, 1, backends=("cpu",), frontends=())
-    report = ReportView(1, GeneratorView("x", "0"), dump, None, (), (), ())
+    dump = DumpRecord("d", 1, 1, backends=("cpu",), frontends=())
+    report = ReportRecord(1, GeneratorRecord("x", "0"), dump, None, (), (), ())
     named = [one.example for one in coverage_page(report, found, {}, "").more]
 
     assert "--xla_dump_hlo_as_proto" in named

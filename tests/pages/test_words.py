@@ -10,21 +10,21 @@ from xlareport.pages.home.page import home_page, row
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import (
-    DumpView,
-    GeneratorView,
-    ModuleView,
-    RankGroupView,
-    ReportView,
-    RetraceGroupView,
-    StageView,
+    DumpRecord,
+    GeneratorRecord,
+    ModuleRecord,
+    RankGroupRecord,
+    RecompilationRecord,
+    ReportRecord,
+    SnapshotRecord,
 )
 from xlareport.records.sentences import sureness
 
 
 def stage(
     instructions: int | None, *, changed: bool | None = None, label: str = "stage"
-) -> StageView:
-    return StageView(
+) -> SnapshotRecord:
+    return SnapshotRecord(
         sequence=None,
         pipeline=None,
         after=None,
@@ -40,8 +40,8 @@ def stage(
     )
 
 
-def module(role_name: str, *stages: StageView) -> ModuleView:
-    return ModuleView(
+def module(role_name: str, *stages: SnapshotRecord) -> ModuleRecord:
+    return ModuleRecord(
         key="k",
         slug="k",
         id=1,
@@ -58,9 +58,9 @@ def module(role_name: str, *stages: StageView) -> ModuleView:
     )
 
 
-def report(*modules: ModuleView, backends: tuple[str, ...] = ("tpu",)) -> ReportView:
-    dump = DumpView("d", 3, 2048, backends, ("jax",))
-    return ReportView(1, GeneratorView("xlareport", "0"), dump, None, modules, (), ())
+def report(*modules: ModuleRecord, backends: tuple[str, ...] = ("tpu",)) -> ReportRecord:
+    dump = DumpRecord("d", 3, 2048, backends, ("jax",))
+    return ReportRecord(1, GeneratorRecord("xlareport", "0"), dump, None, modules, (), ())
 
 
 def test_the_lead_names_framework_backend_and_sizes() -> None:
@@ -75,7 +75,7 @@ def test_a_dump_without_modules_is_no_program() -> None:
     assert many(report()) == ""
 
 
-def keyed(key: str, role: str, group: int | None = None) -> ModuleView:
+def keyed(key: str, role: str, group: int | None = None) -> ModuleRecord:
     return replace(module(role), key=key, retrace_group=group)
 
 
@@ -90,10 +90,10 @@ def test_the_reason_for_many_modules_counts_programs_first() -> None:
 
 def test_a_program_compiled_again_or_by_another_process_is_one_program() -> None:
     modules = keyed("a", "main", 0), keyed("b", "main", 0), keyed("c", "main")
-    group = RetraceGroupView("f", ("a", "b"), (), "the same name", 1)
+    group = RecompilationRecord("f", ("a", "b"), (), "the same name", 1)
     again = replace(report(*modules), retrace_groups=(group,))
     assert many(again) == "3 modules: 2 programs (compiled 3 times)."
-    ranks = replace(again, rank_groups=(RankGroupView("f", ("a", "c"), (), 0),))
+    ranks = replace(again, rank_groups=(RankGroupRecord("f", ("a", "c"), (), 0),))
     assert many(ranks) == "3 modules: 1 program (compiled 3 times)."
 
 

@@ -7,12 +7,12 @@ from xlareport.cli.terminal import printable, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xlareport.records.report import ProblemView
+    from xlareport.records.report import ProblemRecord
 
 _SHOWN = 10
 
 
-def tell_problems(problems: "Sequence[ProblemView]", where_all: str) -> None:
+def tell_problems(problems: "Sequence[ProblemRecord]", where_all: str) -> None:
     """Print the first problems, and where all of them are to be found."""
     for problem in problems[:_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"

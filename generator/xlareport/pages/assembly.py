@@ -11,7 +11,7 @@ from xlareport.pages.coverage import page as coverage
 from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary import lexicon
 from xlareport.pages.glossary.page import glossary_page, pass_names
-from xlareport.pages.home.answers import tell
+from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import home_page
 from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
@@ -27,7 +27,7 @@ from xlareport.pages.small_payloads import together
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.records.report_json import report_json
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Task, WorkerPool
@@ -47,7 +47,7 @@ class SiteInput:
     dump: AnalyzedDump
     outputs: Sequence[ModuleOutput]
     """One for each module of the dump."""
-    report: ReportView
+    report: ReportRecord
     drawn: Iterable[File]
     """Files of pictures."""
     picture: PictureRequest | None
@@ -82,7 +82,7 @@ def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator
 
 
 def _search(
-    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportView
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord
 ) -> Iterator[File]:
     scopes = [output.scopes for output in outputs]
     front = search_front(report, dump.summaries, scopes)
@@ -96,7 +96,7 @@ def _trends(nightly: Nightly) -> Iterator[File]:
 
 
 def _begun(
-    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportView, workers: WorkerPool
+    dump: AnalyzedDump, outputs: Sequence[ModuleOutput], report: ReportRecord, workers: WorkerPool
 ) -> list[Task[Sequence[ModuleToShow], ModulesShown]]:
     """Have the pages of modules made, some at a time."""
     slugs = [None, *(record.slug for record in report.modules), None]
@@ -142,15 +142,15 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[File]:
         yield from page_files(faults, source, title, make)
 
 
-def _home(dump: AnalyzedDump, report: ReportView, *, nightly: bool) -> Iterator[File]:
+def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterator[File]:
     main = report.main.module if report.main else None
-    found = home_findings(dump, report)
-    told = tell(report, dump)
-    home = home_page(report, dump.settings_of(main), found, told, nightly=nightly)
+    findings = home_findings(dump, report)
+    summary = summarize_home(report, dump)
+    home = home_page(report, dump.settings_of(main), findings, summary, nightly=nightly)
     yield navigation.HOME, render("home", home, "Home", wide=True)
 
 
-def _modules(dump: AnalyzedDump, report: ReportView) -> Iterator[File]:
+def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     table = modules_page.modules_table(report, dump.sizes)
     yield navigation.MODULES, render("modules", modules_page.modules_page(report), "Modules")
     yield table_file("modules", table)
@@ -164,21 +164,21 @@ def _names(dump: AnalyzedDump) -> Iterator[File]:
 
 def _glossary(dump: AnalyzedDump) -> Iterator[File]:
     named = pass_names(dump.summaries)
-    used = {opcode for one in dump.summaries for opcode, _ in one.opcodes}
+    used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
-    timed = {one.name for glance in _glances(dump) for one in glance.passes}
+    timed = {pass_.name for glance in _glances(dump) for pass_ in glance.passes}
     yield payload_file(lexicon.KEY, lexicon.lexicon({*named, *timed}))
 
 
 def _program(
-    dump: AnalyzedDump, report: ReportView, picture: PictureRequest | None
+    dump: AnalyzedDump, report: ReportRecord, picture: PictureRequest | None
 ) -> Iterator[File]:
     program = program_page(report, dump.graphs, dump.reasons, picture)
     yield navigation.PROGRAM, render("program", program, "Program")
     yield table_file(LINKS_TABLE, links_table(report))
 
 
-def _coverage(dump: AnalyzedDump, report: ReportView) -> Iterator[File]:
+def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     artifacts = dump.artifacts
     read = coverage.file_uses(dump.grouped.modules, _read_paths(dump))
     uses = {**read, **dump.side_files}
@@ -190,10 +190,10 @@ def _coverage(dump: AnalyzedDump, report: ReportView) -> Iterator[File]:
 
 
 def _glances(dump: AnalyzedDump) -> Iterator[Overview]:
-    yield from (one.glance for one in dump.modules if one.glance)
+    yield from (module.glance for module in dump.modules if module.glance)
 
 
 def _read_paths(dump: AnalyzedDump) -> Iterator[str]:
-    for one in dump.modules:
-        yield from one.read
-    yield from {one.path for one in dump.graphs}
+    for module in dump.modules:
+        yield from module.read
+    yield from {graph.path for graph in dump.graphs}

@@ -36,9 +36,9 @@ def page_files(
     head: "ModuleHead | None" = None,
 ) -> list[Made] | list[tuple[str, str]]:
     """Return the files of one page, its tables among them; where that fails, a plain page."""
-    made = _made(faults, title, make)
-    if made is not None:
-        return made
+    result = _made(faults, title, make)
+    if result is not None:
+        return result
     return [(source, render("faulty", _fault(faults, source, title, head), title, search=False))]
 
 
@@ -46,9 +46,9 @@ def part_payloads(
     faults: Faults, source: str, title: str, make: Callable[[], Iterable[Payload]]
 ) -> list[Payload]:
     """Return a part of a module's page, and its tables; where that fails, a plain part."""
-    made = _made(faults, title, make)
-    if made is not None:
-        return made
+    payloads = _made(faults, title, make)
+    if payloads is not None:
+        return payloads
     return [part_payload(source, "fault", _fault(faults, source, title, None), title)]
 
 

@@ -5,26 +5,26 @@ from collections.abc import Iterable, Sequence
 
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.dump.module_names import explain_module
-from xlareport.records.report import ModuleView, ReportView
+from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU"}
 FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/XLA", "ipu": "IPU"}
 
 
-def lead(report: ReportView) -> str:
+def lead(report: ReportRecord) -> str:
     """Say in one sentence what was dumped."""
     if not report.modules:
         files = units.plural(report.dump.files, "file")
         return f"No module was found in {files}, {units.byte_size(report.dump.bytes)}."
     frontends = " and ".join(frameworks(report.dump.frontends))
-    backends = " and ".join(BACKENDS.get(one, one) for one in report.dump.backends)
+    backends = " and ".join(BACKENDS.get(backend, backend) for backend in report.dump.backends)
     program = f"A {frontends} program" if frontends else "A program of an unknown framework"
     target = f"compiled for {backends}" if backends else "compiled for an unknown backend"
     return f"{program} {target}: {extent(report)}."
 
 
-def extent(report: ReportView) -> str:
+def extent(report: ReportRecord) -> str:
     """Say how much was dumped."""
     files = units.plural(report.dump.files, "file")
     modules = units.plural(len(report.modules), "module")
@@ -33,7 +33,9 @@ def extent(report: ReportView) -> str:
 
 def frameworks(frontends: Iterable[str]) -> tuple[str, ...]:
     """Return the frameworks by their own names; a compiler's name says nothing of a framework."""
-    return tuple(FRONTENDS.get(one, one) for one in frontends if one not in BACKENDS)
+    return tuple(
+        FRONTENDS.get(frontend, frontend) for frontend in frontends if frontend not in BACKENDS
+    )
 
 
 def short_name(name: str) -> str:
@@ -44,7 +46,7 @@ def short_name(name: str) -> str:
     return shown if len(shown) <= _LONG else f"{shown[: _LONG - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def label(module: ModuleView) -> str:
+def label(module: ModuleRecord) -> str:
     """Return the beginning of a module's file names; of long ones, what tells modules apart."""
     if len(module.key) <= _LONG:
         return module.key
@@ -56,12 +58,12 @@ _LONG = 48
 """Characters; names of TensorFlow are longer, those of other frameworks hardly ever."""
 
 
-def many(report: ReportView) -> str:
+def many(report: ReportRecord) -> str:
     """Say why there are so many modules in this dump; empty where there is none."""
     if not report.modules:
         return ""
     total = units.plural(len(report.modules), "module")
-    counted = Counter(_PART.get(one.role, "helper") for one in report.modules)
+    counted = Counter(_PART.get(module.role, "helper") for module in report.modules)
     parts = [units.plural(counted[name], *_PARTS[name]) for name in _PARTS if counted[name]]
     sentence = f"{total}: {', '.join([*_programs(report), *parts])}"
     first = next(iter(report.eager_functions), None)
@@ -70,15 +72,15 @@ def many(report: ReportView) -> str:
     return f"{sentence}; wrapping `{first.name}` in jit would remove {len(first.modules)}."
 
 
-def _programs(report: ReportView) -> list[str]:
+def _programs(report: ReportRecord) -> list[str]:
     """Count the main programs: one that was compiled again, or in several parts, is one program."""
-    mains = [one.key for one in report.modules if one.role == "main"]
+    mains = [module.key for module in report.modules if module.role == "main"]
     if not mains:
         return []
-    groups = [one.modules for one in report.retrace_groups]
-    groups += [one.modules for one in report.rank_groups]
-    again = [(one[0], other) for one in groups for other in one[1:]]
-    proven = [(one.source, one.target) for one in report.links if one.grade == "exact"]
+    groups = [group.modules for group in report.retrace_groups]
+    groups += [group.modules for group in report.rank_groups]
+    again = [(group[0], other) for group in groups for other in group[1:]]
+    proven = [(link.source, link.target) for link in report.links if link.grade == "exact"]
     times, programs = _united(mains, again), _united(mains, again + proven)
     parts = f" in {times} parts" if programs < times else ""
     repeated = f" (compiled {len(mains)} times)" if times < len(mains) else ""
@@ -88,19 +90,19 @@ def _programs(report: ReportView) -> list[str]:
 def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
     """Count the keys, with those that belong together as one."""
     head = {key: key for key in keys}
-    for one, other in same:
-        if one in head and other in head:
-            kept, gone = head[one], head[other]
+    for text, other in same:
+        if text in head and other in head:
+            kept, gone = head[text], head[other]
             head = {key: kept if first == gone else first for key, first in head.items()}
     return len(set(head.values()))
 
 
-def wrapping(one: EagerFunction) -> str:
+def wrapping(function: EagerFunction) -> str:
     """Say what wrapping a function in jit would bring."""
     return (
-        f"`{one.name}` ran its operations one by one, and "
-        f"{units.plural(len(one.modules), 'module')} came of it; inside jit they would be part of "
-        "one. This is a guess from the stacks that the operations carry."
+        f"`{function.name}` ran its operations one by one, and "
+        f"{units.plural(len(function.modules), 'module')} came of it; inside jit they would be "
+        "part of one. This is a guess from the stacks that the operations carry."
     )
 
 
@@ -120,7 +122,7 @@ _PART = {
 }
 
 
-def journey(module: ModuleView) -> str:
+def journey(module: ModuleRecord) -> str:
     """Say what compilation did to a module, in figures."""
     known = [stage for stage in module.stages if stage.instructions is not None]
     if not known:
@@ -135,11 +137,11 @@ def journey(module: ModuleView) -> str:
     came = f"It came in with {first}" if begins else f"The first of its snapshots has {first}"
     left = f" and was left with {last}" if ends else f"; its last snapshot has {last}"
     missing = _missing(module, begins=begins, ends=ends)
-    told = f"{came}{left}. {_steps(module, len(known))} {missing}".rstrip()
-    return f"{told} {_FOLDED}" if _all_end(module, (".dot", *_DRAWN)) else told
+    text = f"{came}{left}. {_steps(module, len(known))} {missing}".rstrip()
+    return f"{text} {_FOLDED}" if _all_end(module, (".dot", *_DRAWN)) else text
 
 
-def _unread(module: ModuleView) -> str:
+def _unread(module: ModuleRecord) -> str:
     """Say why nothing is known of a module's contents."""
     if not module.stages:
         return "The dump holds no HLO of it, so what it does is not known here."
@@ -149,7 +151,7 @@ def _unread(module: ModuleView) -> str:
     return "None of its snapshots could be read."
 
 
-def _all_end(module: ModuleView, endings: tuple[str, ...]) -> bool:
+def _all_end(module: ModuleRecord, endings: tuple[str, ...]) -> bool:
     """Say whether all files of a module's snapshots end in one of these ways."""
     paths = [path for stage in module.stages for path in stage.files]
     return bool(paths) and all(path.endswith(endings) for path in paths)
@@ -159,16 +161,16 @@ _DRAWN = (".html", ".url")
 _FOLDED = "Instructions are counted in drawings, which leave out constants and what XLA folds away."
 
 
-def is_whole(module: ModuleView) -> bool:
+def is_whole(module: ModuleRecord) -> bool:
     """Say whether a snapshot shows the module after all passes."""
     return _has(module, "after optimizations")
 
 
-def _has(module: ModuleView, label: str) -> bool:
-    return any(one.label == label and one.instructions is not None for one in module.stages)
+def _has(module: ModuleRecord, label: str) -> bool:
+    return any(stage.label == label and stage.instructions is not None for stage in module.stages)
 
 
-def _steps(module: ModuleView, snapshots: int) -> str:
+def _steps(module: ModuleRecord, snapshots: int) -> str:
     if module.steps == 1:
         did = "changed something" if module.changed_steps else "changed nothing"
         return f"The one step between its two snapshots {did}."
@@ -178,12 +180,12 @@ def _steps(module: ModuleView, snapshots: int) -> str:
     return f"Of the {steps} steps between {units.count(snapshots)} snapshots, {did}."
 
 
-def _missing(module: ModuleView, *, begins: bool, ends: bool) -> str:
+def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
     """Say which end of the compilation no snapshot shows, and what that may mean."""
     if begins and ends:
         return ""
     when = "after" if begins else "before" if ends else "before or after"
-    told = f"No snapshot that was read shows it {when} all passes."
+    text = f"No snapshot that was read shows it {when} all passes."
     if ends or module.backend == "ipu":
-        return told
-    return f"{told} The compilation may have failed or been stopped."
+        return text
+    return f"{text} The compilation may have failed or been stopped."

@@ -10,22 +10,26 @@ from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helpers import Role
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.ranking import MainGuess, Ranked
+from xlareport.analysis.modules.ranks import RankGroup
+from xlareport.analysis.modules.retraces import RetraceGroup
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
-from xlareport.records import relations, sentences
+from xlareport.records import sentences
 from xlareport.records.cost import cost_record
 from xlareport.records.findings import finding_records
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
-    DumpView,
-    FileView,
-    GeneratorView,
-    MainView,
-    ModuleView,
-    ProblemView,
-    ReportView,
-    RunnerUpView,
-    StageView,
+    CandidateRecord,
+    DumpRecord,
+    FileRecord,
+    GeneratorRecord,
+    MainProgramRecord,
+    ModuleRecord,
+    ProblemRecord,
+    RankGroupRecord,
+    RecompilationRecord,
+    ReportRecord,
+    SnapshotRecord,
 )
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
@@ -37,51 +41,51 @@ _DECIDED = 0.99
 """Confidence where only one module contains the user's marker."""
 
 
-def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportView:
+def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportRecord:
     """Build the records of a report; a marker in only one module decides the main program.
 
     A part that fails is listed as a problem and left at its default.
     """
-    found = relate_modules(dump)
+    relations = relate_modules(dump)
     faults = Faults(dump.name)
-    modules = tuple(_module_records(dump, found, faults))
-    main = faults.attempt("The main program", lambda: _main(found, marker, modules), None)
-    return ReportView(
+    modules = tuple(_module_records(dump, relations, faults))
+    main = faults.attempt("The main program", lambda: _main(relations, marker, modules), None)
+    return ReportRecord(
         schema=_SCHEMA,
-        generator=GeneratorView("xlareport", __version__),
+        generator=GeneratorRecord("xlareport", __version__),
         dump=_dump(dump),
         main=main,
         modules=modules,
         files=_files(dump),
-        problems=_problem_views(_problems(dump, (*found.problems, *faults.problems))),
-        links=found.links,
-        retrace_groups=relations.retrace_views(found.recompilations),
-        eager_functions=found.eager_functions,
-        rank_groups=relations.rank_views(found.rank_groups),
-        processes=found.process_count,
+        problems=_problem_views(_problems(dump, (*relations.problems, *faults.problems))),
+        links=relations.links,
+        retrace_groups=_recompilations(relations.recompilations),
+        eager_functions=relations.eager_functions,
+        rank_groups=_rank_groups(relations.rank_groups),
+        processes=relations.process_count,
     )
 
 
 def _module_records(
-    dump: AnalyzedDump, found: DumpRelations, faults: Faults
-) -> Iterator[ModuleView]:
-    places = {ranked.summary.files.key: place for place, ranked in enumerate(found.ranking, 1)}
-    groups = relations.group_places(found.recompilations)
-    for module, role in zip(dump.modules, found.roles, strict=True):
+    dump: AnalyzedDump, relations: DumpRelations, faults: Faults
+) -> Iterator[ModuleRecord]:
+    places = {ranked.summary.files.key: place for place, ranked in enumerate(relations.ranking, 1)}
+    groups = _group_places(relations.recompilations)
+    for module, role in zip(dump.modules, relations.roles, strict=True):
         key = module.summary.files.key
         record = replace(
             _module(module.summary, role),
             rank=places[key],
             retrace_group=groups.get(key),
-            process=found.processes[key],
+            process=relations.processes[key],
             same_as=module.same_as.key if module.same_as else None,
         )
-        yield _with_parts(record, module, found, faults)
+        yield _with_parts(record, module, relations, faults)
 
 
 def _with_parts(
-    record: ModuleView, module: ModuleAnalysis, found: DumpRelations, faults: Faults
-) -> ModuleView:
+    record: ModuleRecord, module: ModuleAnalysis, relations: DumpRelations, faults: Faults
+) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
     cost, clock, backend = module.expense, module.clock, record.backend
     attempt, of = faults.attempt, f"of {record.key}"
@@ -90,13 +94,15 @@ def _with_parts(
         expense=attempt(f"The cost {of}", lambda: cost_record(cost, backend), None),
         measured=attempt(f"The measured time {of}", lambda: profile_record(clock), None),
         findings=attempt(
-            f"The findings {of}", lambda: finding_records(record, cost, found.recompilations), ()
+            f"The findings {of}",
+            lambda: finding_records(record, cost, relations.recompilations),
+            (),
         ),
         code=module.code.links if module.code else (),
     )
 
 
-def with_passes(record: ModuleView, module: ModuleAnalysis) -> ModuleView:
+def with_passes(record: ModuleRecord, module: ModuleAnalysis) -> ModuleRecord:
     """Return the record with the figures of each snapshot, and with the times of passes."""
     overview = module.glance
     if overview is None:
@@ -105,7 +111,9 @@ def with_passes(record: ModuleView, module: ModuleAnalysis) -> ModuleView:
     return replace(record, stages=stages, passes=overview.passes, passes_microseconds=overview.span)
 
 
-def _with_figures(stages: Iterable[StageView], growth: Iterable[Growth]) -> Iterator[StageView]:
+def _with_figures(
+    stages: Iterable[SnapshotRecord], growth: Iterable[Growth]
+) -> Iterator[SnapshotRecord]:
     """Give each snapshot that could be read its figures; the others keep theirs."""
     following = iter(growth)
     for stage in stages:
@@ -122,45 +130,45 @@ def _with_figures(stages: Iterable[StageView], growth: Iterable[Growth]) -> Iter
         )
 
 
-def with_problems(report: ReportView, problems: Iterable[Problem]) -> ReportView:
+def with_problems(report: ReportRecord, problems: Iterable[Problem]) -> ReportRecord:
     """Return the report with what else went wrong since, at the end of its list."""
     return replace(report, problems=(*report.problems, *_problem_views(problems)))
 
 
-def _problem_views(problems: Iterable[Problem]) -> tuple[ProblemView, ...]:
-    return tuple(ProblemView(one.path, one.line, one.message) for one in problems)
+def _problem_views(problems: Iterable[Problem]) -> tuple[ProblemRecord, ...]:
+    return tuple(ProblemRecord(problem.path, problem.line, problem.message) for problem in problems)
 
 
-def _dump(dump: AnalyzedDump) -> DumpView:
+def _dump(dump: AnalyzedDump) -> DumpRecord:
     origins = [summary.origin for summary in dump.summaries]
     artifacts = dump.artifacts
-    return DumpView(
+    return DumpRecord(
         path=dump.name,
         files=len(artifacts),
-        bytes=sum(one.entry.size for one in artifacts),
-        backends=tuple(sorted({one.backend for one in origins if one.backend})),
-        frontends=tuple(sorted({one.frontend for one in origins if one.frontend})),
+        bytes=sum(artifact.entry.size for artifact in artifacts),
+        backends=tuple(sorted({origin.backend for origin in origins if origin.backend})),
+        frontends=tuple(sorted({origin.frontend for origin in origins if origin.frontend})),
     )
 
 
 def _main(
-    found: DumpRelations, marker: str | None, modules: Sequence[ModuleView]
-) -> MainView | None:
-    guess = found.guess
+    relations: DumpRelations, marker: str | None, modules: Sequence[ModuleRecord]
+) -> MainProgramRecord | None:
+    guess = relations.guess
     if guess is None:
         return None
     best = guess.best
-    decided = len(found.marked) == 1
-    return MainView(
+    decided = len(relations.marked) == 1
+    return MainProgramRecord(
         module=best.summary.files.key,
         name=best.summary.display_name,
         confidence=_DECIDED if decided else guess.confidence,
-        reasons=tuple(_reasons(guess, found.marked, marker)),
+        reasons=tuple(_reasons(guess, relations.marked, marker)),
         runners_up=() if decided else tuple(map(_runner_up, guess.runners_up)),
         programs=tuple(
-            RunnerUpView(one.key, one.name)
-            for one in sorted(modules, key=lambda one: one.rank)
-            if one.role == "main"
+            CandidateRecord(module.key, module.name)
+            for module in sorted(modules, key=lambda module: module.rank)
+            if module.role == "main"
         ),
         tie=guess.tie and not decided,
         sureness="marker" if decided else guess.sureness,
@@ -180,7 +188,7 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
     if guess.alone:
         yield "it is the only module whose instructions could be read"
         return
-    yield from (_reason(one) for one in best.evidence if round(one.points))
+    yield from (_reason(evidence) for evidence in best.evidence if round(evidence.points))
     if best.summary.final.instructions is None:
         yield "no module could be read, so nothing but names speaks for one"
     if guess.by_rounds is not None:
@@ -189,46 +197,47 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
         yield f"{other} would come first if loops of unknown length ran {often} often than assumed"
 
 
-def _reason(one: Evidence) -> str:
-    return f"{one.words} ({one.points:.0f} of {units.plural(round(one.weight), 'point')})"
+def _reason(evidence: Evidence) -> str:
+    most = units.plural(round(evidence.weight), "point")
+    return f"{evidence.words} ({evidence.points:.0f} of {most})"
 
 
-def _runner_up(one: Ranked) -> RunnerUpView:
-    return RunnerUpView(one.summary.files.key, one.summary.display_name)
+def _runner_up(ranked: Ranked) -> CandidateRecord:
+    return CandidateRecord(ranked.summary.files.key, ranked.summary.display_name)
 
 
-def _module(one: ModuleSummary, role: Role) -> ModuleView:
-    return ModuleView(
-        key=one.files.key,
-        slug=one.files.slug,
-        id=one.files.id,
-        name=one.display_name,
-        timestamp=one.files.timestamp,
+def _module(summary: ModuleSummary, role: Role) -> ModuleRecord:
+    return ModuleRecord(
+        key=summary.files.key,
+        slug=summary.files.slug,
+        id=summary.files.id,
+        name=summary.display_name,
+        timestamp=summary.files.timestamp,
         role=role.name,
         role_reason=role.reason,
         rank=0,
-        backend=one.origin.backend,
-        backend_reason=one.origin.backend_reason,
-        frontend=one.origin.frontend,
-        stages=tuple(_stage(stage) for stage in one.stages),
-        final=one.final,
-        files=tuple(artifact.path for artifact in one.files.artifacts),
-        runs=one.runs.count if one.runs else None,
-        run_microseconds=one.runs.microseconds if one.runs else None,
+        backend=summary.origin.backend,
+        backend_reason=summary.origin.backend_reason,
+        frontend=summary.origin.frontend,
+        stages=tuple(_stage(stage) for stage in summary.stages),
+        final=summary.final,
+        files=tuple(artifact.path for artifact in summary.files.artifacts),
+        runs=summary.runs.count if summary.runs else None,
+        run_microseconds=summary.runs.microseconds if summary.runs else None,
     )
 
 
-def _stage(one: SnapshotSummary) -> StageView:
-    stage, step = one.stage, one.step
-    return StageView(
+def _stage(snapshot: SnapshotSummary) -> SnapshotRecord:
+    stage, step = snapshot.stage, snapshot.step
+    return SnapshotRecord(
         sequence=stage.sequence,
         pipeline=stage.pipeline,
         after=stage.after,
         before=stage.before,
         label=stage.label,
         changed=step.changed if step else None,
-        instructions=one.instructions,
-        computations=one.computations,
+        instructions=snapshot.instructions,
+        computations=snapshot.computations,
         added=step.added if step else None,
         removed=step.removed if step else None,
         modified=step.modified if step else None,
@@ -237,17 +246,60 @@ def _stage(one: SnapshotSummary) -> StageView:
     )
 
 
-def _files(dump: AnalyzedDump) -> tuple[FileView, ...]:
+def _files(dump: AnalyzedDump) -> tuple[FileRecord, ...]:
     owner = {
         artifact.path: module.key
         for module in dump.grouped.modules
         for artifact in module.artifacts
     }
-    return tuple(FileView(one.path, one.name.kind, owner.get(one.path)) for one in dump.artifacts)
+    return tuple(
+        FileRecord(artifact.path, artifact.name.kind, owner.get(artifact.path))
+        for artifact in dump.artifacts
+    )
 
 
 def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> Sequence[Problem]:
-    found = [*dump.problems, *dump.grouped.problems, *more]
+    problems = [*dump.problems, *dump.grouped.problems, *more]
     for summary in dump.summaries:
-        found += summary.problems
-    return sorted(set(found), key=lambda one: (one.path, one.line or 0, one.message))
+        problems += summary.problems
+    return sorted(
+        set(problems), key=lambda problem: (problem.path, problem.line or 0, problem.message)
+    )
+
+
+def _recompilations(retrace_groups: Iterable[RetraceGroup]) -> tuple[RecompilationRecord, ...]:
+    """Return retraced functions as records."""
+    return tuple(
+        RecompilationRecord(
+            name=group.name,
+            modules=_keys(group.members),
+            differences=group.differences,
+            reason=group.reason,
+            changed_steps=group.changed_steps,
+        )
+        for group in retrace_groups
+    )
+
+
+def _rank_groups(rank_groups: Iterable[RankGroup]) -> tuple[RankGroupRecord, ...]:
+    """Return programs of several processes as records."""
+    return tuple(
+        RankGroupRecord(
+            group.name,
+            _keys(group.members),
+            group.differences,
+            group.collectives,
+        )
+        for group in rank_groups
+    )
+
+
+def _group_places(groups: Sequence[RetraceGroup]) -> dict[str, int]:
+    """Return the place of each module's retrace group by the module's key."""
+    return {
+        member.files.key: place for place, group in enumerate(groups) for member in group.members
+    }
+
+
+def _keys(members: Iterable[ModuleSummary]) -> tuple[str, ...]:
+    return tuple(member.files.key for member in members)

@@ -19,7 +19,7 @@ _MOST_COLLECTIVES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class HeavyView:
+class HeavyInstructionRecord:
     """One of the heaviest instructions, over all its runs."""
 
     computation: str
@@ -38,7 +38,7 @@ class HeavyView:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopView:
+class LoopRecord:
     """One loop."""
 
     computation: str
@@ -50,7 +50,7 @@ class LoopView:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectiveView:
+class CollectiveRecord:
     """One collective, per device and run."""
 
     computation: str
@@ -70,7 +70,7 @@ class CollectiveView:
 
 
 @dataclass(frozen=True, slots=True)
-class SpaceView:
+class MemorySpaceRecord:
     """One memory space."""
 
     number: int
@@ -82,7 +82,7 @@ class SpaceView:
 
 
 @dataclass(frozen=True, slots=True)
-class LivingView:
+class LiveValueRecord:
     """A value in memory."""
 
     value: str
@@ -97,7 +97,7 @@ class LivingView:
 
 
 @dataclass(frozen=True, slots=True)
-class PartView:
+class PeakPartRecord:
     """A part of the peak that belongs to one scope or line."""
 
     name: str
@@ -105,27 +105,27 @@ class PartView:
 
 
 @dataclass(frozen=True, slots=True)
-class SavingView:
+class SavingRecord:
     """What would have to shrink to save a fifth of the peak."""
 
     wanted_bytes: int
     reached_bytes: int
-    values: tuple[LivingView, ...]
+    values: tuple[LiveValueRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryView:
+class MemoryRecord:
     """The memory of a module; the three figures themselves stand in `final`."""
 
-    spaces: tuple[SpaceView, ...]
+    spaces: tuple[MemorySpaceRecord, ...]
     estimated_peak_bytes: int | None
     """Guessed from the schedule, where the dump has no file on memory."""
     peak_position: int | None
     peak_instruction: str
-    at_peak: tuple[LivingView, ...]
-    peak_by_scope: tuple[PartView, ...]
-    peak_by_line: tuple[PartView, ...]
-    saving: SavingView | None
+    at_peak: tuple[LiveValueRecord, ...]
+    peak_by_scope: tuple[PeakPartRecord, ...]
+    peak_by_line: tuple[PeakPartRecord, ...]
+    saving: SavingRecord | None
     lost_bytes: int | None
     """In shared allocations at their fullest, at most; None where it cannot be told."""
     donated: tuple[int, ...]
@@ -135,7 +135,7 @@ class MemoryView:
 
 
 @dataclass(frozen=True, slots=True)
-class LineCostView:
+class SourceLineRecord:
     """One line of the user's program."""
 
     file: str
@@ -150,7 +150,7 @@ class LineCostView:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpenseView:
+class CostRecord:
     """What a module costs."""
 
     device: str
@@ -165,32 +165,34 @@ class ExpenseView:
     at_least: bool
     """Whether something could not be counted, so that the figures are at least so much."""
     unknown_loops: int
-    heaviest: tuple[HeavyView, ...]
-    loops: tuple[LoopView, ...]
-    collectives: tuple[CollectiveView, ...]
-    memory: MemoryView
-    lines: tuple[LineCostView, ...]
+    heaviest: tuple[HeavyInstructionRecord, ...]
+    loops: tuple[LoopRecord, ...]
+    collectives: tuple[CollectiveRecord, ...]
+    memory: MemoryRecord
+    lines: tuple[SourceLineRecord, ...]
 
 
-def cost_record(found: CostReport | None, backend: str | None) -> ExpenseView | None:
+def cost_record(cost_report: CostReport | None, backend: str | None) -> CostRecord | None:
     """Return the record of what a module costs, the largest of each list; None where unknown."""
-    if found is None:
+    if cost_report is None:
         return None
-    totals = found.totals
-    return ExpenseView(
-        device=found.device.name,
-        device_grade=found.device_grade,
+    totals = cost_report.totals
+    return CostRecord(
+        device=cost_report.device.name,
+        device_grade=cost_report.device_grade,
         devices=totals.devices,
-        seconds=found.seconds,
+        seconds=cost_report.seconds,
         flops_of_all_devices=_times(totals.flops, totals.devices),
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.is_partial,
-        unknown_loops=sum(one.rounds.count is None for one in found.loops),
-        heaviest=tuple(_heavy(one) for one in found.heaviest[:_MOST]),
-        loops=tuple(_loop(one) for one in found.loops),
-        collectives=tuple(_collective(one) for one in found.collectives[:_MOST_COLLECTIVES]),
-        memory=_memory(found.memory, backend),
-        lines=tuple(_line(one) for one in found.source.lines[:_MOST]),
+        unknown_loops=sum(loop.rounds.count is None for loop in cost_report.loops),
+        heaviest=tuple(_heavy(heavy_row) for heavy_row in cost_report.heaviest[:_MOST]),
+        loops=tuple(_loop(loop) for loop in cost_report.loops),
+        collectives=tuple(
+            _collective(collective) for collective in cost_report.collectives[:_MOST_COLLECTIVES]
+        ),
+        memory=_memory(cost_report.memory, backend),
+        lines=tuple(_line(line) for line in cost_report.source.lines[:_MOST]),
     )
 
 
@@ -198,9 +200,9 @@ def _times(figure: int | None, times: int) -> int | None:
     return None if figure is None else figure * times
 
 
-def _heavy(row: HeavyRow) -> HeavyView:
+def _heavy(row: HeavyRow) -> HeavyInstructionRecord:
     cost = row.heavy.cost
-    return HeavyView(
+    return HeavyInstructionRecord(
         computation=row.heavy.computation,
         instruction=row.heavy.instruction,
         seconds=row.heavy.seconds,
@@ -214,88 +216,92 @@ def _heavy(row: HeavyRow) -> HeavyView:
     )
 
 
-def _loop(row: LoopRow) -> LoopView:
+def _loop(row: LoopRow) -> LoopRecord:
     rounds = row.rounds
-    return LoopView(row.computation, row.instruction, rounds.count, rounds.grade, rounds.reason)
+    return LoopRecord(row.computation, row.instruction, rounds.count, rounds.grade, rounds.reason)
 
 
-def _collective(row: CollectiveRow) -> CollectiveView:
-    one = row.one
-    return CollectiveView(
-        computation=one.computation,
-        instruction=one.instruction,
-        kind=one.kind,
-        data_bytes=one.data_bytes,
-        wire_bytes=one.wire_bytes,
-        executions=one.executions,
-        group_size=one.group_size,
+def _collective(row: CollectiveRow) -> CollectiveRecord:
+    collective = row.one
+    return CollectiveRecord(
+        computation=collective.computation,
+        instruction=collective.instruction,
+        kind=collective.kind,
+        data_bytes=collective.data_bytes,
+        wire_bytes=collective.wire_bytes,
+        executions=collective.executions,
+        group_size=collective.group_size,
         groups=groups_words(row),
-        overlaps=one.overlaps[:_MOST] if one.overlaps is not None else None,
-        by_partitioner=one.is_spmd_generated,
+        overlaps=collective.overlaps[:_MOST] if collective.overlaps is not None else None,
+        by_partitioner=collective.is_spmd_generated,
         sharding=sharding_words(row),
     )
 
 
-def _memory(found: MemoryReport, backend: str | None) -> MemoryView:
-    return MemoryView(
+def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
+    return MemoryRecord(
         spaces=tuple(
-            SpaceView(
-                number=one.color,
-                name=space_words(backend, one.color),
-                allocated_bytes=one.allocated_bytes,
-                temp_bytes=one.temp_bytes,
-                reported_bytes=found.reported.get(one.color),
+            MemorySpaceRecord(
+                number=space.color,
+                name=space_words(backend, space.color),
+                allocated_bytes=space.allocated_bytes,
+                temp_bytes=space.temp_bytes,
+                reported_bytes=memory.reported.get(space.color),
             )
-            for one in found.figures.spaces
+            for space in memory.figures.spaces
         ),
-        estimated_peak_bytes=found.estimate.bytes if found.estimate else None,
-        peak_position=found.peak_position,
-        peak_instruction=found.peak_instruction,
-        at_peak=_living(found.at_peak),
-        peak_by_scope=_parts(found.peak_scopes),
-        peak_by_line=_parts(found.peak_lines),
-        saving=_saving(found),
-        lost_bytes=sum(one.lost for one in found.fills) if found.fills else None,
-        donated=tuple(one.parameter for one in found.donations if one.donated),
-        could_be_donated=tuple(one.parameter for one in found.donations if not one.donated),
-        rematerialised=tuple(one.instruction for one in found.rematerialised[:_MOST]),
+        estimated_peak_bytes=memory.estimate.bytes if memory.estimate else None,
+        peak_position=memory.peak_position,
+        peak_instruction=memory.peak_instruction,
+        at_peak=_living(memory.at_peak),
+        peak_by_scope=_parts(memory.peak_scopes),
+        peak_by_line=_parts(memory.peak_lines),
+        saving=_saving(memory),
+        lost_bytes=sum(fill.lost for fill in memory.fills) if memory.fills else None,
+        donated=tuple(donation.parameter for donation in memory.donations if donation.donated),
+        could_be_donated=tuple(
+            donation.parameter for donation in memory.donations if not donation.donated
+        ),
+        rematerialised=tuple(
+            rematerialised.instruction for rematerialised in memory.rematerialised[:_MOST]
+        ),
     )
 
 
-def _saving(found: MemoryReport) -> SavingView | None:
-    if found.saving is None:
+def _saving(memory: MemoryReport) -> SavingRecord | None:
+    if memory.saving is None:
         return None
-    return SavingView(found.saving.wanted, found.saving.reached, _living(found.saving_values))
+    return SavingRecord(memory.saving.wanted, memory.saving.reached, _living(memory.saving_values))
 
 
-def _living(rows: Sequence[ValueRow]) -> tuple[LivingView, ...]:
+def _living(rows: Sequence[ValueRow]) -> tuple[LiveValueRecord, ...]:
     return tuple(
-        LivingView(
-            value=value_name(one),
-            bytes=one.size,
-            first=one.life.start if one.life else None,
-            last=one.life.end if one.life else None,
-            why=why(one.life),
-            scope=one.scope,
-            source=one.source,
+        LiveValueRecord(
+            value=value_name(row),
+            bytes=row.size,
+            first=row.life.start if row.life else None,
+            last=row.life.end if row.life else None,
+            why=why(row.life),
+            scope=row.scope,
+            source=row.source,
         )
-        for one in rows[:_MOST]
+        for row in rows[:_MOST]
     )
 
 
-def _parts(found: Sequence[Share]) -> tuple[PartView, ...]:
-    return tuple(PartView(one.name, one.size) for one in found[:_MOST])
+def _parts(shares: Sequence[Share]) -> tuple[PeakPartRecord, ...]:
+    return tuple(PeakPartRecord(share.name, share.size) for share in shares[:_MOST])
 
 
-def _line(one: SourceLine) -> LineCostView:
-    return LineCostView(
-        file=one.place.file,
-        line=one.place.line,
-        function=one.place.function,
-        seconds=one.cost.seconds,
-        flops=one.cost.flops,
-        bytes_accessed=one.cost.bytes_accessed,
-        peak_bytes=one.peak_bytes,
-        instructions=one.cost.instructions,
-        became=tuple(each.instruction for each in one.became[:_MOST]),
+def _line(source_line: SourceLine) -> SourceLineRecord:
+    return SourceLineRecord(
+        file=source_line.place.file,
+        line=source_line.place.line,
+        function=source_line.place.function,
+        seconds=source_line.cost.seconds,
+        flops=source_line.cost.flops,
+        bytes_accessed=source_line.cost.bytes_accessed,
+        peak_bytes=source_line.peak_bytes,
+        instructions=source_line.cost.instructions,
+        became=tuple(each.instruction for each in source_line.became[:_MOST]),
     )

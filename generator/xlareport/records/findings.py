@@ -6,7 +6,7 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.modules.retraces import RetraceGroup
-from xlareport.records.report import FindingRecord, ModuleView
+from xlareport.records.report import FindingRecord, ModuleRecord
 
 RECOMPILATIONS = "recompilations"
 """The rule whose places are modules, by their keys."""
@@ -19,7 +19,7 @@ _PIECES = frozenset({"copied-out autotuning piece", "part of another compilation
 
 
 def finding_records(
-    record: ModuleView, cost: CostReport | None, recompilations: Sequence[RetraceGroup]
+    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RetraceGroup]
 ) -> tuple[FindingRecord, ...]:
     """Return the findings of a module; what was cut out of another one has none of its own."""
     if cost is None or record.role in _PIECES:

@@ -10,7 +10,7 @@ _MOST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredOpView:
+class MeasuredInstructionRecord:
     """One of the slowest instructions."""
 
     computation: str
@@ -29,7 +29,7 @@ class MeasuredOpView:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredView:
+class ProfileRecord:
     """What a profiler saw of a module."""
 
     runs: int | None
@@ -45,28 +45,28 @@ class MeasuredView:
     """Keys of other modules of the name that it may have been as well."""
     others: tuple[str, ...]
     """Keys of others of the name that have some of the instructions: they may have run too."""
-    slowest: tuple[MeasuredOpView, ...]
+    slowest: tuple[MeasuredInstructionRecord, ...]
 
 
-def profile_record(found: Measured | None) -> MeasuredView | None:
+def profile_record(measured: Measured | None) -> ProfileRecord | None:
     """Return the record of what a profiler saw, with the slowest instructions."""
-    if found is None:
+    if measured is None:
         return None
-    return MeasuredView(
-        runs=found.told_apart,
-        length=found.length / _MICROSECOND,
-        busy=None if found.busy is None else found.busy / _MICROSECOND,
-        events=found.events,
-        joined=found.joined,
-        twins=found.twins,
-        others=found.others,
-        slowest=tuple(_op(row, found) for row in found.rows[:_MOST]),
+    return ProfileRecord(
+        runs=measured.told_apart,
+        length=measured.length / _MICROSECOND,
+        busy=None if measured.busy is None else measured.busy / _MICROSECOND,
+        events=measured.events,
+        joined=measured.joined,
+        twins=measured.twins,
+        others=measured.others,
+        slowest=tuple(_op(row, measured) for row in measured.rows[:_MOST]),
     )
 
 
-def _op(row: MeasuredRow, found: Measured) -> MeasuredOpView:
+def _op(row: MeasuredRow, measured: Measured) -> MeasuredInstructionRecord:
     time = row.time
-    return MeasuredOpView(
+    return MeasuredInstructionRecord(
         computation=row.computation,
         instruction=time.name,
         count=time.count,
@@ -74,10 +74,10 @@ def _op(row: MeasuredRow, found: Measured) -> MeasuredOpView:
         own=time.own / _MICROSECOND,
         mean=time.mean / _MICROSECOND,
         spread=time.spread / _MICROSECOND,
-        share=_share(time.own, found),
+        share=_share(time.own, measured),
         least=None if row.least is None else row.least * 1e6,
     )
 
 
-def _share(own: int, found: Measured) -> float:
-    return own / found.length if found.length else 0.0
+def _share(own: int, measured: Measured) -> float:
+    return own / measured.length if measured.length else 0.0

@@ -12,12 +12,12 @@ from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.retraces import Difference
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
-from xlareport.records.cost import ExpenseView
-from xlareport.records.profile import MeasuredView
+from xlareport.records.cost import CostRecord
+from xlareport.records.profile import ProfileRecord
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorView:
+class GeneratorRecord:
     """What wrote the report."""
 
     name: str
@@ -25,7 +25,7 @@ class GeneratorView:
 
 
 @dataclass(frozen=True, slots=True)
-class DumpView:
+class DumpRecord:
     """What was read."""
 
     path: str
@@ -36,7 +36,7 @@ class DumpView:
 
 
 @dataclass(frozen=True, slots=True)
-class RunnerUpView:
+class CandidateRecord:
     """A module that could be the main program as well."""
 
     module: str
@@ -44,15 +44,15 @@ class RunnerUpView:
 
 
 @dataclass(frozen=True, slots=True)
-class MainView:
+class MainProgramRecord:
     """The main-program guess."""
 
     module: str
     name: str
     confidence: float
     reasons: tuple[str, ...]
-    runners_up: tuple[RunnerUpView, ...]
-    programs: tuple[RunnerUpView, ...] = ()
+    runners_up: tuple[CandidateRecord, ...]
+    programs: tuple[CandidateRecord, ...] = ()
     """All modules that play the main role, this one first."""
     tie: bool = False
     sureness: str = ""
@@ -62,7 +62,7 @@ class MainView:
 
 
 @dataclass(frozen=True, slots=True)
-class StageView:
+class SnapshotRecord:
     """One snapshot of a module and what the step that led to it changed."""
 
     sequence: int | None
@@ -102,7 +102,7 @@ class FindingRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ModuleView:
+class ModuleRecord:
     """One module."""
 
     key: str
@@ -115,7 +115,7 @@ class ModuleView:
     rank: int
     backend: str | None
     frontend: str | None
-    stages: tuple[StageView, ...]
+    stages: tuple[SnapshotRecord, ...]
     final: ModuleFigures
     files: tuple[str, ...]
     retrace_group: int | None = None
@@ -132,9 +132,9 @@ class ModuleView:
     """How long that took in all."""
     process: int | None = None
     """Which of several processes compiled it, from 1; None where that cannot be told."""
-    expense: ExpenseView | None = None
+    expense: CostRecord | None = None
     """What it costs; None where no snapshot could be counted."""
-    measured: MeasuredView | None = None
+    measured: ProfileRecord | None = None
     """What a profiler saw; None where none saw the module run."""
     findings: tuple[FindingRecord, ...] = ()
     """What stands out, what weighs most first."""
@@ -154,7 +154,7 @@ class ModuleView:
 
 
 @dataclass(frozen=True, slots=True)
-class FileView:
+class FileRecord:
     """One file of the dump; `module` is the key of the module that it belongs to."""
 
     path: str
@@ -163,7 +163,7 @@ class FileView:
 
 
 @dataclass(frozen=True, slots=True)
-class RetraceGroupView:
+class RecompilationRecord:
     """One function that was compiled several times."""
 
     name: str
@@ -175,7 +175,7 @@ class RetraceGroupView:
 
 
 @dataclass(frozen=True, slots=True)
-class RankGroupView:
+class RankGroupRecord:
     """One program as several processes compiled it."""
 
     name: str
@@ -186,7 +186,7 @@ class RankGroupView:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemView:
+class ProblemRecord:
     """Something that could not be read."""
 
     path: str
@@ -195,19 +195,19 @@ class ProblemView:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportView:
+class ReportRecord:
     """Everything in `report.json`."""
 
     schema: int
-    generator: GeneratorView
-    dump: DumpView
-    main: MainView | None
-    modules: tuple[ModuleView, ...]
-    files: tuple[FileView, ...]
-    problems: tuple[ProblemView, ...]
+    generator: GeneratorRecord
+    dump: DumpRecord
+    main: MainProgramRecord | None
+    modules: tuple[ModuleRecord, ...]
+    files: tuple[FileRecord, ...]
+    problems: tuple[ProblemRecord, ...]
     links: tuple[ModuleLink, ...] = ()
-    retrace_groups: tuple[RetraceGroupView, ...] = ()
+    retrace_groups: tuple[RecompilationRecord, ...] = ()
     eager_functions: tuple[EagerFunction, ...] = ()
-    rank_groups: tuple[RankGroupView, ...] = ()
+    rank_groups: tuple[RankGroupRecord, ...] = ()
     processes: int | None = None
     """How many processes wrote the dump; None where that cannot be told."""

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from xlareport.records.report import ModuleView, ReportView, StageView
+from xlareport.records.report import ModuleRecord, ReportRecord, SnapshotRecord
 
 
-def report_json(report: ReportView) -> str:
+def report_json(report: ReportRecord) -> str:
     """Return the content of report.json."""
     return json.dumps(report_value(report), separators=(",", ":")) + "\n"
 
 
-def report_value(report: ReportView) -> dict[str, Any]:
+def report_value(report: ReportRecord) -> dict[str, Any]:
     """Return what report.json holds."""
     kinds = {file.path: file.kind for file in report.files}
     modules = [_module(module, kinds) for module in report.modules]
@@ -26,7 +26,7 @@ def report_value(report: ReportView) -> dict[str, Any]:
     return bare | {"modules": modules, "files": _files(others, kinds)}
 
 
-def _module(module: ModuleView, kinds: Mapping[str, str]) -> dict[str, Any]:
+def _module(module: ModuleRecord, kinds: Mapping[str, str]) -> dict[str, Any]:
     of_stages = {path for stage in module.stages for path in stage.files}
     others = [path for path in module.files if path not in of_stages]
     stages = [_stage(stage) for stage in module.stages]
@@ -38,7 +38,7 @@ def _files(paths: Sequence[str], kinds: Mapping[str, str]) -> list[dict[str, str
     return [{"path": path, "kind": kinds[path]} for path in paths]
 
 
-def _stage(stage: StageView) -> dict[str, Any]:
+def _stage(stage: SnapshotRecord) -> dict[str, Any]:
     value = asdict(stage) | {"files": _together(stage.files)}
     del value["label"]
     return value

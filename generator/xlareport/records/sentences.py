@@ -73,15 +73,16 @@ _SURENESS = {
 
 def groups_words(row: CollectiveRow) -> str:
     """Write out the first replica groups; how many there are where they are not listed."""
-    found = row.one.groups
-    if found is None:
+    device_groups = row.one.groups
+    if device_groups is None:
         return "" if row.one.kind == "collective-permute" else "all devices"
-    if found.groups is None:
-        return f"{found.count:,} groups of {found.size:,}"
+    if device_groups.groups is None:
+        return f"{device_groups.count:,} groups of {device_groups.size:,}"
     shown = [
-        f"{{{','.join(map(str, one[:_MEMBERS]))}{_more(one)}}}" for one in found.groups[:_GROUPS]
+        f"{{{','.join(map(str, group[:_MEMBERS]))}{_more(group)}}}"
+        for group in device_groups.groups[:_GROUPS]
     ]
-    more = f" and {found.count - _GROUPS:,} more" if found.count > _GROUPS else ""
+    more = f" and {device_groups.count - _GROUPS:,} more" if device_groups.count > _GROUPS else ""
     return " ".join(shown) + more
 
 
@@ -92,20 +93,24 @@ def _more(group: Sequence[int]) -> str:
 def sharding_words(row: CollectiveRow) -> str:
     """Say which shardings made a collective, with the grade; empty where the dump does not tell."""
     more = len(row.reshardings) - _NAMES
-    said = [_sharding_words(one) for one in row.reshardings[:_NAMES]]
-    return "; ".join([*said, f"{more:,} more"] if more > 0 else said)
+    result = [_sharding_words(resharding) for resharding in row.reshardings[:_NAMES]]
+    return "; ".join([*result, f"{more:,} more"] if more > 0 else result)
 
 
-def _sharding_words(found: Resharding) -> str:
-    said = [f"%{found.operand}"] if found.operand else []
-    if found.parameter is not None:
-        said.append(f"moves argument %{found.parameter.instruction} {found.parameter.sharding}")
-    if found.wanted_by is not None:
-        said.append(f"for %{found.wanted_by.instruction} {found.wanted_by.sharding}")
-    if found.operands:
-        given = ", ".join(f"%{one.instruction} {one.sharding}" for one in found.operands)
-        said.append(f"from {given}")
-    return f"{' '.join(said)} ({found.grade})"
+def _sharding_words(resharding: Resharding) -> str:
+    result = [f"%{resharding.operand}"] if resharding.operand else []
+    if resharding.parameter is not None:
+        result.append(
+            f"moves argument %{resharding.parameter.instruction} {resharding.parameter.sharding}"
+        )
+    if resharding.wanted_by is not None:
+        result.append(f"for %{resharding.wanted_by.instruction} {resharding.wanted_by.sharding}")
+    if resharding.operands:
+        given = ", ".join(
+            f"%{operand.instruction} {operand.sharding}" for operand in resharding.operands
+        )
+        result.append(f"from {given}")
+    return f"{' '.join(result)} ({resharding.grade})"
 
 
 def why(life: Lifetime | None) -> str:
@@ -122,6 +127,10 @@ def why(life: Lifetime | None) -> str:
     return f"used last by %{life.last_use}{operand}{of}"
 
 
-def value_name(one: ValueRow) -> str:
+def value_name(value_row: ValueRow) -> str:
     """Return the instruction, with the place in its tuple where it is a part of one."""
-    return f"{one.instruction}{{{','.join(map(str, one.index))}}}" if one.index else one.instruction
+    return (
+        f"{value_row.instruction}{{{','.join(map(str, value_row.index))}}}"
+        if value_row.index
+        else value_row.instruction
+    )

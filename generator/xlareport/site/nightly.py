@@ -8,12 +8,12 @@ from pathlib import Path
 from xlareport.analysis.trends import kept_slugs, labels
 from xlareport.dump.modules import GroupedDump
 from xlareport.pages.nightly.page import Nightly, tonight
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.site.folder import Folder
 from xlareport.site.nights import read_nights
 
 
-def nights_of(report: ReportView, history: Path, out: Path) -> Nightly:
+def nights_of(report: ReportRecord, history: Path, out: Path) -> Nightly:
     """Return all nights of a history with that of this report as the last."""
     site = Folder(out).site
     when = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

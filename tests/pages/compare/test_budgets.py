@@ -4,7 +4,7 @@ import pytest
 
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.views import ComparedView, CompareView, DivergenceView, QuantityView
-from xlareport.records.report import DumpView, GeneratorView
+from xlareport.records.report import DumpRecord, GeneratorRecord
 
 
 def compared(
@@ -38,8 +38,8 @@ def compared(
 
 
 def view(*modules: ComparedView) -> CompareView:
-    dump = DumpView("dump", 1, 1, (), ())
-    maker = GeneratorView("xlareport", "0")
+    dump = DumpRecord("dump", 1, 1, (), ())
+    maker = GeneratorRecord("xlareport", "0")
     return CompareView(
         1, maker, dump, dump, identical=False, causes=(), modules=modules, breaches=(), problems=()
     )

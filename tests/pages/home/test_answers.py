@@ -9,7 +9,7 @@ import pytest
 
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.dump.source import open_source
-from xlareport.pages.home.answers import Told, tell
+from xlareport.pages.home.answers import HomeSummary, summarize_home
 from xlareport.pages.home.page import home_page
 from xlareport.records.build import build_report
 from xlareport.report import BuildOptions, analyze, begin_reading
@@ -17,7 +17,7 @@ from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
 Unpack = Callable[[str], Path]
-Teller = Callable[[str], tuple[Told, dict[str, str]]]
+Teller = Callable[[str], tuple[HomeSummary, dict[str, str]]]
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +33,9 @@ def read(unpacked: Unpack) -> Callable[[str], AnalyzedDump]:
 
 @pytest.fixture(scope="module")
 def told(read: Callable[[str], AnalyzedDump]) -> Teller:
-    def tell_of(name: str) -> tuple[Told, dict[str, str]]:
+    def tell_of(name: str) -> tuple[HomeSummary, dict[str, str]]:
         analysed = read(name)
-        found = tell(build_report(analysed), analysed)
+        found = summarize_home(build_report(analysed), analysed)
         return found, {one.label: one.words.striptags() for one in found.answers}
 
     return tell_of
@@ -93,7 +93,7 @@ def test_one_module_has_no_others(told: Teller) -> None:
 def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
     empty = replace(build_report(analysed), main=None, modules=())
-    found = tell(empty, replace(analysed, modules=()))
+    found = summarize_home(empty, replace(analysed, modules=()))
 
     assert found.answers == ()
     assert found.lead.startswith("No module was found")

@@ -25,7 +25,7 @@ from xlareport.pages.memory.tables import why
 from xlareport.pages.module.cost_parts import expense_pages
 from xlareport.program import read_module
 from xlareport.records.cost import cost_record
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 
 Unpack = Callable[[str], Path]
 NOTHING = FindingsView(shown=(), more=0, all_address="")
@@ -33,7 +33,7 @@ NOTHING = FindingsView(shown=(), more=0, all_address="")
 
 def worked_out(
     dump: Path, name: str, backend: str, cost_options: CostOptions | None = None
-) -> tuple[ModuleView, CostReport]:
+) -> tuple[ModuleRecord, CostReport]:
     with open_source(dump) as source:
         names = classify([entry.path for entry in source.entries])
         found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
@@ -42,7 +42,7 @@ def worked_out(
     cost = final_cost(module)
     assert cost is not None
     made = expense(module, cost, backend, cost_options)
-    view = ModuleView(
+    view = ModuleRecord(
         key=files.key,
         slug=files.slug,
         id=files.id,

@@ -11,7 +11,7 @@ from xlareport.dump.source import open_source
 from xlareport.pages.program.page import ProgramPage, links_table, program_page
 from xlareport.pages.program.picture import program_picture
 from xlareport.records.build import build_report
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
@@ -20,19 +20,19 @@ Unpack = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def clusters(unpacked: Unpack) -> tuple[AnalyzedDump, ReportView]:
+def clusters(unpacked: Unpack) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked("tf-clusters")) as source, WorkerPool(1) as workers:
         analysed = analyze(begin_reading(source, BuildOptions(), workers, silent, pages=False))
     return analysed, build_report(analysed)
 
 
-def page_of(clusters: tuple[AnalyzedDump, ReportView]) -> ProgramPage:
+def page_of(clusters: tuple[AnalyzedDump, ReportRecord]) -> ProgramPage:
     analysed, report = clusters
     return program_page(report, analysed.graphs, analysed.reasons, program_picture(report))
 
 
 def test_a_link_that_the_graph_proves_is_exact_and_drawn(
-    clusters: tuple[AnalyzedDump, ReportView],
+    clusters: tuple[AnalyzedDump, ReportRecord],
 ) -> None:
     _, report = clusters
     (link,) = report.links
@@ -46,7 +46,7 @@ def test_a_link_that_the_graph_proves_is_exact_and_drawn(
 
 
 def test_the_page_says_what_is_inside_a_cluster_and_what_is_not(
-    clusters: tuple[AnalyzedDump, ReportView],
+    clusters: tuple[AnalyzedDump, ReportRecord],
 ) -> None:
     (graph,) = page_of(clusters).graphs
     assert [one.name for one in graph.clusters] == ["cluster_0", "cluster_1"]
@@ -56,13 +56,13 @@ def test_the_page_says_what_is_inside_a_cluster_and_what_is_not(
 
 
 def test_the_page_counts_the_modules_by_their_part(
-    clusters: tuple[AnalyzedDump, ReportView],
+    clusters: tuple[AnalyzedDump, ReportRecord],
 ) -> None:
     lead = page_of(clusters).lead.unescape()
     assert lead == "2 modules: 1 program in 2 parts."
 
 
-def made(unpacked: Unpack, name: str) -> tuple[AnalyzedDump, ReportView]:
+def made(unpacked: Unpack, name: str) -> tuple[AnalyzedDump, ReportRecord]:
     with open_source(unpacked(name)) as source, WorkerPool(1) as workers:
         analysed = analyze(begin_reading(source, BuildOptions(), workers, silent, pages=False))
     return analysed, build_report(analysed)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.code.module import CodeSummary
 from xlareport.pages import navigation, words
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
@@ -24,16 +24,16 @@ class CodePage:
 _LISTED = 200
 
 
-def code_page(view: ModuleView, summary: CodeSummary) -> CodePage:
+def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
     """Make the page of one module."""
-    source = navigation.code_page(view.slug)
-    unlinked = [(one.path, one.reason) for one in summary.links if one.computation is None]
+    source = navigation.code_page(module.slug)
+    unlinked = [(link.path, link.reason) for link in summary.links if link.computation is None]
     return CodePage(
-        name=words.short_name(view.name),
+        name=words.short_name(module.name),
         lead=code_words(summary),
-        key=navigation.code_key(view.slug),
-        history_key=navigation.history_key(view.slug) if view.changed_steps else None,
-        steps_address=navigation.address(navigation.steps_page(view.slug), source),
+        key=navigation.code_key(module.slug),
+        history_key=navigation.history_key(module.slug) if module.changed_steps else None,
+        steps_address=navigation.address(navigation.steps_page(module.slug), source),
         unlinked=tuple(unlinked[:_LISTED]),
         more_unlinked=max(0, len(unlinked) - _LISTED),
     )
@@ -41,14 +41,14 @@ def code_page(view: ModuleView, summary: CodeSummary) -> CodePage:
 
 def code_words(summary: CodeSummary) -> str:
     """Say in a few sentences how much code there is and how much of it is linked."""
-    said = []
+    result = []
     if summary.files:
         of = "" if summary.linked == summary.files else f"{units.count(summary.linked)} of "
         files = units.plural(summary.files, "file")
         are = "is" if summary.files == 1 else "are"
-        said.append(f"{of}{files} of code {are} linked to what they were made from.")
+        result.append(f"{of}{files} of code {are} linked to what they were made from.")
     if summary.thunks:
-        said.append(f"{units.plural(summary.thunks, 'thunk')} run in a fixed order.")
+        result.append(f"{units.plural(summary.thunks, 'thunk')} run in a fixed order.")
     if summary.left_out:
-        said.append(f"{units.count(summary.left_out)} further instructions are left out here.")
-    return " ".join(said)
+        result.append(f"{units.count(summary.left_out)} further instructions are left out here.")
+    return " ".join(result)

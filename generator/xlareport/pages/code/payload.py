@@ -70,12 +70,12 @@ def code_payloads(
     """
     texts = _Texts(contents, kept, Shelf(slug))
     shown = code.units[:MOST_UNITS]
-    numbers = {one.place: number for number, one in enumerate(shown)}
+    numbers = {code_unit.place: number for number, code_unit in enumerate(shown)}
     value = {
         "key": navigation.code_key(slug),
         "texts": navigation.texts_key(slug),
-        "units": [_unit(one, module, texts) for one in shown],
-        "thunks": [_thunk(one, numbers) for one in code.thunks[:MOST_THUNKS]],
+        "units": [_unit(code_unit, module, texts) for code_unit in shown],
+        "thunks": [_thunk(thunk, numbers) for thunk in code.thunks[:MOST_THUNKS]],
         "inside": _inside(shown, module),
         "gone": _decisions(_gone(code)),
     }
@@ -85,14 +85,14 @@ def code_payloads(
 
 
 def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
-    one = unit.instruction
+    instruction = unit.instruction
     return {
         "name": unit.place[1],
         "computation": unit.place[0],
-        "opcode": one.opcode if one else "",
-        "shape": one.shape.text[:_LONGEST_LINE] if one else "",
-        "scope": one.metadata.op_name if one else "",
-        "source": source_of(one, module) if one else "",
+        "opcode": instruction.opcode if instruction else "",
+        "shape": instruction.shape.text[:_LONGEST_LINE] if instruction else "",
+        "scope": instruction.metadata.op_name if instruction else "",
+        "source": source_of(instruction, module) if instruction else "",
         "grade": unit.grade,
         "reason": unit.reason,
         "files": [*_hlo(unit, module, texts.shelf), *_files(unit.files, texts)],
@@ -120,9 +120,9 @@ def _hlo(unit: CodeUnit, module: HloModule, shelf: Shelf) -> Iterator[dict[str, 
     }
 
 
-def _with_called(one: Instruction, module: HloModule) -> Iterator[str]:
-    yield one.text[:_LONGEST_LINE]
-    for _, name in one.called:
+def _with_called(instruction: Instruction, module: HloModule) -> Iterator[str]:
+    yield instruction.text[:_LONGEST_LINE]
+    for _, name in instruction.called:
         called = module.by_name.get(name)
         if called is not None:
             yield ""
@@ -131,15 +131,15 @@ def _with_called(one: Instruction, module: HloModule) -> Iterator[str]:
 
 def _text(computation: Computation) -> Iterator[str]:
     yield f"{computation.header[:_LONGEST_LINE]} {{"
-    for one in computation.instructions:
-        yield f"  {one.text[:_LONGEST_LINE]}"
+    for instruction in computation.instructions:
+        yield f"  {instruction.text[:_LONGEST_LINE]}"
     yield "}"
 
 
 def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]:
     order = list(LABELS)
     known = {stage: place for place, stage in enumerate(order)}
-    for link in sorted(links, key=lambda one: (known.get(one.file.stage, -1), one.file.path)):
+    for link in sorted(links, key=lambda link: (known.get(link.file.stage, -1), link.file.path)):
         file = link.file
         yield {
             "label": _label(file),
@@ -178,8 +178,8 @@ def _not_shown(why: str) -> dict[str, Any]:
     return {"text": None, "note": why}
 
 
-def _thunk(one: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[Any]:
-    thunk, place = one.thunk, one.place
+def _thunk(run_thunk: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[Any]:
+    thunk, place = run_thunk.thunk, run_thunk.place
     unit = numbers.get((place.computation, place.instruction)) if place else None
     description = thunk.description[:_LONGEST_LINE]
     return [
@@ -197,39 +197,45 @@ def _thunk(one: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[Any]:
 
 def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
     """Return the instructions inside of fusions by name, with the unit that they are part of."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for number, unit in enumerate(shown):
-        one = unit.instruction
-        for _, name in one.called if one is not None and one.opcode == "fusion" else ():
+        instruction = unit.instruction
+        for _, name in (
+            instruction.called if instruction is not None and instruction.opcode == "fusion" else ()
+        ):
             called = module.by_name.get(name)
             for inner in called.instructions if called else ():
-                found.setdefault(inner.name, number)
-        if len(found) > _MOST_INSIDE:
+                result.setdefault(inner.name, number)
+        if len(result) > _MOST_INSIDE:
             break
-    return found
+    return result
 
 
-def _decisions(found: LinkedDecisions | None) -> dict[str, Any] | None:
-    if found is None:
+def _decisions(linked_decisions: LinkedDecisions | None) -> dict[str, Any] | None:
+    if linked_decisions is None:
         return None
-    steps = [_step(one) for one in found.decisions[:_MOST_STEPS]]
-    return {"grade": found.grade, "total": len(found.decisions), "steps": steps}
+    steps = [_step(decision) for decision in linked_decisions.decisions[:_MOST_STEPS]]
+    return {
+        "grade": linked_decisions.grade,
+        "total": len(linked_decisions.decisions),
+        "steps": steps,
+    }
 
 
 def _gone(code: ModuleCode) -> LinkedDecisions | None:
-    found = code.decisions_gone
-    return LinkedDecisions(found, "") if found else None
+    fusion_decisions = code.decisions_gone
+    return LinkedDecisions(fusion_decisions, "") if fusion_decisions else None
 
 
-def _step(one: FusionDecision) -> list[Any]:
+def _step(fusion_decision: FusionDecision) -> list[Any]:
     return [
-        _WHAT.get(one.kind, one.kind),
-        one.producer,
-        list(one.consumers[:20]),
-        one.fusion,
-        one.reason[:_LONGEST_LINE],
-        one.microseconds_fused,
-        one.microseconds_unfused,
+        _WHAT.get(fusion_decision.kind, fusion_decision.kind),
+        fusion_decision.producer,
+        list(fusion_decision.consumers[:20]),
+        fusion_decision.fusion,
+        fusion_decision.reason[:_LONGEST_LINE],
+        fusion_decision.microseconds_fused,
+        fusion_decision.microseconds_unfused,
     ]
 
 

@@ -13,7 +13,7 @@ from xlareport.analysis.modules.summarize import summarise
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import unread
-from xlareport.records.report import DumpView
+from xlareport.records.report import DumpRecord
 from xlareport.runtime.errors import Problem, UnreadableInputError
 
 _LARGEST = 256 << 20
@@ -25,7 +25,7 @@ ONLY_FIGURES = "Only figures can be compared: a report.json carries no texts."
 class BareReport:
     """What a report.json says for a comparison."""
 
-    dump: DumpView
+    dump: DumpRecord
     main: str | None
     sketched: tuple[Sketched, ...]
 
@@ -49,7 +49,7 @@ def read_bare_report(path: Path, name: str) -> BareReport:
         raise UnreadableInputError(f"{name} is no report.json of xlareport.") from error
     except OSError as error:
         raise UnreadableInputError(f"{name} cannot be read: {error.strerror}.") from error
-    return BareReport(DumpView(name, files, size, (), ()), main, sketched)
+    return BareReport(DumpRecord(name, files, size, (), ()), main, sketched)
 
 
 def _every_module(modules: Iterable[Mapping[str, Any]], path: str) -> Iterator[Sketched]:

@@ -56,7 +56,7 @@ def _meet(files: ModuleFiles) -> Met:
     cost = final_cost(module)
     summary = summarise(module, [None for _ in module.snapshots], cost)
     forms = CodeDigests()
-    moments = tuple(_moment(one, forms) for one in module.snapshots)
+    moments = tuple(_moment(snapshot, forms) for snapshot in module.snapshots)
     analysis = ModuleAnalysis(summary, read=module.read)
     settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
     sketch = _sketch(module, summary, moments, forms)
@@ -66,7 +66,9 @@ def _meet(files: ModuleFiles) -> Met:
 def _device(module: ParsedModule) -> str:
     """Return the device of the table that the dump names, else the platform in its file names."""
     known = device_named(module.device_words) if module.device_words else None
-    targets = dict.fromkeys(one.name.target for one in module.files.artifacts if one.name.target)
+    targets = dict.fromkeys(
+        artifact.name.target for artifact in module.files.artifacts if artifact.name.target
+    )
     return known.name if known else " ".join(targets)
 
 
@@ -77,9 +79,9 @@ def unmet(files: ModuleFiles, reason: str) -> Met:
     return Met(analysis, Sketched(analysis.summary, sketch, (), b""))
 
 
-def _moment(one: ParsedSnapshot, forms: CodeDigests) -> Moment:
-    stage = one.stage
-    form = forms.of_module(one.hlo)
+def _moment(snapshot: ParsedSnapshot, forms: CodeDigests) -> Moment:
+    stage = snapshot.stage
+    form = forms.of_module(snapshot.hlo)
     return Moment(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before)
 
 
@@ -97,9 +99,9 @@ def _sketch(
 
 
 def _signature(signature: Signature) -> str:
-    given = ", ".join(one.shape for one in signature.arguments)
-    made = ", ".join(one.shape for one in signature.results)
-    return f"({given}) -> ({made})"
+    given = ", ".join(argument.shape for argument in signature.arguments)
+    text = ", ".join(result.shape for result in signature.results)
+    return f"({given}) -> ({text})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,8 @@ def _contrast(task: ContrastTask) -> Contrast:
     base, head = read_module(task.base), read_module(task.head)
     rows, payloads, requests = [], [], []
     shelf = PictureShelf(task.slug)
-    for id_, label, one, other in _sides(task, base, head):
-        change = step(one, other, _ACTORS.get(id_, _ACTOR), headers=False)
+    for id_, label, module, other in _sides(task, base, head):
+        change = step(module, other, _ACTORS.get(id_, _ACTOR), headers=False)
         rows.append(_row(id_, label, change, other))
         story, request = _shown(change, shelf)
         key = navigation.step_key(task.slug, id_)
@@ -214,7 +216,7 @@ def _row(id_: str, label: str, change: StepChange, head: HloModule) -> ContrastR
         modified=len(change.modified),
         instructions=head.instruction_count,
         computations=len(head.computations),
-        layouts=sum(one.kind is Kind.LAYOUT for one in change.changes),
+        layouts=sum(change.kind is Kind.LAYOUT for change in change.changes),
     )
 
 
@@ -233,7 +235,7 @@ def _index(task: ContrastTask, rows: list[ContrastRow]) -> dict[str, object]:
         "module": task.head.name,
         "slug": task.slug,
         "tree": [],
-        "steps": [_entry(one) for one in rows],
+        "steps": [_entry(row) for row in rows],
         "hidden_note": _NOTE,
         "counted": f"{units.plural(len(rows), 'place')}, side by side.",
     }

@@ -75,57 +75,59 @@ def _timing(task: TimingTask) -> Timing:
 def _view(base: Timed, head: Timed) -> ComparedTimesView:
     changes = time_changes(base, head)
     half = MOST // 2
-    told = changes if len(changes) <= MOST else (*changes[:half], *changes[-half:])
+    result = changes if len(changes) <= MOST else (*changes[:half], *changes[-half:])
     return ComparedTimesView(
         base_runs=base.runs,
         head_runs=head.runs,
         before=base.seconds * _MICROSECONDS,
         after=head.seconds * _MICROSECONDS,
         grade="exact",
-        slower=sum(one.certain is True and one.more > 0 for one in changes),
-        instructions=tuple(map(_change, told)),
-        left_out=len(changes) - len(told),
+        slower=sum(change.certain is True and change.more > 0 for change in changes),
+        instructions=tuple(map(_change, result)),
+        left_out=len(changes) - len(result),
         scopes=tuple(map(_scope, scope_changes(base, head))),
     )
 
 
-def _change(one: TimeChange) -> TimeChangeView:
+def _change(time_change: TimeChange) -> TimeChangeView:
     return TimeChangeView(
-        base=one.base,
-        head=one.head,
-        before=one.before * _MICROSECONDS,
-        after=one.after * _MICROSECONDS,
-        grade=str(one.grade),
-        certain=one.certain,
-        what=one.what,
+        base=time_change.base,
+        head=time_change.head,
+        before=time_change.before * _MICROSECONDS,
+        after=time_change.after * _MICROSECONDS,
+        grade=str(time_change.grade),
+        certain=time_change.certain,
+        what=time_change.what,
     )
 
 
-def _scope(one: ScopeChange) -> ScopeTimeView:
-    return ScopeTimeView(one.name, one.before * _MICROSECONDS, one.after * _MICROSECONDS)
+def _scope(scope_change: ScopeChange) -> ScopeTimeView:
+    return ScopeTimeView(
+        scope_change.name, scope_change.before * _MICROSECONDS, scope_change.after * _MICROSECONDS
+    )
 
 
-def own_timings(found: Mapping[int, tuple[TimingTask, Timing]]) -> Mapping[int, Timing]:
+def own_timings(value: Mapping[int, tuple[TimingTask, Timing]]) -> Mapping[int, Timing]:
     """Keep those of the modules whose instructions the profiles name most of, by their places.
 
     Several of a name that cannot be told apart are guesses.
     """
     kept = {}
-    for place, (task, one) in found.items():
-        alike = [other for each, other in found.values() if _same_name(task, each)]
+    for place, (task, timing) in value.items():
+        alike = [other for each, other in value.values() if _same_name(task, each)]
         most = max(other.joined for other in alike)
-        if one.joined == most or one.problem:
-            doubtful = sum(other.joined == most for other in alike) > 1 and one.view is not None
-            kept[place] = _doubted(one) if doubtful else one
+        if timing.joined == most or timing.problem:
+            doubtful = sum(other.joined == most for other in alike) > 1 and timing.view is not None
+            kept[place] = _doubted(timing) if doubtful else timing
     return kept
 
 
-def _same_name(one: TimingTask, other: TimingTask) -> bool:
-    return one.base.name == other.base.name or one.head.name == other.head.name
+def _same_name(timing_task: TimingTask, other: TimingTask) -> bool:
+    return timing_task.base.name == other.base.name or timing_task.head.name == other.head.name
 
 
-def _doubted(one: Timing) -> Timing:
-    return replace(one, view=replace(one.view, grade="guessed")) if one.view else one
+def _doubted(timing: Timing) -> Timing:
+    return replace(timing, view=replace(timing.view, grade="guessed")) if timing.view else timing
 
 
 def with_timings(
@@ -133,15 +135,15 @@ def with_timings(
 ) -> tuple[ComparedView, ...]:
     """Add what was measured to the modules, by their places; the time of a run is a figure too."""
     return tuple(
-        _with_times(one, timings[place].view) if place in timings else one
-        for place, one in enumerate(modules)
+        _with_times(module, timings[place].view) if place in timings else module
+        for place, module in enumerate(modules)
     )
 
 
-def _with_times(one: ComparedView, times: ComparedTimesView | None) -> ComparedView:
+def _with_times(compared: ComparedView, times: ComparedTimesView | None) -> ComparedView:
     if times is None:
-        return one
+        return compared
     before, after = round(times.before * 1000), round(times.after * 1000)
     change = (after - before) / before if before else None
-    figures = (*one.figures, QuantityView(RUN, before, after, change))
-    return replace(one, times=times, figures=figures)
+    figures = (*compared.figures, QuantityView(RUN, before, after, change))
+    return replace(compared, times=times, figures=figures)

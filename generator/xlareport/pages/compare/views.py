@@ -8,7 +8,7 @@ from xlareport.analysis.compare.causes import causes, parting
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.divergence import Moment, Where
 from xlareport.pages.compare.contrast import Contrast
-from xlareport.records.report import DumpView, GeneratorView, ProblemView
+from xlareport.records.report import DumpRecord, GeneratorRecord, ProblemRecord
 
 _SCHEMA = 1
 
@@ -180,14 +180,14 @@ class CompareView:
     """Everything that a comparison says."""
 
     schema: int
-    generator: GeneratorView
-    base: DumpView
-    head: DumpView
+    generator: GeneratorRecord
+    base: DumpRecord
+    head: DumpRecord
     identical: bool
     causes: tuple[CauseView, ...]
     modules: tuple[ComparedView, ...]
     breaches: tuple[BreachView, ...]
-    problems: tuple[ProblemView, ...]
+    problems: tuple[ProblemRecord, ...]
 
     @property
     def main(self) -> ComparedView | None:
@@ -200,11 +200,11 @@ Mains = tuple[str | None, str | None]
 
 
 def compare_view(
-    dumps: tuple[DumpView, DumpView],
+    dumps: tuple[DumpRecord, DumpRecord],
     mains: Mains,
     comparisons: Sequence[Comparison],
     contrasts: Mapping[int, Contrast],
-    problems: Sequence[ProblemView],
+    problems: Sequence[ProblemRecord],
 ) -> CompareView:
     """Make the records; `contrasts` are those of the comparisons by their place."""
     main = _main(comparisons, mains)
@@ -213,13 +213,13 @@ def compare_view(
         for place, comparison in enumerate(comparisons)
     )
     result = [
-        ProblemView("", None, contrast.problem)
+        ProblemRecord("", None, contrast.problem)
         for contrast in contrasts.values()
         if contrast.problem
     ]
     return CompareView(
         schema=_SCHEMA,
-        generator=GeneratorView("xlareport", __version__),
+        generator=GeneratorRecord("xlareport", __version__),
         base=dumps[0],
         head=dumps[1],
         identical=all(module.identical for module in modules),

@@ -14,7 +14,7 @@ from xlareport.pages.cost.charts import roofline, roofline_words
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import FindingsView
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
@@ -61,14 +61,14 @@ class ExpensePage:
 
 
 def expense_page(
-    view: ModuleView,
+    module: ModuleRecord,
     cost: CostReport,
     findings: FindingsView,
 ) -> ExpensePage:
     """Make the page of one module."""
-    key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
+    key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
     return ExpensePage(
-        name=words.short_name(view.name),
+        name=words.short_name(module.name),
         lead=_lead(cost),
         device=_device(cost),
         device_source=cost.device.source,

@@ -8,11 +8,11 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.records.sentences import groups_words
 
 
-def expense_tables(view: ModuleView, cost: CostReport) -> Mapping[str, Table]:
+def expense_tables(module: ModuleRecord, cost: CostReport) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key."""
     tables = {
         "heaviest": _heaviest(cost),
@@ -24,11 +24,11 @@ def expense_tables(view: ModuleView, cost: CostReport) -> Mapping[str, Table]:
         tables["loops"] = _loops(cost)
     if cost.collectives:
         tables["collectives"] = _collectives(cost.collectives)
-        if any(one.reshardings for one in cost.collectives):
+        if any(collective.reshardings for collective in cost.collectives):
             tables["shardings"] = _shardings(cost.collectives)
     if cost.uncounted:
         tables["uncounted"] = _uncounted(cost)
-    return {navigation.table_key(view.slug, name): table for name, table in tables.items()}
+    return {navigation.table_key(module.slug, name): table for name, table in tables.items()}
 
 
 def _heaviest(cost: CostReport) -> Table:
@@ -49,24 +49,24 @@ def _heaviest(cost: CostReport) -> Table:
         Column("Source"),
     )
     rows: list[list[Cell]] = []
-    for one in cost.heaviest:
-        found = one.heavy.cost
+    for heavy_row in cost.heaviest:
+        result = heavy_row.heavy.cost
         rows.append(
             [
-                one.heavy.instruction,
-                one.heavy.share,
-                one.heavy.seconds * 1e6,
-                one.least.bound,
-                one.opcode,
-                shortened(one.shape),
-                found.executions,
-                found.of_all_runs(found.flops),
-                found.of_all_runs(found.bytes_read),
-                found.of_all_runs(found.bytes_written),
-                found.intensity or None,
-                found.grade,
-                one.scope,
-                one.source,
+                heavy_row.heavy.instruction,
+                heavy_row.heavy.share,
+                heavy_row.heavy.seconds * 1e6,
+                heavy_row.least.bound,
+                heavy_row.opcode,
+                shortened(heavy_row.shape),
+                result.executions,
+                result.of_all_runs(result.flops),
+                result.of_all_runs(result.bytes_read),
+                result.of_all_runs(result.bytes_written),
+                result.intensity or None,
+                result.grade,
+                heavy_row.scope,
+                heavy_row.source,
             ]
         )
     return Table(columns, rows, empty="Nothing in this module could be counted.")
@@ -90,16 +90,16 @@ def _loops(cost: CostReport) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            one.instruction,
-            one.rounds.count,
-            one.rounds.reason,
-            one.executions,
-            None if one.seconds is None else one.seconds * 1e6,
-            one.seconds / cost.seconds if cost.seconds and one.seconds is not None else None,
-            one.scope,
-            one.source,
+            loop.instruction,
+            loop.rounds.count,
+            loop.rounds.reason,
+            loop.executions,
+            None if loop.seconds is None else loop.seconds * 1e6,
+            loop.seconds / cost.seconds if cost.seconds and loop.seconds is not None else None,
+            loop.scope,
+            loop.source,
         ]
-        for one in cost.loops
+        for loop in cost.loops
     ]
     return Table(columns, rows)
 
@@ -148,19 +148,19 @@ def _shardings(rows: Sequence[CollectiveRow]) -> Table:
             "Grade", "text", "matched by the framework op; guessed where several could be meant"
         ),
     )
-    cells = [_sharding(row, one) for row in rows for one in row.reshardings]
+    cells = [_sharding(row, resharding) for row in rows for resharding in row.reshardings]
     return Table(columns, cells)
 
 
-def _sharding(row: CollectiveRow, found: Resharding) -> list[Cell]:
-    given = [*found.operands, *([found.parameter] if found.parameter else [])]
+def _sharding(row: CollectiveRow, resharding: Resharding) -> list[Cell]:
+    given = [*resharding.operands, *([resharding.parameter] if resharding.parameter else [])]
     return [
         row.one.instruction,
-        found.operand or None,
-        found.wanted_by.instruction if found.wanted_by else None,
-        found.wanted_by.sharding if found.wanted_by else None,
-        "; ".join(f"%{one.instruction} {one.sharding}" for one in given),
-        found.grade,
+        resharding.operand or None,
+        resharding.wanted_by.instruction if resharding.wanted_by else None,
+        resharding.wanted_by.sharding if resharding.wanted_by else None,
+        "; ".join(f"%{sharded.instruction} {sharded.sharding}" for sharded in given),
+        resharding.grade,
     ]
 
 
@@ -185,11 +185,14 @@ def _uncounted(cost: CostReport) -> Table:
         Column("Computation", "code", of="instruction"),
         Column("Why"),
     )
-    rows = [(one.instruction, one.opcode, one.computation, one.reason) for one in cost.uncounted]
+    rows = [
+        (uncounted.instruction, uncounted.opcode, uncounted.computation, uncounted.reason)
+        for uncounted in cost.uncounted
+    ]
     return Table(columns, rows)
 
 
-def _parts(title: str, found: Sequence[CostPart], whole: float | None) -> Table:
+def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
         Column("Least µs", "float", "an estimate; a fusion counts where it stands as a whole"),
@@ -202,15 +205,15 @@ def _parts(title: str, found: Sequence[CostPart], whole: float | None) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            one.name or "not known",
-            one.seconds * 1e6,
-            one.seconds / whole if whole else None,
-            one.flops,
-            one.transcendentals,
-            one.bytes_accessed,
-            one.instructions,
-            one.unknown_ops,
+            part.name or "not known",
+            part.seconds * 1e6,
+            part.seconds / whole if whole else None,
+            part.flops,
+            part.transcendentals,
+            part.bytes_accessed,
+            part.instructions,
+            part.unknown_ops,
         ]
-        for one in found
+        for part in parts
     ]
     return Table(columns, rows)

@@ -17,7 +17,7 @@ from xlareport.pages.prose import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tokens import NameCells
 from xlareport.program import CODE_KINDS
-from xlareport.records.report import ModuleView, ProblemView, ReportView
+from xlareport.records.report import ModuleRecord, ProblemRecord, ReportRecord
 from xlareport.runtime import units
 
 FILES_TABLE = "files"
@@ -77,7 +77,7 @@ class CoveragePage:
 
 
 def coverage_page(
-    report: ReportView,
+    report: ReportRecord,
     artifacts: Sequence[Artifact],
     uses: Mapping[str, str],
     passes: str,
@@ -176,7 +176,7 @@ def use_of(uses: Mapping[str, str], path: str) -> str:
 
 
 def files_table(
-    artifacts: Sequence[Artifact], report: ReportView, uses: Mapping[str, str]
+    artifacts: Sequence[Artifact], report: ReportRecord, uses: Mapping[str, str]
 ) -> Table:
     """Return the table of every file."""
     modules = {module.key: module for module in report.modules}
@@ -204,13 +204,13 @@ def files_table(
     return Table(columns, rows, meanings=cells.meanings)
 
 
-def _link(module: ModuleView | None) -> list[str] | None:
+def _link(module: ModuleRecord | None) -> list[str] | None:
     if module is None:
         return None
     return [module.name, navigation.address(navigation.module_page(module.slug))]
 
 
-def problems_table(problems: Sequence[ProblemView]) -> Table:
+def problems_table(problems: Sequence[ProblemRecord]) -> Table:
     """Return the table of what could not be read."""
     columns = (
         Column("File", "code"),
@@ -221,7 +221,7 @@ def problems_table(problems: Sequence[ProblemView]) -> Table:
     return Table(columns, [_problem(problem) for problem in problems])
 
 
-def _problem(problem: ProblemView) -> list[str | int | None]:
+def _problem(problem: ProblemRecord) -> list[str | int | None]:
     """Divide a message into its sentence and the place that it draws, if it does."""
     message, _, place = problem.message.partition("\n")
     return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]
@@ -256,7 +256,7 @@ def _used(files: Sequence[Artifact], uses: Mapping[str, str]) -> str:
     return "; ".join(f"{count:,} {use}" for use, count in sorted(counted.items()))
 
 
-def _advice(report: ReportView, present: set[str]) -> Iterable[Advice]:
+def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     if not report.modules:
         words = (
             "No file here belongs to a module. Is this the directory that the program was told to "
@@ -275,7 +275,7 @@ def _advice(report: ReportView, present: set[str]) -> Iterable[Advice]:
         yield Advice(prose(words), "--xla_dump_module_metadata")
 
 
-def _flag_rows(report: ReportView, present: set[str]) -> Iterable[FlagRow]:
+def _flag_rows(report: ReportRecord, present: set[str]) -> Iterable[FlagRow]:
     """Yield XLA's flags of today that make kinds of file of which the dump has none."""
     backends = set(report.dump.backends) or set(_OWN_FLAGS)
     for entry in flags.all_entries().values():
@@ -299,7 +299,7 @@ _OWN_FLAGS = {"cpu": "xla_cpu_", "gpu": "xla_gpu_", "tpu": "xla_tpu_"}
 """How the flags of one backend begin."""
 
 
-def _about_reading(report: ReportView, present: set[str]) -> Iterable[Advice]:
+def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     """Say what keeps the snapshots from telling all."""
     snapshots = [stage for module in report.modules for stage in module.stages]
     if snapshots and not any(stage.pipeline for stage in snapshots):
@@ -313,7 +313,7 @@ def _about_reading(report: ReportView, present: set[str]) -> Iterable[Advice]:
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
 
 
-def _about_modules(report: ReportView) -> Iterable[Advice]:
+def _about_modules(report: ReportRecord) -> Iterable[Advice]:
     """Say of how many modules the beginning or the end is missing, and what that may mean."""
     repeated = _repeated_ids(report.modules)
     if repeated:
@@ -337,7 +337,7 @@ def _about_modules(report: ReportView) -> Iterable[Advice]:
             yield Advice(prose(f"{has} no `{name}`. {known.absent}"))
 
 
-def _lacks(module: ModuleView, name: str) -> bool:
+def _lacks(module: ModuleRecord, name: str) -> bool:
     """Say whether a snapshot is missing that a module has; pieces that are tuned never have it."""
     return bool(module.stages) and not _has(module, name) and module.role not in _PIECES
 
@@ -345,7 +345,7 @@ def _lacks(module: ModuleView, name: str) -> bool:
 _PIECES = frozenset({"copied-out autotuning piece", "part of another compilation"})
 
 
-def _repeated_ids(modules: Iterable[ModuleView]) -> int:
+def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:
     """Count the ids that modules of one folder and one moment share under different names."""
     names: dict[tuple[str, int | None, int | None], set[str]] = defaultdict(set)
     for module in modules:
@@ -355,6 +355,6 @@ def _repeated_ids(modules: Iterable[ModuleView]) -> int:
     return sum(len(name) > 1 for name in names.values())
 
 
-def _has(module: ModuleView, name: str) -> bool:
+def _has(module: ModuleRecord, name: str) -> bool:
     label = name.replace("_", " ")
     return any(stage.label == label for stage in module.stages)

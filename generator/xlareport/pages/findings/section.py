@@ -10,7 +10,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.prose import prose
 from xlareport.records.findings import RECOMPILATIONS
-from xlareport.records.report import FindingRecord, ModuleView, ReportView
+from xlareport.records.report import FindingRecord, ModuleRecord, ReportRecord
 
 MOST_ON_A_PAGE = 3
 """Findings on a page that is about something else; the page of costs has all."""
@@ -53,71 +53,82 @@ class FindingsView:
 
 
 def module_findings(
-    module: ModuleAnalysis, view: ModuleView, page: str, most: int = MOST_ON_A_PAGE
+    module: ModuleAnalysis, record: ModuleRecord, page: str, most: int = MOST_ON_A_PAGE
 ) -> FindingsView:
     """Return the first findings of a module, for the page at a source."""
-    found = view.findings
-    address = navigation.address(navigation.expense_page(view.slug), page)
+    findings = record.findings
+    address = navigation.address(navigation.expense_page(record.slug), page)
     return FindingsView(
-        shown=tuple(_view(one, module, view, page) for one in found[:most]),
-        more=max(0, len(found) - most),
+        shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
+        more=max(0, len(findings) - most),
         all_address=f"{address}#what-stands-out",
     )
 
 
-def home_findings(dump: AnalyzedDump, report: ReportView) -> FindingsView | None:
+def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | None:
     """Return what stands out in the main program and in the dump; None without a main program."""
     main = report.main.module if report.main else None
     pairs = zip(dump.modules, report.modules, strict=True)
     pair = next((both for both in pairs if both[1].key == main), None)
     if pair is None:
         return None
-    own = replace(pair[1], findings=tuple(one for one in pair[1].findings if not _is_again(one)))
-    found = module_findings(pair[0], own, navigation.HOME)
-    return replace(found, shown=(*found.shown, *_compiled_again(report)[:MOST_ON_A_PAGE]))
+    own = replace(
+        pair[1], findings=tuple(finding for finding in pair[1].findings if not _is_again(finding))
+    )
+    findings = module_findings(pair[0], own, navigation.HOME)
+    return replace(findings, shown=(*findings.shown, *_compiled_again(report)[:MOST_ON_A_PAGE]))
 
 
-def _is_again(one: FindingRecord) -> bool:
-    return one.rule == RECOMPILATIONS
+def _is_again(finding: FindingRecord) -> bool:
+    return finding.rule == RECOMPILATIONS
 
 
-def _compiled_again(report: ReportView) -> list[FindingView]:
+def _compiled_again(report: ReportRecord) -> list[FindingView]:
     """Return one finding for each function that was compiled several times."""
-    modules = {one.key: one for one in report.modules}
-    found = {one.places: one for view in report.modules for one in view.findings if _is_again(one)}
-    return [_of_modules(one, modules) for one in found.values()]
+    modules = {module.key: module for module in report.modules}
+    findings = {
+        finding.places: finding
+        for module in report.modules
+        for finding in module.findings
+        if _is_again(finding)
+    }
+    return [_of_modules(finding, modules) for finding in findings.values()]
 
 
-def _view(one: FindingRecord, module: ModuleAnalysis, view: ModuleView, page: str) -> FindingView:
-    names = dict.fromkeys(instruction for _, instruction in one.places if instruction)
-    return _made(one, (_instruction(name, module, view, page) for name in names), page)
+def _view(
+    finding: FindingRecord, module: ModuleAnalysis, record: ModuleRecord, page: str
+) -> FindingView:
+    names = dict.fromkeys(instruction for _, instruction in finding.places if instruction)
+    return _made(finding, (_instruction(name, module, record, page) for name in names), page)
 
 
-def _instruction(name: str, module: ModuleAnalysis, view: ModuleView, page: str) -> PlaceView:
-    history = navigation.address(navigation.module_page(view.slug), page)
-    code = navigation.address(navigation.code_page(view.slug), page)
+def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: str) -> PlaceView:
+    history = navigation.address(navigation.module_page(record.slug), page)
+    code = navigation.address(navigation.code_page(record.slug), page)
     has_code = module.code is not None and name in module.code.names
     unit = f"{code}#unit={name}" if has_code else None
-    if view.changed_steps:
+    if record.changed_steps:
         return PlaceView(f"%{name}", f"{history}#i={name}", unit)
     return PlaceView(f"%{name}", unit, None)
 
 
-def _of_modules(one: FindingRecord, modules: Mapping[str, ModuleView]) -> FindingView:
-    found = (modules[key] for key, _ in one.places)
+def _of_modules(finding: FindingRecord, modules: Mapping[str, ModuleRecord]) -> FindingView:
+    result = (modules[key] for key, _ in finding.places)
     places = (
-        PlaceView(words.label(view), navigation.address(navigation.module_page(view.slug)), None)
-        for view in found
+        PlaceView(
+            words.label(module), navigation.address(navigation.module_page(module.slug)), None
+        )
+        for module in result
     )
-    return _made(one, places, navigation.HOME)
+    return _made(finding, places, navigation.HOME)
 
 
-def _made(one: FindingRecord, places: Iterable[PlaceView], page: str) -> FindingView:
+def _made(finding: FindingRecord, places: Iterable[PlaceView], page: str) -> FindingView:
     return FindingView(
-        title=one.title,
-        grade=one.grade,
-        evidence=prose(one.evidence),
-        suggestion=prose(one.suggestion),
+        title=finding.title,
+        grade=finding.grade,
+        evidence=prose(finding.evidence),
+        suggestion=prose(finding.suggestion),
         places=tuple(places),
-        rule=f"{navigation.address(_GUIDE, page)}#{one.rule}",
+        rule=f"{navigation.address(_GUIDE, page)}#{finding.rule}",
     )

@@ -14,10 +14,10 @@ from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import devices_of, expense_addresses
 from xlareport.pages.prose import prose
-from xlareport.records.cost import MemoryView
+from xlareport.records.cost import MemoryRecord
 from xlareport.records.findings import HELPERS
-from xlareport.records.profile import MeasuredView
-from xlareport.records.report import ModuleView, ReportView
+from xlareport.records.profile import ProfileRecord
+from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 _HEAVIEST = 3
@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HomeSummary:
     """What the home page says before anything else."""
 
     lead: str
@@ -47,14 +47,14 @@ class Told:
     """On the main program, as far as the dump has them."""
 
 
-def tell(report: ReportView, dump: AnalyzedDump) -> Told:
+def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     """Tell what was dumped, and what is known of the main program."""
     main = report.main.module if report.main else None
     pairs = zip(report.modules, dump.modules, strict=True)
-    found = next((pair for pair in pairs if pair[0].key == main), None)
-    if found is None:
-        return Told(words.lead(report))
-    return Told(_lead(report, *found), tuple(_answers(report, *found)))
+    result = next((pair for pair in pairs if pair[0].key == main), None)
+    if result is None:
+        return HomeSummary(words.lead(report))
+    return HomeSummary(_lead(report, *result), tuple(_answers(report, *result)))
 
 
 def is_training_step(module: ModuleAnalysis) -> bool:
@@ -62,52 +62,59 @@ def is_training_step(module: ModuleAnalysis) -> bool:
     return trains(module.summary) and module.summary.matrix_flops > 0
 
 
-def _lead(report: ReportView, view: ModuleView, module: ModuleAnalysis) -> str:
-    framework = " and ".join(words.frameworks((view.frontend,) if view.frontend else ()))
+def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:
+    framework = " and ".join(words.frameworks((record.frontend,) if record.frontend else ()))
     program = f"A {framework} program" if framework else "A program of an unknown framework"
     form = ", by its form a training step," if is_training_step(module) else ""
-    return f"{program}{form} compiled for {_target(view)}: {words.extent(report)}."
+    return f"{program}{form} compiled for {_target(record)}: {words.extent(report)}."
 
 
-def _target(view: ModuleView) -> str:
+def _target(module: ModuleRecord) -> str:
     """Return what a module was compiled for, as closely as the dump tells it."""
-    backend = words.BACKENDS.get(view.backend or "", view.backend or "an unknown backend")
-    if view.backend_reason:
+    backend = words.BACKENDS.get(module.backend or "", module.backend or "an unknown backend")
+    if module.backend_reason:
         return f"{backend}, as far as its passes tell"
-    grade, device = (view.expense.device_grade, view.expense.device) if view.expense else ("", "")
+    grade, device = (
+        (module.expense.device_grade, module.expense.device) if module.expense else ("", "")
+    )
     if grade == "exact":
         return device
     return f"a {backend} like {device}" if grade == "matched" else backend
 
 
-def _answers(report: ReportView, view: ModuleView, module: ModuleAnalysis) -> Iterator[Answer]:
-    costs = expense_addresses(view, navigation.HOME)
-    yield _compiler(view, module)
-    cost = _cost(view, module.expense) if module.expense else ""
+def _answers(
+    report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis
+) -> Iterator[Answer]:
+    costs = expense_addresses(record, navigation.HOME)
+    yield _compiler(record, module)
+    cost = _cost(record, module.expense) if module.expense else ""
     if cost:
-        names = _histories(view, [row.heavy.instruction for row in _heavy(module.expense)])
+        names = _histories(record, [row.heavy.instruction for row in _heavy(module.expense)])
         yield Answer("Cost", prose(cost, names), "All costs", costs.get("Cost", ""))
-    if view.measured is not None:
-        names = _histories(view, [one.instruction for one in view.measured.slowest[:_HEAVIEST]])
-        words_of_time = prose(_time(view.measured), names)
+    if record.measured is not None:
+        names = _histories(
+            record,
+            [row.instruction for row in record.measured.slowest[:_HEAVIEST]],
+        )
+        words_of_time = prose(_time(record.measured), names)
         yield Answer("Measured time", words_of_time, "All times", costs.get("Time", ""))
-    memory = _memory(view)
+    memory = _memory(record)
     if memory:
         yield Answer("Memory", prose(memory), "All memory", costs.get("Memory", ""))
     yield _modules(report)
 
 
-def _compiler(view: ModuleView, module: ModuleAnalysis) -> Answer:
-    said = f"{words.journey(view)} {_busiest(module)}".rstrip()
-    steps = navigation.address(navigation.steps_page(view.slug)) if view.steps else ""
-    return Answer("What the compiler did", prose(said), "All steps", steps)
+def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
+    message = f"{words.journey(record)} {_busiest(module)}".rstrip()
+    steps = navigation.address(navigation.steps_page(record.slug)) if record.steps else ""
+    return Answer("What the compiler did", prose(message), "All steps", steps)
 
 
 def _busiest(module: ModuleAnalysis) -> str:
     """Name the passes whose steps changed most; a step bears the name of what ran last in it."""
-    found = module.glance.busiest if module.glance else ()
-    names = [f"`{one.name}`" for one in found if one.name][:_BUSIEST]
-    if len(found) <= _BUSIEST or not names:
+    busies = module.glance.busiest if module.glance else ()
+    names = [f"`{busy.name}`" for busy in busies if busy.name][:_BUSIEST]
+    if len(busies) <= _BUSIEST or not names:
         return ""
     return f"The steps of {' and '.join(names)} changed most."
 
@@ -116,7 +123,7 @@ def _heavy(cost: CostReport | None) -> Sequence[HeavyRow]:
     return cost.heaviest[:_HEAVIEST] if cost else ()
 
 
-def _cost(view: ModuleView, cost: CostReport) -> str:
+def _cost(module: ModuleRecord, cost: CostReport) -> str:
     """Name what needs most of the time, and say how much of the work that is."""
     rows = [row for row in _heavy(cost) if row.heavy.share > 0]
     if not rows:
@@ -124,27 +131,31 @@ def _cost(view: ModuleView, cost: CostReport) -> str:
     names = listing([f"`%{row.heavy.instruction}`" for row in rows])
     share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
     needs = "needs" if len(rows) == 1 else "need"
-    said = f"By estimate {names} {needs} {share} of the least time{_work(cost, rows)}."
-    whose = f" Figures are those of one device of {devices_of(view):,}." * (devices_of(view) > 1)
-    told = f"{_whole(cost)}{said}{_uncounted(cost)}{whose}"
+    message = f"By estimate {names} {needs} {share} of the least time{_work(cost, rows)}."
+    whose = f" Figures are those of one device of {devices_of(module):,}." * (
+        devices_of(module) > 1
+    )
+    text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
     return (
-        f"{told[0].upper()}{told[1:]}"
-        if words.is_whole(view)
-        else f"As of its last snapshot: {told}"
+        f"{text[0].upper()}{text[1:]}"
+        if words.is_whole(module)
+        else f"As of its last snapshot: {text}"
     )
 
 
-def _time(found: MeasuredView) -> str:
+def _time(profile: ProfileRecord) -> str:
     """Say how often it ran while a profiler watched, how long, and what was slowest."""
-    slowest = found.slowest[:_HEAVIEST]
-    names = listing([f"`%{one.instruction}`" for one in slowest])
-    share = units.share(min(1.0, sum(one.share for one in slowest)))
+    slowest = profile.slowest[:_HEAVIEST]
+    names = listing([f"`%{row.instruction}`" for row in slowest])
+    share = units.share(min(1.0, sum(row.share for row in slowest)))
     most = f" {names} took {share} of it." if slowest else ""
-    if not found.runs:
-        return f"A profiler watched it for {units.seconds(found.length / 1e6)}.{most}"
-    mean = units.seconds(found.length / found.runs / 1e6)
-    runs = units.plural(found.runs, "run")
-    return f"A profiler saw {runs}, {mean} {'each on average' if found.runs > 1 else 'long'}.{most}"
+    if not profile.runs:
+        return f"A profiler watched it for {units.seconds(profile.length / 1e6)}.{most}"
+    mean = units.seconds(profile.length / profile.runs / 1e6)
+    runs = units.plural(profile.runs, "run")
+    return (
+        f"A profiler saw {runs}, {mean} {'each on average' if profile.runs > 1 else 'long'}.{most}"
+    )
 
 
 def _whole(cost: CostReport) -> str:
@@ -176,63 +187,63 @@ def _uncounted(cost: CostReport) -> str:
     number = cost.totals.unknown_ops
     if not number:
         return ""
-    custom = sum(one.opcode == "custom-call" for one in cost.uncounted)
+    custom = sum(uncounted.opcode == "custom-call" for uncounted in cost.uncounted)
     if custom == number:
         return f" {units.plural(custom, 'custom call')} cannot be counted."
     of_them = f" ({units.plural(custom, 'custom call')} among them)" if custom else ""
     return f" {units.plural(number, 'instruction')} cannot be counted{of_them}."
 
 
-def _memory(view: ModuleView) -> str:
+def _memory(module: ModuleRecord) -> str:
     """Say how much memory it takes at the peak, and what the largest part of that is."""
-    memory = view.expense.memory if view.expense else None
-    peak, reserved = view.final.live_peak_bytes, view.final.allocated_bytes
-    said = ""
+    memory = module.expense.memory if module.expense else None
+    peak, reserved = module.final.live_peak_bytes, module.final.allocated_bytes
+    message = ""
     if peak is not None:
-        said = f"{units.byte_size(peak)} live at once at the peak."
+        message = f"{units.byte_size(peak)} live at once at the peak."
     elif memory is not None and memory.estimated_peak_bytes is not None:
         about = units.byte_size(memory.estimated_peak_bytes)
-        said = f"About {about} live at once at the peak, guessed from the schedule."
-    said += _largest(memory) if memory is not None and said else ""
+        message = f"About {about} live at once at the peak, guessed from the schedule."
+    message += _largest(memory) if memory is not None and message else ""
     if reserved is not None:
-        said += f" {units.byte_size(reserved)} are allocated in all."
-    return said.lstrip()
+        message += f" {units.byte_size(reserved)} are allocated in all."
+    return message.lstrip()
 
 
-def _largest(memory: MemoryView) -> str:
+def _largest(memory: MemoryRecord) -> str:
     """Name the largest value that lives at the peak."""
     if not memory.at_peak:
         return ""
-    one = max(memory.at_peak, key=lambda value: value.bytes)
-    return f" The largest value there is `%{one.value}` with {units.byte_size(one.bytes)}."
+    value = max(memory.at_peak, key=lambda candidate: candidate.bytes)
+    return f" The largest value there is `%{value.value}` with {units.byte_size(value.bytes)}."
 
 
-def _modules(report: ReportView) -> Answer:
+def _modules(report: ReportRecord) -> Answer:
     """Say what else was compiled, and what was compiled more than once."""
     if len(report.modules) == 1:
         return Answer("Other modules", prose("None: it is the only module."), "", "")
-    said = " ".join([words.many(report), *_again(report), *_programs(report)])
+    message = " ".join([words.many(report), *_again(report), *_programs(report)])
     where = navigation.address(navigation.PROGRAM)
-    return Answer("All modules", prose(said), "How they belong together", where)
+    return Answer("All modules", prose(message), "How they belong together", where)
 
 
-def _again(report: ReportView) -> Iterator[str]:
+def _again(report: ReportRecord) -> Iterator[str]:
     """Name the functions that were compiled more than once, but for the framework's helpers."""
-    roles = {one.key: one.role for one in report.modules}
-    own = [one for one in report.retrace_groups if roles[one.modules[0]] not in HELPERS]
-    for one in own[:_AGAIN]:
-        yield f"`{words.short_name(one.name)}` was compiled {len(one.modules)} times."
+    roles = {module.key: module.role for module in report.modules}
+    own = [group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS]
+    for group in own[:_AGAIN]:
+        yield f"`{words.short_name(group.name)}` was compiled {len(group.modules)} times."
 
 
-def _programs(report: ReportView) -> Iterator[str]:
+def _programs(report: ReportRecord) -> Iterator[str]:
     """Name the modules that play the main role as well, but those that are this one once more."""
     main = report.main
     if main is None or main.tie:
         return
-    groups = [one.modules for one in report.retrace_groups]
-    groups += [one.modules for one in report.rank_groups]
+    groups = [group.modules for group in report.retrace_groups]
+    groups += [group.modules for group in report.rank_groups]
     same = {key for keys in groups if main.module in keys for key in keys} | {main.module}
-    others = dict.fromkeys(one.name for one in main.programs if one.module not in same)
+    others = dict.fromkeys(program.name for program in main.programs if program.module not in same)
     named = [f"`{words.short_name(name)}`" for name in others][:_MOST_NAMES]
     more = ["others"] if len(others) > _MOST_NAMES else []
     if named:
@@ -240,9 +251,9 @@ def _programs(report: ReportView) -> Iterator[str]:
         yield f"{listing([*named, *more])} {plays} the main role as well."
 
 
-def _histories(view: ModuleView, names: Sequence[str]) -> Mapping[str, str]:
+def _histories(module: ModuleRecord, names: Sequence[str]) -> Mapping[str, str]:
     """Return the address of each instruction's history, where the module has any."""
-    if not view.changed_steps:
+    if not module.changed_steps:
         return {}
-    page = navigation.address(navigation.module_page(view.slug))
+    page = navigation.address(navigation.module_page(module.slug))
     return {f"%{name}": f"{page}#i={name}" for name in names}

@@ -12,11 +12,11 @@ from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import expense_addresses
 from xlareport.pages.findings.section import FindingsView
-from xlareport.pages.home.answers import Answer, Told
+from xlareport.pages.home.answers import Answer, HomeSummary
 from xlareport.pages.prose import prose
 from xlareport.records import sentences
 from xlareport.records.findings import HELPERS
-from xlareport.records.report import MainView, ModuleView, ReportView
+from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 _SHOWN = 12
@@ -119,36 +119,38 @@ class HomePage:
 
 
 def home_page(
-    report: ReportView,
+    report: ReportRecord,
     settings: Sequence[OptionOrigin],
-    found: FindingsView | None = None,
-    told: Told | None = None,
+    findings: FindingsView | None = None,
+    summary: HomeSummary | None = None,
     *,
     nightly: bool = False,
 ) -> HomePage:
     """Make the home page from the report's records; `told` is what it says before all else."""
-    ranked = sorted(report.modules, key=lambda one: one.rank)
-    main = next((one for one in ranked if report.main and one.key == report.main.module), None)
+    ranked = sorted(report.modules, key=lambda module: module.rank)
+    main = next(
+        (module for module in ranked if report.main and module.key == report.main.module), None
+    )
     return HomePage(
         title=f"XLA report: {_last_part(report.dump.path)}",
-        lead=told.lead if told else words.lead(report),
+        lead=summary.lead if summary else words.lead(report),
         main=_main_card(report.main, main, report.modules) if report.main and main else None,
-        answers=told.answers if told else (),
-        findings=found,
+        answers=summary.answers if summary else (),
+        findings=findings,
         ways=(*_way_to_trends(nightly=nightly), *_ways(report, main)),
         roles=prose(words.many(report)),
         many=_many(report),
-        modules=tuple(row(one) for one in ranked[:_SHOWN]),
+        modules=tuple(row(module) for module in ranked[:_SHOWN]),
         more_modules=len(ranked) > _SHOWN,
         total_modules=len(ranked),
         facts=_facts(report),
-        settings=tuple(_settings([one for one in settings if one.by != _VERSIONS])),
-        differing=tuple(_settings([one for one in settings if one.by == _VERSIONS])),
+        settings=tuple(_settings([setting for setting in settings if setting.by != _VERSIONS])),
+        differing=tuple(_settings([setting for setting in settings if setting.by == _VERSIONS])),
         problems=len(report.problems),
     )
 
 
-def row(module: ModuleView) -> ModuleRow:
+def row(module: ModuleRecord) -> ModuleRow:
     """Return a module as a row of a table."""
     known = [stage.instructions for stage in module.stages if stage.instructions is not None]
     return ModuleRow(
@@ -166,14 +168,16 @@ def _last_part(path: str) -> str:
     return path.rstrip("/").rsplit("/", 1)[-1] or path
 
 
-def _main_card(main: MainView, module: ModuleView, modules: tuple[ModuleView, ...]) -> MainCard:
-    others = {one.key: row(one) for one in modules}
+def _main_card(
+    main: MainProgramRecord, module: ModuleRecord, modules: tuple[ModuleRecord, ...]
+) -> MainCard:
+    others = {module.key: row(module) for module in modules}
     is_open = main.sureness not in ("clear", "marker")
-    programs = set() if is_open else {one.module for one in main.programs}
+    programs = set() if is_open else {program.module for program in main.programs}
     doubtful = [
-        one.module
-        for one in main.runners_up
-        if one.module not in programs and others[one.module].role not in HELPERS
+        candidate.module
+        for candidate in main.runners_up
+        if candidate.module not in programs and others[candidate.module].role not in HELPERS
     ]
     return MainCard(
         name=words.short_name(main.name),
@@ -192,9 +196,11 @@ def _main_card(main: MainView, module: ModuleView, modules: tuple[ModuleView, ..
 
 def _because(reasons: Sequence[str]) -> str:
     """Return the strongest evidence as a sentence, without its points."""
-    counted = [one for one in reasons if _POINTS.search(one) and _SECOND not in one][:_REASONS]
-    told = [_POINTS.sub("", one).partition(" (")[0] for one in counted]
-    return f"It {', '.join(told[:-1])} and {told[-1]}." if len(told) > 1 else ""
+    counted = [reason for reason in reasons if _POINTS.search(reason) and _SECOND not in reason][
+        :_REASONS
+    ]
+    result = [_POINTS.sub("", text).partition(" (")[0] for text in counted]
+    return f"It {', '.join(result[:-1])} and {result[-1]}." if len(result) > 1 else ""
 
 
 _SECOND = " as much as the one that "
@@ -212,7 +218,7 @@ def _way_to_trends(*, nightly: bool) -> tuple[Way, ...]:
     return (Way(question, answer, navigation.address(navigation.TRENDS)),) if nightly else ()
 
 
-def _ways(report: ReportView, main: ModuleView | None) -> tuple[Way, ...]:
+def _ways(report: ReportRecord, main: ModuleRecord | None) -> tuple[Way, ...]:
     modules = Way(
         "Which file is my program?",
         "All modules with their roles, and why there are so many.",
@@ -247,7 +253,7 @@ def _ways(report: ReportView, main: ModuleView | None) -> tuple[Way, ...]:
     )
 
 
-def _ways_to_costs(main: ModuleView) -> tuple[Way, ...]:
+def _ways_to_costs(main: ModuleRecord) -> tuple[Way, ...]:
     """Lead to what the main program costs, where it could be counted."""
     if main.final.instructions is None:
         return ()
@@ -267,7 +273,7 @@ def _ways_to_costs(main: ModuleView) -> tuple[Way, ...]:
     )
 
 
-def _way_to_signature(main: ModuleView) -> tuple[Way, ...]:
+def _way_to_signature(main: ModuleRecord) -> tuple[Way, ...]:
     if main.final.instructions is None:
         return ()
     page = navigation.address(navigation.module_page(main.slug))
@@ -275,21 +281,21 @@ def _way_to_signature(main: ModuleView) -> tuple[Way, ...]:
     return (Way("What goes in and out?", "Arguments and results of the main program.", address),)
 
 
-def _ways_to_steps(main: ModuleView) -> tuple[Way, ...]:
+def _ways_to_steps(main: ModuleRecord) -> tuple[Way, ...]:
     """Lead to the steps of the main program and to histories, where the dump has any."""
     if not main.steps:
         return ()
     steps = navigation.address(navigation.steps_page(main.slug))
     words = "Step by step, with the change in text and picture."
-    found = Way("What did each pass do?", words, steps)
+    way = Way("What did each pass do?", words, steps)
     if not main.changed_steps:
-        return (found,)
+        return (way,)
     page = navigation.address(navigation.module_page(main.slug))
     asked = "Which step made an instruction, and what became of a framework op."
-    return (Way("Where did my op go?", asked, f"{page}#ask"), found)
+    return (Way("Where did my op go?", asked, f"{page}#ask"), way)
 
 
-def _way_to_retraces(report: ReportView) -> tuple[Way, ...]:
+def _way_to_retraces(report: ReportRecord) -> tuple[Way, ...]:
     """Lead to what was compiled more than once, where anything was."""
     if not report.retrace_groups:
         return ()
@@ -298,23 +304,23 @@ def _way_to_retraces(report: ReportView) -> tuple[Way, ...]:
     return (Way("Why was it compiled again?", words, f"{page}#compiled-more-than-once"),)
 
 
-def _by_somebody_first(one: OptionOrigin) -> bool:
-    return one.by != "somebody"
+def _by_somebody_first(option: OptionOrigin) -> bool:
+    return option.by != "somebody"
 
 
 def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
     """Yield an option with all its values, those that somebody set first."""
     by_name: dict[str, list[OptionOrigin]] = defaultdict(list)
-    for one in sorted(choices, key=_by_somebody_first):
-        by_name[one.setting.name].append(one)
-    for name, found in by_name.items():
+    for choice in sorted(choices, key=_by_somebody_first):
+        by_name[choice.setting.name].append(choice)
+    for name, options in by_name.items():
         known = flags.find(name)
         yield SettingRow(
             name=name,
-            value=", ".join(one.setting.value for one in found) or "(empty)",
-            by=_AUTHORS.get(found[0].by, found[0].by),
-            grade=found[0].grade,
-            reason=found[0].reason,
+            value=", ".join(option.setting.value for option in options) or "(empty)",
+            by=_AUTHORS.get(options[0].by, options[0].by),
+            grade=options[0].grade,
+            reason=options[0].reason,
             words=prose(known.words if known else ""),
         )
 
@@ -327,11 +333,11 @@ _AUTHORS = {
 }
 
 
-def _many(report: ReportView) -> str:
+def _many(report: ReportRecord) -> str:
     if len(report.modules) < 2:
         return ""
-    said = (_MANY[one] for one in report.dump.frontends if one in _MANY)
-    return " ".join(said) or "One program is compiled as one module or more."
+    result = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
+    return " ".join(result) or "One program is compiled as one module or more."
 
 
 _MANY = {
@@ -350,10 +356,10 @@ _MANY = {
 }
 
 
-def _facts(report: ReportView) -> tuple[Fact, ...]:
+def _facts(report: ReportRecord) -> tuple[Fact, ...]:
     dump = report.dump
     frontends = ", ".join(words.frameworks(dump.frontends))
-    backends = ", ".join(words.BACKENDS.get(one, one) for one in dump.backends)
+    backends = ", ".join(words.BACKENDS.get(backend, backend) for backend in dump.backends)
     return (
         Fact("Read from", dump.path),
         Fact("Framework", frontends or "not known"),

@@ -25,7 +25,7 @@ from xlareport.pages.memory.rows import (
 )
 from xlareport.pages.memory.tables import memory_tables
 from xlareport.pages.prose import prose
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
@@ -58,18 +58,18 @@ class MemoryPage:
     remat_key: str | None
 
 
-def memory_page(view: ModuleView, memory: MemoryReport, devices: int) -> MemoryPage:
+def memory_page(module: ModuleRecord, memory: MemoryReport, devices: int) -> MemoryPage:
     """Make the page of one module."""
-    tables = memory_tables(view, memory)
-    key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
+    tables = memory_tables(module, memory)
+    key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
     shown = {name: text if text in tables else None for name, text in key.items()}
     return MemoryPage(
-        name=words.short_name(view.name),
+        name=words.short_name(module.name),
         lead=_lead(memory),
         per_device=per_device(devices),
         figures=tuple(_figures(memory)),
         is_estimate=memory.estimate is not None,
-        spaces=tuple(space_rows(view.backend, memory)),
+        spaces=tuple(space_rows(module.backend, memory)),
         curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped in expense_charts
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
@@ -79,12 +79,12 @@ def memory_page(view: ModuleView, memory: MemoryReport, devices: int) -> MemoryP
         tree=tuple(tree_rows(memory.breakdown)),
         saving=_saving(memory),
         saving_key=shown["saving"],
-        kinds=kind_rows(view.backend, memory),
+        kinds=kind_rows(module.backend, memory),
         values_key=shown["values"],
         donation=_donation(memory),
         donation_key=shown["donation"],
         fills=tuple(fill_rows(memory)),
-        layouts=layout_rows(view.backend, memory),
+        layouts=layout_rows(module.backend, memory),
         remat=prose(_remat(memory)),
         remat_key=shown["remat"],
     )

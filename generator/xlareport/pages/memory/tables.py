@@ -7,21 +7,23 @@ from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import navigation
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.records.sentences import value_name, why
 
 
-def memory_tables(view: ModuleView, found: MemoryReport) -> Mapping[str, Table]:
+def memory_tables(module: ModuleRecord, memory: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key, without those that are empty."""
     tables = {
-        "peak": _values(found.at_peak, view.backend),
-        "saving": _values(found.saving_values, view.backend),
-        "values": _values(found.values, view.backend),
-        "donation": _donations(found),
-        "remat": _remats(found),
+        "peak": _values(memory.at_peak, module.backend),
+        "saving": _values(memory.saving_values, module.backend),
+        "values": _values(memory.values, module.backend),
+        "donation": _donations(memory),
+        "remat": _remats(memory),
     }
     return {
-        navigation.table_key(view.slug, name): table for name, table in tables.items() if table.rows
+        navigation.table_key(module.slug, name): table
+        for name, table in tables.items()
+        if table.rows
     }
 
 
@@ -41,28 +43,28 @@ def _values(rows: Sequence[ValueRow], backend: str | None) -> Table:
         Column("Scope"),
         Column("Source"),
     )
-    return Table(columns, [_value(one, backend) for one in rows])
+    return Table(columns, [_value(row, backend) for row in rows])
 
 
-def _value(one: ValueRow, backend: str | None) -> list[Cell]:
+def _value(value_row: ValueRow, backend: str | None) -> list[Cell]:
     return [
-        value_name(one),
-        one.size,
-        why(one.life),
-        one.life.start if one.life else None,
-        one.life.end if one.life else None,
-        shortened(one.shape),
-        one.opcode,
-        space_words(backend, one.color) if one.color is not None else None,
-        one.kind,
-        one.allocation,
-        None if one.at_peak is None else "yes" if one.at_peak else "no",
-        one.scope,
-        one.source,
+        value_name(value_row),
+        value_row.size,
+        why(value_row.life),
+        value_row.life.start if value_row.life else None,
+        value_row.life.end if value_row.life else None,
+        shortened(value_row.shape),
+        value_row.opcode,
+        space_words(backend, value_row.color) if value_row.color is not None else None,
+        value_row.kind,
+        value_row.allocation,
+        None if value_row.at_peak is None else "yes" if value_row.at_peak else "no",
+        value_row.scope,
+        value_row.source,
     ]
 
 
-def _donations(found: MemoryReport) -> Table:
+def _donations(memory: MemoryReport) -> Table:
     columns = (
         Column("Argument", "int"),
         Column("Name", "code"),
@@ -72,13 +74,13 @@ def _donations(found: MemoryReport) -> Table:
     )
     rows = [
         (
-            one.parameter,
-            one.name,
-            one.size,
-            _output(one.output),
-            "yes" if one.donated else "no, could be",
+            donation.parameter,
+            donation.name,
+            donation.size,
+            _output(donation.output),
+            "yes" if donation.donated else "no, could be",
         )
-        for one in found.donations
+        for donation in memory.donations
     ]
     return Table(columns, rows)
 
@@ -89,7 +91,7 @@ def _output(output: tuple[int, ...] | None) -> str:
     return f"{{{','.join(map(str, output))}}}"
 
 
-def _remats(found: MemoryReport) -> Table:
+def _remats(memory: MemoryReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Again by"),
@@ -99,12 +101,12 @@ def _remats(found: MemoryReport) -> Table:
     )
     rows: list[list[Cell]] = [
         [
-            one.instruction,
-            one.by,
-            one.original,
-            one.cost.of_all_runs(one.cost.flops),
-            one.cost.of_all_runs(one.cost.bytes_accessed),
+            rematerialised.instruction,
+            rematerialised.by,
+            rematerialised.original,
+            rematerialised.cost.of_all_runs(rematerialised.cost.flops),
+            rematerialised.cost.of_all_runs(rematerialised.cost.bytes_accessed),
         ]
-        for one in found.rematerialised
+        for rematerialised in memory.rematerialised
     ]
     return Table(columns, rows)

@@ -16,7 +16,7 @@ from xlareport.pages.memory.tables import memory_tables
 from xlareport.pages.profile.page import measured_page, measured_tables
 from xlareport.pages.source.page import source_page, source_tables
 from xlareport.pages.tables import Table
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,42 +32,42 @@ class ExpensePage:
 
 
 def expense_pages(
-    view: ModuleView,
+    module: ModuleRecord,
     cost: CostReport,
     value: Callable[[], FindingsView],
     clock: Measured | None = None,
 ) -> Iterator[ExpensePage]:
     """Yield the pages of one module; those beside that on its work only where there is any."""
-    name, slug = view.name, view.slug
-    there = dict(expense_sources(view))
+    name, slug = module.name, module.slug
+    there = dict(expense_sources(module))
     yield ExpensePage(
         navigation.expense_page(slug),
         "expense",
         f"Cost of {name}",
-        lambda: expense_page(view, cost, value()),
-        lambda: expense_tables(view, cost),
+        lambda: expense_page(module, cost, value()),
+        lambda: expense_tables(module, cost),
     )
     if "Memory" in there:
         yield ExpensePage(
             navigation.memory_page(slug),
             "expense_memory",
             f"Memory of {name}",
-            lambda: memory_page(view, cost.memory, cost.totals.devices),
-            lambda: memory_tables(view, cost.memory),
+            lambda: memory_page(module, cost.memory, cost.totals.devices),
+            lambda: memory_tables(module, cost.memory),
         )
     if "Source" in there:
         yield ExpensePage(
             navigation.source_page(slug),
             "expense_source",
             f"Source of {name}",
-            lambda: source_page(view, cost.source, cost.seconds),
-            lambda: source_tables(view, cost.source, cost.seconds),
+            lambda: source_page(module, cost.source, cost.seconds),
+            lambda: source_tables(module, cost.source, cost.seconds),
         )
     if "Time" in there and clock is not None:
         yield ExpensePage(
             navigation.measured_page(slug),
             "measured",
             f"Time of {name}",
-            lambda: measured_page(view, clock),
-            lambda: measured_tables(view, clock),
+            lambda: measured_page(module, clock),
+            lambda: measured_tables(module, clock),
         )

@@ -10,7 +10,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.texts.payload import kept_texts
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 Payloads = tuple[tuple[str, str], ...]
@@ -38,11 +38,13 @@ def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) ->
 def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str]) -> ModuleSummary:
     stages = _stages(summary.files, files, paths)
     files = replace(files, stages=tuple(stages.values()))
-    problems = (replace(one, path=paths.get(one.path, one.path)) for one in summary.problems)
+    problems = (
+        replace(problem, path=paths.get(problem.path, problem.path)) for problem in summary.problems
+    )
     return replace(
         summary,
         files=files,
-        stages=tuple(replace(one, stage=stages[one.stage]) for one in summary.stages),
+        stages=tuple(replace(stage, stage=stages[stage.stage]) for stage in summary.stages),
         final_stage=stages[summary.final_stage] if summary.final_stage else None,
         problems=tuple(problems),
     )
@@ -52,7 +54,7 @@ def _stages(
     original: ModuleFiles, twin: ModuleFiles, paths: Mapping[str, str]
 ) -> dict[SnapshotFiles, SnapshotFiles]:
     """Return the twin's stage of each stage of the original, in the order of the original."""
-    by_path = {one.path: stage for stage in twin.stages for one in stage.artifacts}
+    by_path = {artifact.path: stage for stage in twin.stages for artifact in stage.artifacts}
     return {
         stage: replace(
             by_path[paths[stage.artifacts[0].path]],
@@ -79,18 +81,18 @@ class TwinPage:
     files_key: str
 
 
-def twin_page(view: ModuleView, original: ModuleFiles, head: ModuleHead) -> TwinPage:
+def twin_page(module: ModuleRecord, original: ModuleFiles, head: ModuleHead) -> TwinPage:
     """Make the page that leads to the original."""
-    page = navigation.module_page(view.slug)
+    page = navigation.module_page(module.slug)
     return TwinPage(
         head=head,
-        key=view.key,
-        name=words.short_name(view.name),
-        role=view.role,
-        role_reason=view.role_reason,
-        files=units.plural(len(view.files), "file"),
+        key=module.key,
+        name=words.short_name(module.name),
+        role=module.role,
+        role_reason=module.role_reason,
+        files=units.plural(len(module.files), "file"),
         original_key=original.key,
         original_address=navigation.address(navigation.module_page(original.slug), page),
-        texts_key=navigation.texts_key(view.slug),
-        files_key=navigation.table_key(view.slug, "files"),
+        texts_key=navigation.texts_key(module.slug),
+        files_key=navigation.table_key(module.slug, "files"),
     )

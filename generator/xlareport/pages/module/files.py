@@ -25,7 +25,7 @@ from xlareport.pages.steps.page import steps_page
 from xlareport.pages.tables import COLUMNS, Table, lean_payloads
 from xlareport.pages.texts.page import texts_page
 from xlareport.pages.texts.payload import has_texts
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import Payload
@@ -36,7 +36,7 @@ class ModuleToShow:
     """A module, and the slugs of those before and after it."""
 
     result: ModuleResult
-    view: ModuleView
+    view: ModuleRecord
     previous: str | None
     following: str | None
 
@@ -60,14 +60,14 @@ def module_files(
     """
     take_compiled(templates)
     shown = ModulesShown([], [], {})
-    for one in asked:
-        faults = Faults(place_of(one.result.analysis.summary.files))
-        made = list(_files(one, faults))
-        shown.files.extend(each for each in made if not isinstance(each, Payload))
-        payloads = {each.key: each for each in made if isinstance(each, Payload)}
+    for show in asked:
+        faults = Faults(place_of(show.result.analysis.summary.files))
+        result = list(_files(show, faults))
+        shown.files.extend(each for each in result if not isinstance(each, Payload))
+        payloads = {each.key: each for each in result if isinstance(each, Payload)}
         columns = {key: payloads.pop(key) for key in [*payloads] if key.startswith(f"{COLUMNS}/")}
         shown.columns.update(columns)
-        together = partial(_payloads, one, payloads.values())
+        together = partial(_payloads, show, payloads.values())
         shown.files.extend(faults.attempt_all("What its pages load", together))
         shown.problems.extend(faults.problems)
     return shown
@@ -94,18 +94,18 @@ def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
 
 
 def _wide_parts(
-    module: ModuleAnalysis, view: ModuleView
+    module: ModuleAnalysis, record: ModuleRecord
 ) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
     """Yield template, source, title and the record's maker of parts without tables."""
-    slug, name = view.slug, view.name
-    if view.steps:
-        steps = partial(steps_page, view)
+    slug, name = record.slug, record.name
+    if record.steps:
+        steps = partial(steps_page, record)
         yield "steps", navigation.steps_page(slug), f"Steps of {name}", steps
     if has_texts(module.summary.files):
-        texts = partial(texts_page, view)
+        texts = partial(texts_page, record)
         yield "texts", navigation.texts_page(slug), f"Texts of {name}", texts
     if module.code:
-        code = partial(code_page, view, module.code)
+        code = partial(code_page, record, module.code)
         yield "code", navigation.code_page(slug), f"Code of {name}", code
 
 
@@ -118,45 +118,51 @@ def _wide_part(
 def _twin_page(
     asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
 ) -> Iterator[File | Payload]:
-    view = asked.view
-    page = twin_page(view, original, head)
-    yield navigation.module_page(view.slug), render("twin", page, view.name, search=False)
-    yield from _tables(module_tables(view, asked.result.analysis.summary))
+    module = asked.view
+    page = twin_page(module, original, head)
+    yield navigation.module_page(module.slug), render("twin", page, module.name, search=False)
+    yield from _tables(module_tables(module, asked.result.analysis.summary))
 
 
 def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
-    module, view = asked.result.analysis, asked.view
-    source = navigation.module_page(view.slug)
+    module, record = asked.result.analysis, asked.view
+    source = navigation.module_page(record.slug)
     page = module_page(
-        view,
+        record,
         module.summary,
         asked.result.output.pictures,
         head,
         glance=module.glance,
         code=module.code,
-        found=module_findings(module, view, source),
+        findings=module_findings(module, record, source),
     )
-    yield source, render("module", page, view.name, search=False)
-    yield from _tables(module_tables(view, module.summary))
+    yield source, render("module", page, record.name, search=False)
+    yield from _tables(module_tables(record, module.summary))
     if page.glance and module.glance:
         yield from _tables(dict(glance_tables(page.glance, module.glance)))
 
 
 def _expense_parts(
-    module: ModuleAnalysis, cost: CostReport, view: ModuleView, faults: Faults
+    module: ModuleAnalysis, cost: CostReport, record: ModuleRecord, faults: Faults
 ) -> Iterator[Payload]:
-    for one in expense_pages(view, cost, partial(_all_findings, module, view), module.clock):
-        yield from part_payloads(faults, one.source, one.title, partial(_expense_part, one))
+    for expense_page in expense_pages(
+        record, cost, partial(_all_findings, module, record), module.clock
+    ):
+        yield from part_payloads(
+            faults, expense_page.source, expense_page.title, partial(_expense_part, expense_page)
+        )
 
 
-def _all_findings(module: ModuleAnalysis, view: ModuleView) -> FindingsView:
-    source = navigation.expense_page(view.slug)
-    return module_findings(module, view, source, most=MOST_ON_ITS_OWN_PAGE)
+def _all_findings(module: ModuleAnalysis, record: ModuleRecord) -> FindingsView:
+    source = navigation.expense_page(record.slug)
+    return module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE)
 
 
-def _expense_part(one: ExpensePage) -> Iterator[Payload]:
-    yield part_payload(one.source, one.template, one.page(), one.title)
-    yield from _tables(one.tables())
+def _expense_part(expense_page: ExpensePage) -> Iterator[Payload]:
+    yield part_payload(
+        expense_page.source, expense_page.template, expense_page.page(), expense_page.title
+    )
+    yield from _tables(expense_page.tables())
 
 
 def _tables(tables: Mapping[str, Table]) -> Iterator[Payload]:

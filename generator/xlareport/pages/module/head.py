@@ -7,7 +7,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import expense_sources
 from xlareport.pages.texts.payload import has_texts
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class ModuleHead:
 
 
 def module_head(
-    view: ModuleView, module: ModuleAnalysis, neighbours: tuple[str | None, str | None]
+    record: ModuleRecord, module: ModuleAnalysis, neighbours: tuple[str | None, str | None]
 ) -> ModuleHead:
     """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
-    page = navigation.module_page(view.slug)
-    parts = [] if module.same_as is not None else list(_parts(view, module))
+    page = navigation.module_page(record.slug)
+    parts = [] if module.same_as is not None else list(_parts(record, module))
     return ModuleHead(
-        name=words.short_name(view.name),
+        name=words.short_name(record.name),
         key=navigation.part_key(page),
         tabs=tuple(
             Tab(label, navigation.address(source, page), navigation.part_name(source))
@@ -52,16 +52,16 @@ def module_head(
     )
 
 
-def _parts(view: ModuleView, module: ModuleAnalysis) -> Iterator[tuple[str, str]]:
+def _parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[tuple[str, str]]:
     """Yield label and source of each part that there is."""
-    costs = dict(expense_sources(view))
+    costs = dict(expense_sources(record))
     time = costs.pop("Time", None)
-    if view.steps:
-        yield "Steps", navigation.steps_page(view.slug)
+    if record.steps:
+        yield "Steps", navigation.steps_page(record.slug)
     yield from costs.items()
     if module.code:
-        yield "Code", navigation.code_page(view.slug)
+        yield "Code", navigation.code_page(record.slug)
     if has_texts(module.summary.files):
-        yield "Texts", navigation.texts_page(view.slug)
+        yield "Texts", navigation.texts_page(record.slug)
     if time:
         yield "Time", time

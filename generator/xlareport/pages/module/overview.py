@@ -92,12 +92,12 @@ def glance_view(summary: ModuleSummary, overview: Overview) -> GlanceView:
     )
 
 
-def glance_tables(view: GlanceView, overview: Overview) -> Iterator[tuple[str, Table]]:
+def glance_tables(module: GlanceView, overview: Overview) -> Iterator[tuple[str, Table]]:
     """Yield the tables of the part, with their payload keys."""
-    if view.busiest_key:
-        yield view.busiest_key, busiest_table(overview.busiest)
-    if view.passes_key:
-        yield view.passes_key, passes_table(overview)
+    if module.busiest_key:
+        yield module.busiest_key, busiest_table(overview.busiest)
+    if module.passes_key:
+        yield module.passes_key, passes_table(overview)
 
 
 def busiest_table(busies: Sequence[Busy]) -> Table:

@@ -24,7 +24,7 @@ from xlareport.pages.prose import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.texts.payload import has_texts
 from xlareport.pages.tokens import NameCells
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 
@@ -104,61 +104,61 @@ class ModulePage:
 
 
 def module_page(
-    view: ModuleView,
+    module: ModuleRecord,
     summary: ModuleSummary,
     pictures: Sequence[PictureView],
     head: ModuleHead,
     *,
     glance: Overview | None = None,
     code: CodeSummary | None = None,
-    found: FindingsView | None = None,
+    findings: FindingsView | None = None,
 ) -> ModulePage:
     """Make the page of one module."""
-    page = navigation.module_page(view.slug)
-    has_steps = view.steps > 0
-    steps_page = navigation.address(navigation.steps_page(view.slug), page)
+    page = navigation.module_page(module.slug)
+    has_steps = module.steps > 0
+    steps_page = navigation.address(navigation.steps_page(module.slug), page)
     return ModulePage(
-        key=view.key,
+        key=module.key,
         head=head,
-        name=words.short_name(view.name),
-        full_name=view.name,
-        role=view.role,
-        role_reason=view.role_reason,
-        journey=words.journey(view),
-        problems=tuple(_problem(one) for one in summary.problems[:_PROBLEMS]),
+        name=words.short_name(module.name),
+        full_name=module.name,
+        role=module.role,
+        role_reason=module.role_reason,
+        journey=words.journey(module),
+        problems=tuple(_problem(problem) for problem in summary.problems[:_PROBLEMS]),
         more_problems=max(0, len(summary.problems) - _PROBLEMS),
-        chips=(*_chips(view, summary.files.second_id), *_runs(view)),
-        backend_reason=view.backend_reason,
-        figures=main_figures(view.final, devices_of(view)),
+        chips=(*_chips(module, summary.files.second_id), *_runs(module)),
+        backend_reason=module.backend_reason,
+        figures=main_figures(module.final, devices_of(module)),
         per_device=_per_device(summary.signature),
         curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704
-        top_steps=_top_steps(view.slug, summary.stages, page),
+        top_steps=_top_steps(module.slug, summary.stages, page),
         glance=glance_view(summary, glance) if glance and has_steps else None,
         steps_address=steps_page if has_steps else None,
-        no_steps=_no_steps(view),
-        history_key=navigation.history_key(view.slug) if view.changed_steps else None,
+        no_steps=_no_steps(module),
+        history_key=navigation.history_key(module.slug) if module.changed_steps else None,
         signature=signature_part(summary),
-        drawn=_drawn(view, pictures),
-        instructions_key=navigation.instructions_key(view.slug),
+        drawn=_drawn(module, pictures),
+        instructions_key=navigation.instructions_key(module.slug),
         heaviest=summary.heaviest,
         heaviest_words=_HEAVIEST,
-        no_heaviest=_no_heaviest(view),
-        costs=expense_addresses(view, page),
-        findings=found,
+        no_heaviest=_no_heaviest(module),
+        costs=expense_addresses(module, page),
+        findings=findings,
         code_words=code_words(code) if code else _NO_CODE,
-        code_address=navigation.address(navigation.code_page(view.slug), page) if code else None,
-        files_key=navigation.table_key(view.slug, "files"),
+        code_address=navigation.address(navigation.code_page(module.slug), page) if code else None,
+        files_key=navigation.table_key(module.slug, "files"),
         texts_address=_texts_address(summary, page),
     )
 
 
-def _drawn(view: ModuleView, pictures: Sequence[PictureView]) -> DrawnPart:
+def _drawn(module: ModuleRecord, pictures: Sequence[PictureView]) -> DrawnPart:
     return DrawnPart(
         pictures=tuple(pictures),
-        none=prose(_no_pictures(view)),
-        film_key=navigation.film_key(view.slug),
-        graph_key=_graph_key(view),
-        first_graph_key=_first_graph_key(view, pictures),
+        none=prose(_no_pictures(module)),
+        film_key=navigation.film_key(module.slug),
+        graph_key=_graph_key(module),
+        first_graph_key=_first_graph_key(module, pictures),
     )
 
 
@@ -174,13 +174,13 @@ _HEAVIEST = (
 )
 
 
-def _problem(one: Problem) -> str:
-    place = f", line {one.line:,}" if one.line is not None else ""
-    return f"{one.path}{place}: {one.message.partition(chr(10))[0]}"
+def _problem(problem: Problem) -> str:
+    place = f", line {problem.line:,}" if problem.line is not None else ""
+    return f"{problem.path}{place}: {problem.message.partition(chr(10))[0]}"
 
 
-def _no_pictures(view: ModuleView) -> str:
-    if view.final.instructions is None:
+def _no_pictures(module: ModuleRecord) -> str:
+    if module.final.instructions is None:
         return "No picture: no snapshot of this module could be read."
     return (
         "No picture, because the report was built with `--pictures none`; "
@@ -188,17 +188,17 @@ def _no_pictures(view: ModuleView) -> str:
     )
 
 
-def _first_graph_key(view: ModuleView, pictures: Sequence[PictureView]) -> str | None:
-    first = navigation.first_graph_key(view.slug)
-    return first if any(one.graph == first for one in pictures) else None
+def _first_graph_key(module: ModuleRecord, pictures: Sequence[PictureView]) -> str | None:
+    first = navigation.first_graph_key(module.slug)
+    return first if any(picture.graph == first for picture in pictures) else None
 
 
-def _graph_key(view: ModuleView) -> str | None:
-    return None if view.final.instructions is None else navigation.graph_key(view.slug)
+def _graph_key(module: ModuleRecord) -> str | None:
+    return None if module.final.instructions is None else navigation.graph_key(module.slug)
 
 
-def _no_heaviest(view: ModuleView) -> str:
-    if view.final.instructions is None:
+def _no_heaviest(module: ModuleRecord) -> str:
+    if module.final.instructions is None:
         return "Nothing to rank: no snapshot of this module could be read."
     return "Nothing to rank: by the estimate none of its instructions needs any time."
 
@@ -209,70 +209,72 @@ def _texts_address(summary: ModuleSummary, page: str) -> str | None:
     return navigation.address(navigation.texts_page(summary.files.slug), page)
 
 
-def module_tables(view: ModuleView, summary: ModuleSummary) -> Mapping[str, Table]:
+def module_tables(module: ModuleRecord, summary: ModuleSummary) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key."""
     return {
-        navigation.table_key(view.slug, "files"): _files_table(summary),
+        navigation.table_key(module.slug, "files"): _files_table(summary),
         **arguments_tables(summary),
     }
 
 
-def _chips(view: ModuleView, second_id: int | None) -> tuple[str, ...]:
-    sure = " (guessed)" if view.backend_reason else ""
-    chips = [f"{words.BACKENDS.get(view.backend, view.backend)}{sure}"] if view.backend else []
-    if view.frontend:
-        chips += words.frameworks((view.frontend,))
-    if view.id is not None:
-        chips.append(f"module id {view.id}")
+def _chips(module: ModuleRecord, second_id: int | None) -> tuple[str, ...]:
+    sure = " (guessed)" if module.backend_reason else ""
+    chips = (
+        [f"{words.BACKENDS.get(module.backend, module.backend)}{sure}"] if module.backend else []
+    )
+    if module.frontend:
+        chips += words.frameworks((module.frontend,))
+    if module.id is not None:
+        chips.append(f"module id {module.id}")
     if second_id is not None:
         chips.append(f"continued as module id {second_id}")
     return tuple(chips)
 
 
-def _runs(view: ModuleView) -> tuple[str, ...]:
+def _runs(module: ModuleRecord) -> tuple[str, ...]:
     """Say how often a profiler saw it run, where there is a profile."""
-    if view.run_microseconds is None:
+    if module.run_microseconds is None:
         return ()
-    times = "" if view.runs is None else f" {units.plural(view.runs, 'time')}"
-    return (f"ran{times} in the profile, {view.run_microseconds / 1000:,.1f} ms in all",)
+    times = "" if module.runs is None else f" {units.plural(module.runs, 'time')}"
+    return (f"ran{times} in the profile, {module.run_microseconds / 1000:,.1f} ms in all",)
 
 
-def _per_device(found: Signature) -> str:
-    if found.partitions <= 1:
+def _per_device(signature: Signature) -> str:
+    if signature.partitions <= 1:
         return ""
     return (
-        f"The program was partitioned over {found.partitions} devices: shapes and figures after "
-        "partitioning are those of one device."
+        f"The program was partitioned over {signature.partitions} devices: shapes and figures "
+        "after partitioning are those of one device."
     )
 
 
 def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
     return [
-        Point(one.instructions, one.stage.label, one.step is not None and one.step.changed)
-        for one in stages
-        if one.instructions is not None
+        Point(stage.instructions, stage.stage.label, stage.step is not None and stage.step.changed)
+        for stage in stages
+        if stage.instructions is not None
     ]
 
 
 def _top_steps(slug: str, stages: Sequence[SnapshotSummary], page: str) -> tuple[StepRow, ...]:
-    changed = [one for one in stages if one.step is not None and one.step.changed]
+    changed = [stage for stage in stages if stage.step is not None and stage.step.changed]
     changed.sort(key=lambda stage: -stage.step.weight if stage.step else 0)
     return tuple(
         StepRow(
-            label=one.stage.label,
-            address=navigation.step_address(slug, one.key, page),
-            added=one.step.added,
-            removed=one.step.removed,
-            modified=one.step.modified,
-            headline=prose(one.step.headline),
+            label=snapshot.stage.label,
+            address=navigation.step_address(slug, snapshot.key, page),
+            added=snapshot.step.added,
+            removed=snapshot.step.removed,
+            modified=snapshot.step.modified,
+            headline=prose(snapshot.step.headline),
         )
-        for one in changed[:_TOP_STEPS]
-        if one.step is not None
+        for snapshot in changed[:_TOP_STEPS]
+        if snapshot.step is not None
     )
 
 
-def _no_steps(view: ModuleView) -> str:
-    known = sum(stage.instructions is not None for stage in view.stages)
+def _no_steps(module: ModuleRecord) -> str:
+    known = sum(stage.instructions is not None for stage in module.stages)
     if known == 0:
         return "There is nothing to compare: no snapshot could be read."
     return (
@@ -290,7 +292,12 @@ def _files_table(summary: ModuleSummary) -> Table:
     )
     cells = NameCells()
     rows = [
-        (cells.cell(one.name), one.name.kind, describe(one.name), one.entry.size)
-        for one in summary.files.artifacts
+        (
+            cells.cell(artifact.name),
+            artifact.name.kind,
+            describe(artifact.name),
+            artifact.entry.size,
+        )
+        for artifact in summary.files.artifacts
     ]
     return Table(columns, rows, meanings=cells.meanings)

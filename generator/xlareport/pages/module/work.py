@@ -214,8 +214,10 @@ class _ModulePages:
         """Index the module for the search over everything."""
         snapshots = self.analyzed.module.snapshots
         stages = [
-            Stage(one.stage.key, one.stage.label, one.read_from.name.kind == "hlo-text")
-            for one in snapshots
+            Stage(
+                snapshot.stage.key, snapshot.stage.label, snapshot.read_from.name.kind == "hlo-text"
+            )
+            for snapshot in snapshots
         ]
         steps = [(number, page.touched) for number, page in self.steps.pages.items()]
         return searched(self.slug, [snapshot.hlo for snapshot in snapshots], stages, steps)
@@ -258,5 +260,7 @@ class _ModulePages:
 
     def _computations(self, snapshots: SnapshotSequence) -> Iterator[Payload]:
         read = self.analyzed.module.snapshots
-        texts = {one.stage.key for one in read if one.read_from.name.kind == "hlo-text"}
+        texts = {
+            snapshot.stage.key for snapshot in read if snapshot.read_from.name.kind == "hlo-text"
+        }
         yield from film_payloads(self.slug, snapshots, self._labels(), texts)

@@ -8,7 +8,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.home.page import row
 from xlareport.pages.prose import prose
 from xlareport.pages.tables import Column, Table
-from xlareport.records.report import ModuleView, ReportView
+from xlareport.records.report import ModuleRecord, ReportRecord
 
 TABLE = "modules"
 """The payload key of the table."""
@@ -21,12 +21,12 @@ class ModulesPage:
     lead: Markup
 
 
-def modules_page(report: ReportView) -> ModulesPage:
+def modules_page(report: ReportRecord) -> ModulesPage:
     """Make the page from the report's records."""
     return ModulesPage(prose(f"{words.lead(report)} {words.many(report)}"))
 
 
-def modules_table(report: ReportView, sizes: dict[str, int]) -> Table:
+def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
     """Return the table; `sizes` are the bytes of each module's files by its key."""
     columns = (
         Column("Id", "int", "XLA's own number; numbers have gaps and say nothing"),
@@ -44,7 +44,7 @@ def modules_table(report: ReportView, sizes: dict[str, int]) -> Table:
     return Table(columns, rows, sort=(9, "asc"), empty="No file of this dump belongs to a module.")
 
 
-def _row(module: ModuleView, size: int) -> list[str | int | float | list[str] | None]:
+def _row(module: ModuleRecord, size: int) -> list[str | int | float | list[str] | None]:
     short = row(module)
     address = navigation.address(navigation.module_page(module.slug))
     return [

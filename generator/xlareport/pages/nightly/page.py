@@ -12,7 +12,7 @@ from xlareport.analysis.trends import Night, Step, labels, steps_in
 from xlareport.pages import words
 from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.tables import Column, Table
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 
@@ -86,7 +86,7 @@ class TrendsPage:
     """Lines of the history that could not be read."""
 
 
-def tonight(report: ReportView, when: str, address: str) -> Night:
+def tonight(report: ReportRecord, when: str, address: str) -> Night:
     """Return the figures of a report; modules of one name are told apart by their order."""
     named = dict(zip(labels(module.name for module in report.modules), report.modules, strict=True))
     wanted = report.main.module if report.main else None

@@ -123,7 +123,7 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -
         wanted = [_Wanted(slug, "only", title, first, is_final=True)]
     drawn = [_overview(wanted, known if wanted.is_final else NOTHING, choice) for wanted in wanted]
     return Pictures(
-        tuple(view for pictures in drawn for view in pictures.views),
+        tuple(record for pictures in drawn for record in pictures.views),
         tuple(
             sorted((it for pictures in drawn for it in pictures.requests), key=lambda it: it.bundle)
         ),
@@ -232,7 +232,7 @@ def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
     drawing = levels.first.drawing
     bundle = navigation.pictures_key(slug)
     request = PictureRequest(wanted.word, (drawing,), bundle, plain=True)
-    view = PictureView(
+    module = PictureView(
         key=bundle,
         name=wanted.word,
         source=f"../{_plain_file(request)}",
@@ -242,7 +242,7 @@ def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
         levels=key if levels.payloads else "",
         graph=graph,
     )
-    return Pictures((view,), (request, *levels.requests), levels.payloads)
+    return Pictures((module,), (request, *levels.requests), levels.payloads)
 
 
 def _name(drawings: tuple[Drawing, ...]) -> str:

@@ -9,7 +9,7 @@ from xlareport.analysis.profile.times import OpTime
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 _MICROSECOND = 1e6
@@ -39,102 +39,104 @@ class MeasuredPage:
     unknown_key: str | None
 
 
-def measured_page(view: ModuleView, found: Measured) -> MeasuredPage:
+def measured_page(module: ModuleRecord, measured: Measured) -> MeasuredPage:
     """Make the page of one module."""
-    key = {name: navigation.table_key(view.slug, name) for name in _TABLES}
+    key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
     return MeasuredPage(
-        name=words.short_name(view.name),
-        module=view.name,
-        lead=_lead(found),
-        doubt=_doubt(found),
-        figures=tuple(_figures(found)),
-        timeline_key=navigation.timeline_key(view.slug),
+        name=words.short_name(module.name),
+        module=module.name,
+        lead=_lead(measured),
+        doubt=_doubt(measured),
+        figures=tuple(_figures(measured)),
+        timeline_key=navigation.timeline_key(module.slug),
         ops_key=key["times"],
-        left_out=found.left_out,
+        left_out=measured.left_out,
         scopes_key=key["time-scopes"],
         lines_key=key["time-lines"],
         runs_key=key["time-runs"],
-        unknown=_unknown(found),
-        unknown_key=key["time-unknown"] if found.unknown else None,
+        unknown=_unknown(measured),
+        unknown_key=key["time-unknown"] if measured.unknown else None,
     )
 
 
 _TABLES = ("times", "time-scopes", "time-lines", "time-runs", "time-unknown")
 
 
-def measured_tables(view: ModuleView, found: Measured) -> Mapping[str, Table]:
+def measured_tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Table]:
     """Return the tables of the page as payloads by their key."""
     tables = {
-        "times": _ops(view, found),
-        "time-scopes": _sums("Scope", found.scopes, found),
-        "time-lines": _sums("Line", found.lines, found),
-        "time-runs": _runs(found),
+        "times": _ops(module, measured),
+        "time-scopes": _sums("Scope", measured.scopes, measured),
+        "time-lines": _sums("Line", measured.lines, measured),
+        "time-runs": _runs(measured),
     }
-    if found.unknown:
-        tables["time-unknown"] = _unknown_ops(found.unknown)
-    return {navigation.table_key(view.slug, name): table for name, table in tables.items()}
+    if measured.unknown:
+        tables["time-unknown"] = _unknown_ops(measured.unknown)
+    return {navigation.table_key(module.slug, name): table for name, table in tables.items()}
 
 
-def _lead(found: Measured) -> str:
-    slowest = [f"%{row.time.name}" for row in found.rows[:3]]
-    share = units.share(sum(_share(row.time.own, found) for row in found.rows[:3]))
+def _lead(measured: Measured) -> str:
+    slowest = [f"%{row.time.name}" for row in measured.rows[:3]]
+    share = units.share(sum(_share(row.time.own, measured) for row in measured.rows[:3]))
     most = f" Most time went to {', '.join(slowest)}: {share} of it." if slowest else ""
-    runs = found.told_apart
+    runs = measured.told_apart
     if not runs:
-        times = f" run {units.plural(found.entered, 'time')}, to go by" if found.entered else ""
+        times = (
+            f" run {units.plural(measured.entered, 'time')}, to go by" if measured.entered else ""
+        )
         known = f"{times} the instructions of its entry" if times else ""
         return f"A profiler saw this module{known}, but does not tell one run from another.{most}"
-    mean = _time(found.length // runs)
+    mean = _time(measured.length // runs)
     return (
         f"A profiler saw {units.plural(runs, 'run')} of this module, {mean} each on average.{most}"
     )
 
 
-def _doubt(found: Measured) -> str:
-    if found.twins:
-        has = "has" if len(found.twins) == 1 else "have"
+def _doubt(measured: Measured) -> str:
+    if measured.twins:
+        has = "has" if len(measured.twins) == 1 else "have"
         return (
-            f"{units.plural(len(found.twins), 'other module')} of this name {has} these "
+            f"{units.plural(len(measured.twins), 'other module')} of this name {has} these "
             "instructions as well: which of them ran, the profile does not tell."
         )
-    if found.others:
+    if measured.others:
         return (
-            f"{units.plural(len(found.others), 'other module')} of this name may have run as well: "
-            "runs are counted together, and so are times of instructions with the same name."
+            f"{units.plural(len(measured.others), 'other module')} of this name may have run as "
+            "well: runs are counted together, and so are times of instructions with the same name."
         )
     return ""
 
 
-def _figures(found: Measured) -> list[Figure]:
-    runs = found.told_apart
+def _figures(measured: Measured) -> list[Figure]:
+    runs = measured.told_apart
     shown = [
         Figure("Runs", "-" if runs is None else units.count(runs), "that the profiler saw"),
-        Figure("All runs", _time(found.length), "from the first event of each to its last"),
+        Figure("All runs", _time(measured.length), "from the first event of each to its last"),
     ]
-    if found.busy is not None:
-        idle = found.length - found.busy
-        part = units.share(idle / found.length) if found.length else "0%"
-        shown.append(Figure("Instructions ran", _time(found.busy), "at least one of them"))
+    if measured.busy is not None:
+        idle = measured.length - measured.busy
+        part = units.share(idle / measured.length) if measured.length else "0%"
+        shown.append(Figure("Instructions ran", _time(measured.busy), "at least one of them"))
         shown.append(Figure("Unexplained", _time(idle), f"{part}: no instruction ran then"))
-    joined = f"{units.count(found.joined)} of {units.count(found.events)}"
+    joined = f"{units.count(measured.joined)} of {units.count(measured.events)}"
     shown.append(Figure("Events joined", joined, "to instructions of the final snapshot, by name"))
     return shown
 
 
-def _unknown(found: Measured) -> str:
-    count = sum(one.count for one in found.unknown)
-    beyond = found.events - found.joined - count
+def _unknown(measured: Measured) -> str:
+    count = sum(op_time.count for op_time in measured.unknown)
+    beyond = measured.events - measured.joined - count
     late = (
         f" {units.plural(beyond, 'event')} came after too many runs: not counted." if beyond else ""
     )
     if not count:
         return f"Every event is that of an instruction of the final snapshot.{late}"
-    events, names = units.plural(count, "event"), units.plural(len(found.unknown), "name")
+    events, names = units.plural(count, "event"), units.plural(len(measured.unknown), "name")
     return f"{events} of {names} that the final snapshot does not have.{late}"
 
 
-def _ops(view: ModuleView, found: Measured) -> Table:
-    traced = "Its history" if view.changed_steps else "What is around it"
+def _ops(record: ModuleRecord, measured: Measured) -> Table:
+    traced = "Its history" if record.changed_steps else "What is around it"
     columns = (
         Column("Instruction", "link", f"{traced}, on the module's page", of="instruction"),
         Column("Picture", "link", "What is around it, at the end"),
@@ -154,38 +156,38 @@ def _ops(view: ModuleView, found: Measured) -> Table:
         Column("Source"),
         Column("First seen µs", "float", "the time stamp in the profile"),
     )
-    module = navigation.address(navigation.module_page(view.slug))
-    rows = [[*_ways(row, view, module), *_op_row(row, view, found)] for row in found.rows]
+    module = navigation.address(navigation.module_page(record.slug))
+    rows = [[*_ways(row, record, module), *_op_row(row, record, measured)] for row in measured.rows]
     return Table(columns, rows, (2, "desc"))
 
 
-def _ways(row: MeasuredRow, view: ModuleView, module: str) -> list[Cell]:
+def _ways(row: MeasuredRow, record: ModuleRecord, module: str) -> list[Cell]:
     """Lead to the history of an instruction, where the module has any, and to its picture."""
     name = quote(row.time.name)
-    asked = "i" if view.changed_steps else "node"
+    asked = "i" if record.changed_steps else "node"
     return [[row.time.name, f"{module}#{asked}={name}"], ["picture", f"{module}#node={name}"]]
 
 
-def _maker(row: MeasuredRow, view: ModuleView, found: Measured) -> Cell:
+def _maker(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> Cell:
     """Lead to the step that made an instruction; None where it was not looked for."""
-    step, words = found.made.get(row.time.name, (None, None))
-    return [words, navigation.step_address(view.slug, step)] if step and words else words
+    step, words = measured.made.get(row.time.name, (None, None))
+    return [words, navigation.step_address(module.slug, step)] if step and words else words
 
 
-def _op_row(row: MeasuredRow, view: ModuleView, found: Measured) -> list[Cell]:
+def _op_row(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> list[Cell]:
     time = row.time
-    least = row.least if row.least and found.told_apart else None
+    least = row.least if row.least and measured.told_apart else None
     return [
         time.own / 1e9,
-        _share(time.own, found),
+        _share(time.own, measured),
         row.least * 1e6 if row.least else None,
-        time.own / (found.told_apart or 1) / _SECOND / least if least else None,
-        _maker(row, view, found),
+        time.own / (measured.told_apart or 1) / _SECOND / least if least else None,
+        _maker(row, module, measured),
         time.mean / _MICROSECOND,
         time.spread / _MICROSECOND,
         time.count,
         time.total / 1e9,
-        *found.work.get(time.name, (None, None)),
+        *measured.work.get(time.name, (None, None)),
         row.instruction.opcode,
         row.op_name,
         row.line,
@@ -193,7 +195,7 @@ def _op_row(row: MeasuredRow, view: ModuleView, found: Measured) -> list[Cell]:
     ]
 
 
-def _sums(title: str, sums: Sequence[Sum], found: Measured) -> Table:
+def _sums(title: str, sums: Sequence[Sum], measured: Measured) -> Table:
     columns = (
         Column(title),
         Column("Own ms", "float", "of all its instructions in all runs"),
@@ -201,12 +203,13 @@ def _sums(title: str, sums: Sequence[Sum], found: Measured) -> Table:
         Column("Instructions", "int"),
     )
     rows: list[list[Cell]] = [
-        [one.name, one.own / 1e9, _share(one.own, found), one.instructions] for one in sums
+        [this_sum.name, this_sum.own / 1e9, _share(this_sum.own, measured), this_sum.instructions]
+        for this_sum in sums
     ]
     return Table(columns, rows, (1, "desc"))
 
 
-def _runs(found: Measured) -> Table:
+def _runs(measured: Measured) -> Table:
     columns = (
         Column("Run", "int", "in the order of time"),
         Column("Its name", "code", "as the profiler has it"),
@@ -218,18 +221,18 @@ def _runs(found: Measured) -> Table:
     rows: list[list[Cell]] = [
         [
             number,
-            one.name or None,
-            one.start / _MICROSECOND,
-            one.length / 1e9,
-            None if one.busy is None else one.busy / 1e9,
-            None if one.busy is None else (one.length - one.busy) / 1e9,
+            run.name or None,
+            run.start / _MICROSECOND,
+            run.length / 1e9,
+            None if run.busy is None else run.busy / 1e9,
+            None if run.busy is None else (run.length - run.busy) / 1e9,
         ]
-        for number, one in enumerate(found.runs[:_MOST_RUNS], 1)
+        for number, run in enumerate(measured.runs[:_MOST_RUNS], 1)
     ]
     return Table(columns, rows)
 
 
-def _unknown_ops(found: Sequence[OpTime]) -> Table:
+def _unknown_ops(op_times: Sequence[OpTime]) -> Table:
     columns = (
         Column("Name", "code"),
         Column("Own ms", "float"),
@@ -237,14 +240,14 @@ def _unknown_ops(found: Sequence[OpTime]) -> Table:
         Column("First seen µs", "float"),
     )
     rows: list[list[Cell]] = [
-        [one.name, one.own / 1e9, one.count, one.first / _MICROSECOND]
-        for one in found[:_MOST_UNKNOWN]
+        [op_time.name, op_time.own / 1e9, op_time.count, op_time.first / _MICROSECOND]
+        for op_time in op_times[:_MOST_UNKNOWN]
     ]
     return Table(columns, rows, (1, "desc"))
 
 
-def _share(own: int, found: Measured) -> float:
-    return own / found.length if found.length else 0.0
+def _share(own: int, measured: Measured) -> float:
+    return own / measured.length if measured.length else 0.0
 
 
 def _time(picoseconds: int) -> str:

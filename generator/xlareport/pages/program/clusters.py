@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 _PLUMBING = frozenset({"_Arg", "_Retval", "NoOp", "Const", "_SOURCE", "_SINK"})
@@ -45,7 +45,7 @@ class ClusteredGraph:
 
 
 def clustered(
-    graphs: Iterable[FrameworkGraph], report: ReportView, reasons: Mapping[str, str]
+    graphs: Iterable[FrameworkGraph], report: ReportRecord, reasons: Mapping[str, str]
 ) -> tuple[ClusteredGraph, ...]:
     """Return the graphs that have clusters, each set of clusters once.
 
@@ -59,7 +59,9 @@ def clustered(
     return tuple(clustered_graphs.values())[:_GRAPHS]
 
 
-def _graph(graph: FrameworkGraph, report: ReportView, reasons: Mapping[str, str]) -> ClusteredGraph:
+def _graph(
+    graph: FrameworkGraph, report: ReportRecord, reasons: Mapping[str, str]
+) -> ClusteredGraph:
     inside: dict[str, list[GraphNode]] = defaultdict(list)
     for node in graph.nodes:
         inside[node.unit].append(node)
@@ -83,7 +85,7 @@ def _reason(node: GraphNode, reasons: Mapping[str, str]) -> str:
     return _TEXT if node.has_text else _NOT_TOLD
 
 
-def _modules(unit: str, report: ReportView) -> tuple[str, ...]:
+def _modules(unit: str, report: ReportRecord) -> tuple[str, ...]:
     """Return the modules of a cluster; TensorFlow appends to its name."""
     return tuple(
         module.key

@@ -15,7 +15,7 @@ from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.findings import HELPERS
-from xlareport.records.report import RankGroupView, ReportView, RetraceGroupView
+from xlareport.records.report import RankGroupRecord, RecompilationRecord, ReportRecord
 from xlareport.runtime import units
 
 LINKS_TABLE = "program-links"
@@ -68,7 +68,7 @@ class ProgramPage:
 
 
 def program_page(
-    report: ReportView,
+    report: ReportRecord,
     graphs: Sequence[FrameworkGraph],
     reasons: Mapping[str, str],
     picture: PictureRequest | None,
@@ -77,7 +77,7 @@ def program_page(
     drawing = picture.drawings[0] if picture else None
     return ProgramPage(
         lead=prose(words.many(report) or words.lead(report)),
-        wrapping=tuple(prose(words.wrapping(one)) for one in report.eager_functions),
+        wrapping=tuple(prose(words.wrapping(function)) for function in report.eager_functions),
         picture=picture.key if picture else None,
         source=f"{picture.key}.svg" if picture else "",
         alt=f"Graph of {units.plural(len(drawing.nodes), 'module')}" if drawing else "",
@@ -94,7 +94,7 @@ def program_page(
     )
 
 
-def links_table(report: ReportView) -> Table:
+def links_table(report: ReportRecord) -> Table:
     """Return the table of links."""
     columns = (
         Column("From", "link"),
@@ -104,18 +104,18 @@ def links_table(report: ReportView) -> Table:
         Column("Why", "text"),
         Column("Through", "text", "operations outside of XLA on the way"),
     )
-    shown = len(columns) if any(one.via for one in report.links) else len(columns) - 1
+    shown = len(columns) if any(link.via for link in report.links) else len(columns) - 1
     named = _named(report)
     rows = [
         (
-            _cell(named[one.source]),
-            _cell(named[one.target]),
-            _tensors(one.tensors),
-            one.grade,
-            one.reason,
-            ", ".join(one.via),
+            _cell(named[link.source]),
+            _cell(named[link.target]),
+            _tensors(link.tensors),
+            link.grade,
+            link.reason,
+            ", ".join(link.via),
         )[:shown]
-        for one in report.links
+        for link in report.links
     ]
     return Table(columns[:shown], rows)
 
@@ -129,14 +129,16 @@ def _tensors(shapes: Sequence[str]) -> str:
     return shown if len(shapes) <= 4 else f"{shown} and {units.count(len(shapes) - 4)} more"
 
 
-def _named(report: ReportView) -> dict[str, NamedModule]:
+def _named(report: ReportRecord) -> dict[str, NamedModule]:
     return {
-        one.key: NamedModule(words.label(one), navigation.address(navigation.module_page(one.slug)))
-        for one in report.modules
+        module.key: NamedModule(
+            words.label(module), navigation.address(navigation.module_page(module.slug))
+        )
+        for module in report.modules
     }
 
 
-def _links_words(report: ReportView) -> str:
+def _links_words(report: ReportRecord) -> str:
     links = report.links
     if not links and report.processes is None and report.modules:
         return "Not checked: it is not known which modules are of one process."
@@ -145,7 +147,7 @@ def _links_words(report: ReportView) -> str:
             "No link was found: no graph of a framework lies in this dump, and no shapes of "
             "results and arguments fit well enough for a guess."
         )
-    exact = sum(one.grade == "exact" for one in links)
+    exact = sum(link.grade == "exact" for link in links)
     if exact:
         return f"{units.plural(exact, 'link')}, as the framework's graph has them."
     return (
@@ -157,65 +159,72 @@ def _links_words(report: ReportView) -> str:
 _LONGEST_CHAIN = 12
 
 
-def _chain_words(report: ReportView) -> str:
+def _chain_words(report: ReportRecord) -> str:
     """Say in which groups modules hang together, and which of them stand in a row."""
-    between = [(one.source, one.target) for one in report.links if one.source != one.target]
+    between = [(link.source, link.target) for link in report.links if link.source != link.target]
     if not between:
         return ""
-    found, named = chains(between), _named(report)
-    shown = [f"`{named[one].name}`" for one in found.longest[:_LONGEST_CHAIN]]
-    more = len(found.longest) - len(shown)
+    result, named = chains(between), _named(report)
+    shown = [f"`{named[text].name}`" for text in result.longest[:_LONGEST_CHAIN]]
+    more = len(result.longest) - len(shown)
     row = f"{', then '.join(shown)}{f', and {more} more' if more else ''}"
-    if len(found.groups) == 1:
-        said = f"They join {units.plural(len(found.groups[0]), 'module')}."
+    if len(result.groups) == 1:
+        message = f"They join {units.plural(len(result.groups[0]), 'module')}."
     else:
-        most = units.count(len(found.groups[0]))
-        said = f"They join modules in {len(found.groups):,} groups, the largest of {most}."
-    return f"{said} The longest row, each taking results of the one before: {row}."
+        most = units.count(len(result.groups[0]))
+        message = f"They join modules in {len(result.groups):,} groups, the largest of {most}."
+    return f"{message} The longest row, each taking results of the one before: {row}."
 
 
-def _retraced(report: ReportView) -> tuple[DifferenceTable, ...]:
+def _retraced(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of functions that were compiled several times; helpers are only counted."""
-    named, roles = _named(report), {one.key: one.role for one in report.modules}
-    found = [one for one in report.retrace_groups if roles[one.modules[0]] not in HELPERS]
+    named, roles = _named(report), {module.key: module.role for module in report.modules}
+    recompilations = [
+        group for group in report.retrace_groups if roles[group.modules[0]] not in HELPERS
+    ]
     return tuple(
         DifferenceTable(
-            name=one.name,
-            note=_retrace_note(one),
-            modules=tuple(named[key] for key in one.modules[:_COLUMNS]),
-            rows=_cut(one.differences),
+            name=recompilation.name,
+            note=_retrace_note(recompilation),
+            modules=tuple(named[key] for key in recompilation.modules[:_COLUMNS]),
+            rows=_cut(recompilation.differences),
         )
-        for one in found[:_TABLES]
+        for recompilation in recompilations[:_TABLES]
     )
 
 
-def _retrace_note(one: RetraceGroupView) -> str:
-    steps = units.plural(one.changed_steps, "compiler step")
+def _retrace_note(recompilation: RecompilationRecord) -> str:
+    times = units.plural(len(recompilation.modules), "time")
+    steps = units.plural(recompilation.changed_steps, "compiler step")
     return (
-        f"Compiled {units.plural(len(one.modules), 'time')}. All but the first cost {steps} that "
-        f"changed something. That it is one function is a guess: {one.reason}."
+        f"Compiled {times}. All but the first cost {steps} that changed something. "
+        f"That it is one function is a guess: {recompilation.reason}."
     )
 
 
 def _cut(differences: Sequence[Difference]) -> tuple[Difference, ...]:
-    return tuple(Difference(one.what, one.values[:_COLUMNS]) for one in differences)
+    return tuple(
+        Difference(difference.what, difference.values[:_COLUMNS]) for difference in differences
+    )
 
 
-def _repeated(report: ReportView) -> str:
-    roles = {one.key: one.role for one in report.modules}
-    found = [one for one in report.retrace_groups if roles[one.modules[0]] in HELPERS]
-    if not found:
+def _repeated(report: ReportRecord) -> str:
+    roles = {module.key: module.role for module in report.modules}
+    recompilations = [
+        group for group in report.retrace_groups if roles[group.modules[0]] in HELPERS
+    ]
+    if not recompilations:
         return ""
-    modules = sum(len(one.modules) for one in found)
+    modules = sum(len(recompilation.modules) for recompilation in recompilations)
     return (
-        f"Beside these, {units.plural(len(found), 'helper')} that ran outside jit became "
+        f"Beside these, {units.plural(len(recompilations), 'helper')} that ran outside jit became "
         f"{units.plural(modules, 'module')}: one for each shape."
     )
 
 
-def _not_retraced(report: ReportView) -> str:
+def _not_retraced(report: ReportRecord) -> str:
     """Say that no function was compiled again, or why that was not checked."""
-    unread = sum(one.final.instructions is None for one in report.modules)
+    unread = sum(module.final.instructions is None for module in report.modules)
     if report.processes is None and report.modules:
         return (
             "Not checked: several processes wrote into one folder, and it is not known which "
@@ -223,83 +232,87 @@ def _not_retraced(report: ReportView) -> str:
         )
     if unread and unread == len(report.modules):
         return "Not checked: no module could be read."
-    found = "No function of the program was compiled more than once."
+    text = "No function of the program was compiled more than once."
     if unread:
-        return f"{found} {units.plural(unread, 'module')} could not be read and were not checked."
-    return found
+        return f"{text} {units.plural(unread, 'module')} could not be read and were not checked."
+    return text
 
 
-def _processes(report: ReportView) -> str:
+def _processes(report: ReportRecord) -> str:
     if report.processes is None and report.modules:
         return _unknown_processes(report)
     if report.processes is None or report.processes < _SEVERAL:
         return ""
     many = units.plural(report.processes, "process", "processes")
-    said = f"{many} wrote this dump; links and repeated compilations are looked for in each alone."
-    return said if report.rank_groups else f"{said} No function was compiled by more than one."
+    message = (
+        f"{many} wrote this dump; links and repeated compilations are looked for in each alone."
+    )
+    return (
+        message if report.rank_groups else f"{message} No function was compiled by more than one."
+    )
 
 
-def _unknown_processes(report: ReportView) -> str:
+def _unknown_processes(report: ReportRecord) -> str:
     """Say what is known of processes that wrote into one folder at the same time."""
-    said = (
+    message = (
         "At least 2 processes wrote into one folder: a number of a module comes up twice there. "
         "The times of the files do not say which modules are of one process."
     )
     if report.rank_groups:
         return (
-            f"{said} Modules of one name and one content under several numbers show that they are "
-            "ranks of one program. Links are guessed from one copy of each module; repeated "
-            "compilations were not checked."
+            f"{message} Modules of one name and one content under several numbers show that "
+            "they are ranks of one program. Links are guessed from one copy of each module; "
+            "repeated compilations were not checked."
         )
-    return f"{said} Links and repeated compilations were not checked."
+    return f"{message} Links and repeated compilations were not checked."
 
 
 _SEVERAL = 2
 
 
-def _ranks(report: ReportView) -> tuple[DifferenceTable, ...]:
+def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of what several processes compiled; those that differ first."""
     named, folders = _named(report), _folders(report)
     ordered = sorted(report.rank_groups, key=_urgency)
     return tuple(
         DifferenceTable(
-            name=one.name,
-            note=_rank_note(one),
+            name=group.name,
+            note=_rank_note(group),
             modules=tuple(
                 NamedModule(f"{folders[key]}{named[key].name}", named[key].address)
-                for key in one.modules[:_COLUMNS]
+                for key in group.modules[:_COLUMNS]
             ),
-            rows=_cut(one.differences),
+            rows=_cut(group.differences),
         )
-        for one in ordered[:_TABLES]
+        for group in ordered[:_TABLES]
     )
 
 
-def _urgency(one: RankGroupView) -> tuple[bool, bool]:
+def _urgency(group: RankGroupRecord) -> tuple[bool, bool]:
     """Put first whose collectives do not agree, then what differs, then what does not."""
-    return one.collectives is not None, not one.differences
+    return group.collectives is not None, not group.differences
 
 
-def _rank_note(one: RankGroupView) -> str:
-    said = f"Compiled by {units.plural(len(one.modules), 'process', 'processes')}."
-    if one.collectives is None:
+def _rank_note(group: RankGroupRecord) -> str:
+    message = f"Compiled by {units.plural(len(group.modules), 'process', 'processes')}."
+    if group.collectives is None:
         return (
-            f"{said} Their collectives are not the same, or not in the same order: run together, "
-            "they wait for each other for ever."
+            f"{message} Their collectives are not the same, or not in the same order: run "
+            "together, they wait for each other for ever."
         )
-    if one.collectives == 0:
-        return f"{said} No collective runs in it."
-    many = units.plural(one.collectives, "collective")
-    return f"{said} All of them run the same {many} in the same order."
+    if group.collectives == 0:
+        return f"{message} No collective runs in it."
+    many = units.plural(group.collectives, "collective")
+    return f"{message} All of them run the same {many} in the same order."
 
 
-def _folders(report: ReportView) -> dict[str, str]:
+def _folders(report: ReportRecord) -> dict[str, str]:
     """Return the folder of each module, with `/` at its end, less what all have in common."""
-    highest = {one.key: min(one.files, key=_depth, default="") for one in report.modules}
+    highest = {module.key: min(module.files, key=_depth, default="") for module in report.modules}
     folders = {key: path.rpartition("/")[0] for key, path in highest.items()}
     shared = commonpath(folders.values()) if folders else ""
-    told = {key: one[len(shared) :].strip("/") for key, one in folders.items()}
-    return {key: f"{one}/" if one else "" for key, one in told.items()}
+    result = {key: folder[len(shared) :].strip("/") for key, folder in folders.items()}
+    return {key: f"{text}/" if text else "" for key, text in result.items()}
 
 
 def _depth(path: str) -> int:

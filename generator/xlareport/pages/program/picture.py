@@ -9,7 +9,7 @@ from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
 from xlareport.records.findings import HELPERS
-from xlareport.records.report import ModuleView, ReportView
+from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
 _DRAWN = 60
@@ -25,17 +25,19 @@ _FAMILIES: Mapping[str, Family] = {
 }
 
 
-def program_picture(report: ReportView) -> PictureRequest | None:
+def program_picture(report: ReportRecord) -> PictureRequest | None:
     """Draw what somebody wrote, and the helpers that are linked; None without two modules."""
-    linked = {key for one in report.links for key in (one.source, one.target)}
-    drawn = _first([one for one in report.modules if one.key in linked or one.role not in HELPERS])
-    keys = {one.key for one in drawn}
-    links = [one for one in report.links if one.source in keys and one.target in keys]
+    linked = {key for link in report.links for key in (link.source, link.target)}
+    drawn = _first(
+        [module for module in report.modules if module.key in linked or module.role not in HELPERS]
+    )
+    keys = {module.key for module in drawn}
+    links = [link for link in report.links if link.source in keys and link.target in keys]
     if len(drawn) < _LEAST:
         return None
     left_out = len(report.modules) - len(drawn)
     notes = (_left_out(left_out),) if left_out else ()
-    nodes = tuple(_node(one) for one in drawn)
+    nodes = tuple(_node(module) for module in drawn)
     drawing = Drawing(
         title="The whole program",
         nodes=nodes,
@@ -55,39 +57,39 @@ def _left_out(many: int) -> str:
     )
 
 
-def _first(modules: Sequence[ModuleView]) -> list[ModuleView]:
+def _first(modules: Sequence[ModuleRecord]) -> list[ModuleRecord]:
     """Keep what fits, in its order: helpers go first, then what is ranked last."""
-    kept = sorted(modules, key=lambda one: (one.role in HELPERS, one.rank))[:_DRAWN]
-    keys = {one.key for one in kept}
-    return [one for one in modules if one.key in keys]
+    kept = sorted(modules, key=lambda module: (module.role in HELPERS, module.rank))[:_DRAWN]
+    keys = {module.key for module in kept}
+    return [module for module in modules if module.key in keys]
 
 
-def _node(one: ModuleView) -> Box:
-    number = "" if one.id is None else f"module {one.id}: "
-    name = words.short_name(one.name)
+def _node(module: ModuleRecord) -> Box:
+    number = "" if module.id is None else f"module {module.id}: "
+    name = words.short_name(module.name)
     if len(name) > _LABEL:
         name = f"{name[: _LABEL - 1]}\N{HORIZONTAL ELLIPSIS}"
     return Box(
-        id=one.key,
-        lines=(name, f"{number}{one.role}"),
-        family=_FAMILIES.get(one.role, "white"),
-        tooltip=f"{one.key}: {one.role_reason}",
+        id=module.key,
+        lines=(name, f"{number}{module.role}"),
+        family=_FAMILIES.get(module.role, "white"),
+        tooltip=f"{module.key}: {module.role_reason}",
     )
 
 
-def _edge(one: ModuleLink) -> Arrow:
-    many = "" if len(one.tensors) < 2 else str(len(one.tensors))
-    return Arrow(one.source, one.target, many, "normal" if one.grade == "exact" else "thin")
+def _edge(link: ModuleLink) -> Arrow:
+    many = "" if len(link.tensors) < 2 else str(len(link.tensors))
+    return Arrow(link.source, link.target, many, "normal" if link.grade == "exact" else "thin")
 
 
-def _groups(drawn: Sequence[ModuleView], report: ReportView) -> tuple[Group, ...]:
+def _groups(drawn: Sequence[ModuleRecord], report: ReportRecord) -> tuple[Group, ...]:
     """Frame what each of several processes compiled, else the compilations of one function."""
     if (report.processes or 0) > 1:
         return tuple(_of_processes(drawn))
     members: dict[int, list[str]] = {}
-    for one in drawn:
-        if one.retrace_group is not None and one.role not in HELPERS:
-            members.setdefault(one.retrace_group, []).append(one.key)
+    for module in drawn:
+        if module.retrace_group is not None and module.role not in HELPERS:
+            members.setdefault(module.retrace_group, []).append(module.key)
     return tuple(
         Group(
             f"retrace-{place}",
@@ -100,10 +102,10 @@ def _groups(drawn: Sequence[ModuleView], report: ReportView) -> tuple[Group, ...
     )
 
 
-def _of_processes(drawn: Sequence[ModuleView]) -> Iterator[Group]:
+def _of_processes(drawn: Sequence[ModuleRecord]) -> Iterator[Group]:
     members: dict[int, list[str]] = defaultdict(list)
-    for one in drawn:
-        if one.process is not None:
-            members[one.process].append(one.key)
+    for module in drawn:
+        if module.process is not None:
+            members[module.process].append(module.key)
     for number, keys in members.items():
         yield Group(f"process-{number}", f"process {number}", "scope", tuple(keys))

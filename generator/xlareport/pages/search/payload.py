@@ -13,7 +13,7 @@ from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
 from xlareport.pages.pictures.columns import Interned
 from xlareport.pages.search.index import SearchIndex, Span, Touched, search_index
-from xlareport.records.report import ReportView
+from xlareport.records.report import ReportRecord
 from xlareport.storage.payloads import payload_file
 
 _MOST = 400_000
@@ -132,7 +132,7 @@ def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]
 
 
 def search_front(
-    report: ReportView, summaries: Sequence[ModuleSummary], scopes: Sequence[Sequence[str]]
+    report: ReportRecord, summaries: Sequence[ModuleSummary], scopes: Sequence[Sequence[str]]
 ) -> dict[str, Any]:
     """Return the small index: modules, the main program first, and which has which opcodes."""
     main = report.main.module if report.main else None
@@ -142,28 +142,28 @@ def search_front(
     )
     views = [report.modules[place] for place in order]
     own = [
-        [] if view.same_as else summaries[place].opcodes
-        for view, place in zip(views, order, strict=True)
+        [] if module.same_as else summaries[place].opcodes
+        for module, place in zip(views, order, strict=True)
     ]
     return {
         "modules": [
             [
-                view.slug,
-                words.label(view),
-                view.key,
-                view.role,
-                int(view.final.instructions is not None and view.same_as is None),
-                int(view.changed_steps > 0 and view.same_as is None),
+                module.slug,
+                words.label(module),
+                module.key,
+                module.role,
+                int(module.final.instructions is not None and module.same_as is None),
+                int(module.changed_steps > 0 and module.same_as is None),
             ]
-            for view in views
+            for module in views
         ],
         "opcodes": _holders([[name for name, _ in some] for some in own]),
         "scopes": _holders([scopes[place] for place in order]),
         "findings": [
             [number, finding.title]
-            for number, view in enumerate(views)
-            if view.same_as is None
-            for finding in view.findings
+            for number, module in enumerate(views)
+            if module.same_as is None
+            for finding in module.findings
         ],
         "files": len(report.files),
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlareport.analysis.cost_report.source_lines import Became, SourceLine, SourceReport
 from xlareport.pages import navigation, words
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 _SHOWN = 40
@@ -57,16 +57,16 @@ class SourcePage:
 
 
 def source_page(
-    view: ModuleView,
+    module: ModuleRecord,
     source: SourceReport,
     seconds: float | None,
 ) -> SourcePage:
     """Make the page of one module; `seconds` is the least time of the whole module."""
     return SourcePage(
-        name=words.short_name(view.name),
+        name=words.short_name(module.name),
         lead=_lead(source),
         unplaced=_unplaced(source, seconds),
-        table_key=navigation.table_key(view.slug, "lines"),
+        table_key=navigation.table_key(module.slug, "lines"),
         has_stablehlo=source.has_stablehlo,
         has_source=any(line.excerpt for line in source.lines),
         lines=tuple(_line(line, seconds) for line in source.lines[:_SHOWN]),
@@ -75,10 +75,10 @@ def source_page(
 
 
 def source_tables(
-    view: ModuleView, source: SourceReport, seconds: float | None
+    module: ModuleRecord, source: SourceReport, seconds: float | None
 ) -> Mapping[str, Table]:
     """Return the table of all lines by its key."""
-    return {navigation.table_key(view.slug, "lines"): _table(source, seconds)}
+    return {navigation.table_key(module.slug, "lines"): _table(source, seconds)}
 
 
 def _lead(source: SourceReport) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.pipelines import Part, Pipeline, pipeline_tree
 from xlareport.pages import navigation, words
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +28,19 @@ class StepsPage:
     """None where no step changed anything."""
 
 
-def steps_page(view: ModuleView) -> StepsPage:
+def steps_page(module: ModuleRecord) -> StepsPage:
     """Make the page that holds the gallery."""
-    source = navigation.steps_page(view.slug)
+    source = navigation.steps_page(module.slug)
     return StepsPage(
-        name=words.short_name(view.name),
-        lead=words.journey(view),
+        name=words.short_name(module.name),
+        lead=words.journey(module),
         note="A step leads from one snapshot of the module to the next.",
-        left_out=tuple((one.label, one.left_out) for one in view.stages if one.left_out),
-        module_address=navigation.address(navigation.module_page(view.slug), source),
-        key=navigation.steps_key(view.slug),
-        history_key=navigation.history_key(view.slug) if view.changed_steps else None,
-        graph_key=navigation.graph_key(view.slug),
-        film_key=navigation.film_key(view.slug) if view.changed_steps else None,
+        left_out=tuple((stage.label, stage.left_out) for stage in module.stages if stage.left_out),
+        module_address=navigation.address(navigation.module_page(module.slug), source),
+        key=navigation.steps_key(module.slug),
+        history_key=navigation.history_key(module.slug) if module.changed_steps else None,
+        graph_key=navigation.graph_key(module.slug),
+        film_key=navigation.film_key(module.slug) if module.changed_steps else None,
     )
 
 

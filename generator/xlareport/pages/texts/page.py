@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from xlareport.pages import navigation, words
-from xlareport.records.report import ModuleView
+from xlareport.records.report import ModuleRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,9 @@ class TextsPage:
     key: str
 
 
-def texts_page(view: ModuleView) -> TextsPage:
+def texts_page(module: ModuleRecord) -> TextsPage:
     """Make the page that the page script fills."""
     return TextsPage(
-        name=words.short_name(view.name),
-        key=navigation.texts_key(view.slug),
+        name=words.short_name(module.name),
+        key=navigation.texts_key(module.slug),
     )
