@@ -17,10 +17,10 @@ from dumps import dumps, modules
 
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.node_timelines import films
+from xlareport.analysis.history.node_timelines import build_timelines
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.passes.growth import growth
+from xlareport.analysis.passes.growth import measure_growth
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.modules import ModuleFiles
@@ -95,11 +95,11 @@ def _stages(clock: Clock, snapshots: Sequence[HloModule]) -> list[StepChange]:
     clock.take("matching", lambda: [match(*pair) for pair in again])
     clock.seconds["steps without it"] -= clock.seconds["matching"]
     clock.take("text differences", lambda: [text_diff(one) for one in found.values()])
-    clock.take("growth", lambda: growth(snapshots, Costs()))
+    clock.take("growth", lambda: measure_growth(snapshots, Costs()))
     known = SnapshotSequence(snapshots, found)
     stages = [(str(number), "") for number in range(len(snapshots))]
     clock.take("histories", lambda: list(history_payloads("module", known, stages)))
-    clock.take("films", lambda: films(known))
+    clock.take("films", lambda: build_timelines(known))
     return changes
 
 

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from xlareport.dump.source import open_source
-from xlareport.profiles import watch
+from xlareport.profiles import read_profiles
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events
@@ -67,7 +67,7 @@ def read(folder: Path) -> dict[str, float]:
     """Read the profile in a folder as a build does."""
     begun = time.process_time()
     with open_source(folder) as source:
-        found = watch(source, ())
+        found = read_profiles(source, ())
     seconds = time.process_time() - begun
     events = sum(one.events for one in found.modules.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

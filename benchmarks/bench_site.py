@@ -31,9 +31,9 @@ from xlareport.site.sizes import (
     MOST_HOME,
     MOST_PAGE,
     SiteSizes,
-    site_sizes,
+    measure_site,
 )
-from xlareport.storage.payloads import stored
+from xlareport.storage.payloads import read_stored_value
 
 DUMPS = ("jax-gpt2-allpasses", "tpu-v5e-transformer4-allpasses", "jax-cpu-mlp")
 PROCESSORS = 2
@@ -90,7 +90,7 @@ def main() -> None:
         for dump in arguments.dumps or known():
             site = built(dump, out / dump.name.partition(".")[0], jobs)
             fast = speeds(browser, site, arguments.steps)
-            show(dump.name, [*sizes(site_sizes(site), dump), *fast, *peers(dump)])
+            show(dump.name, [*sizes(measure_site(site), dump), *fast, *peers(dump)])
 
 
 def known() -> list[Path]:
@@ -196,7 +196,7 @@ def steps(context: BrowserContext, site: Path, most: int) -> Iterator[Row]:
 def changed_steps(site: Path, slug: str) -> int:
     """Return how many steps of a module changed something; 0 where it has no steps."""
     try:
-        index = stored(site, f"m/{slug}/steps")
+        index = read_stored_value(site, f"m/{slug}/steps")
     except FileNotFoundError:
         return 0
     return sum(one["changed"] is True for one in index["steps"])

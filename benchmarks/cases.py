@@ -17,7 +17,7 @@ from xlareport.analysis.modules.retraces import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source
-from xlareport.profiles import watch
+from xlareport.profiles import read_profiles
 from xlareport.report import name_files
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -83,7 +83,7 @@ def analysed(source: Source) -> AnalyzedDump:
     artifacts = name_files(source)
     grouped = group(artifacts)
     results = map(outline_module, grouped.modules)
-    watched = watch(source, ())
+    watched = read_profiles(source, ())
     modules = tuple(count_runs(results, watched.modules))
     return AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, modules)
 

@@ -13,7 +13,7 @@ from dumps import dumps, modules
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.reading import code_file
-from xlareport.analysis.code.units import module_code
+from xlareport.analysis.code.units import join_code
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import read_code, read_module
 
@@ -37,7 +37,7 @@ def links(files: ModuleFiles) -> tuple[CodeLink, ...]:
     module = read_module(final_only(files)) if found else None
     if module is None or module.final is None:
         return tuple(CodeLink(one, (), "The dump holds no HLO of the module.") for one in found)
-    return module_code(module.final.hlo, found, module.code).links
+    return join_code(module.final.hlo, found, module.code).links
 
 
 def verdict(link: CodeLink) -> str:

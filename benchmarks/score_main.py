@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 
 from cases import Label, analysed, in_order_of, mains, opened, place_of, roles_of
 
-from xlareport.analysis.modules.ranking import main_guess, rank
-from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.ranking import guess_main, rank_modules
+from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
 
@@ -45,10 +45,10 @@ def right(label: Label, name: str) -> bool:
 def judged(label: Label, names: Sequence[str], summaries: Sequence[ModuleSummary]) -> Outcome:
     """Judge one dump; `names` are the true names of the modules."""
     called = {one.files.key: name for one, name in zip(summaries, names, strict=True)}
-    ranked = [called[one.summary.files.key] for one in rank(summaries)]
+    ranked = [called[one.summary.files.key] for one in rank_modules(summaries)]
     place = next((at for at, name in enumerate(ranked, 1) if right(label, name)), None)
-    guess = main_guess(rank(summaries))
-    played = roles(summaries, guess)
+    guess = guess_main(rank_modules(summaries))
+    played = assign_roles(summaries, guess)
     wrong, labelled = [], 0
     for name, role in zip(names, played, strict=True):
         wanted = roles_of(label.dump, name)

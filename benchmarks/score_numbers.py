@@ -18,7 +18,7 @@ from pathlib import Path
 
 from dumps import content, dumps, modules
 
-from xlareport.analysis.passes.step_boundaries import between
+from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.numbers_changed import numbers_changed
 from xlareport.analysis.steps.step import step
 from xlareport.dump.modules import ModuleFiles
@@ -61,7 +61,7 @@ def verdicts(python: str, files: ModuleFiles) -> Iterator[Verdict]:
 
 
 def _judged(module: ParsedModule, digests: dict[ParsedSnapshot, str | None]) -> Iterator[Verdict]:
-    for boundary in between(module):
+    for boundary in find_boundaries(module):
         before, after = module.snapshots[boundary.number - 1 : boundary.number + 1]
         results = digests.get(before), digests.get(after)
         if None not in results and before.hlo is not after.hlo:

@@ -27,8 +27,8 @@ from playwright.sync_api import Page, sync_playwright
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT
 from xlareport.pictures.svg import SIZE_LIMIT
 from xlareport.report import BuildOptions, build
-from xlareport.storage.folding import Folded, unfolded
-from xlareport.storage.payloads import stored
+from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import read_stored_value
 
 _LAYOUT_LIMIT = 2000
 """Milliseconds."""
@@ -100,13 +100,13 @@ class Level:
 
     def targets(self) -> list[str]:
         """Return what the pictures are called, the first one leading."""
-        return list(unfolded(Folded(*self.index["targets"]), _MOST_TARGETS))
+        return list(unfold_strings(Folded(*self.index["targets"]), _MOST_TARGETS))
 
     def record(self, place: int, target: str) -> Mapping[str, Any]:
         """Return a picture behind the first."""
         bundle = self.index["in"][place]
         if bundle not in self.bundles:
-            self.bundles[bundle] = stored(self.site, f"{self.key}-{bundle}")["pictures"]
+            self.bundles[bundle] = read_stored_value(self.site, f"{self.key}-{bundle}")["pictures"]
         record: Mapping[str, Any] = self.bundles[bundle][target][0]
         return record
 
@@ -201,19 +201,19 @@ def _draw(page: Page, some: Sequence[Picture], score: Score) -> None:
 def _walk(site: Path, first: re.Match[str], score: Score) -> None:
     """Click through all pictures from the first; count what none of them has."""
     key = first["levels"]
-    index = stored(site, key)
-    level = Level(site, key, index, stored(site, index["graph"]))
+    index = read_stored_value(site, key)
+    level = Level(site, key, index, read_stored_value(site, index["graph"]))
     targets = level.targets()
     places = {target: place for place, target in enumerate(targets)}
     seen = {0}
-    waiting = deque([stored(site, first["key"])["pictures"][first["name"]][0]])
+    waiting = deque([read_stored_value(site, first["key"])["pictures"][first["name"]][0]])
     while waiting:
         for target in level.opened(waiting.popleft()):
             place = places.get(target, 0)
             if place not in seen:
                 seen.add(place)
                 waiting.append(level.record(place, target))
-    runs = stored(site, f"{key}-where")
+    runs = read_stored_value(site, f"{key}-where")
     for place, many in zip(runs[::2], runs[1::2], strict=True):
         score.instructions += many
         score.unreached += 0 if place in seen else many

@@ -20,7 +20,7 @@ from tests.script_coverage import ScriptCoverage, script_coverage
 
 from xlareport import __version__
 from xlareport.pages.small_payloads import module_payloads
-from xlareport.storage.payloads import Payload, file_of
+from xlareport.storage.payloads import Payload, write_payload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
@@ -65,7 +65,7 @@ def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
         place = re.fullmatch(r"m/([^/]+)/(?!search|texts).*", one.key)
         (modules.setdefault(place[1], []) if place else alone).append(one)
     together = (module_payloads(slug, some) for slug, some in modules.items())
-    return [*map(file_of, alone), *chain.from_iterable(together)]
+    return [*map(write_payload, alone), *chain.from_iterable(together)]
 
 
 def paths_of(report: dict[str, Any]) -> Iterator[str]:

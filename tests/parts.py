@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from xlareport.storage.payloads import SHARED, read_payload, stored
+from xlareport.storage.payloads import SHARED, read_payload, read_stored_value
 
 
 def parts(site: Path) -> Iterator[tuple[str, str]]:
@@ -13,7 +13,7 @@ def parts(site: Path) -> Iterator[tuple[str, str]]:
         if (shared := folder / f"{SHARED}.js").is_file():
             names |= read_payload(shared.read_text("ascii"))[1].keys()
         for name in sorted(one for one in names if one.startswith("page-")):
-            html = stored(site, f"m/{folder.name}/{name}")["html"]
+            html = read_stored_value(site, f"m/{folder.name}/{name}")["html"]
             yield f"m/{folder.name}.html?{name.removeprefix('page-')}", html
 
 

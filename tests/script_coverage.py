@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 if TYPE_CHECKING:
     from playwright.sync_api import CDPSession, Page
@@ -24,7 +24,7 @@ class ScriptCoverage:
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / f"{os.getpid()}.ran"
-        self.ran = bytearray(len(resource("site_src").joinpath(SCRIPT).read_text("ascii")))
+        self.ran = bytearray(len(find_resource("site_src").joinpath(SCRIPT).read_text("ascii")))
         self.sessions: list[CDPSession] = []
 
     def watch(self, page: "Page") -> None:

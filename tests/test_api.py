@@ -8,7 +8,7 @@ import pytest
 
 import xlareport
 from xlareport.runtime.errors import UnknownNameError, UnreadableInputError
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 Unpack = Callable[[str], Path]
 
@@ -26,7 +26,7 @@ def test_the_examples_of_the_guide_run(
 ) -> None:
     (tmp_path / "dump").symlink_to(unpacked("jax-cpu-train"))
     monkeypatch.chdir(tmp_path)
-    page = (resource("site_src") / "guide" / "library.md").read_text("utf-8")
+    page = (find_resource("site_src") / "guide" / "library.md").read_text("utf-8")
     names: dict[str, object] = {}
     examples = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(examples) == 6

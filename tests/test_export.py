@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.times import sum_times
 from xlareport.cli.export import command
 from xlareport.export import Exported, export_module
 from xlareport.hlo.model import HloModule
@@ -41,7 +41,7 @@ def module() -> HloModule:
 
 
 def exported() -> Exported:
-    seen = times_of([OpEvent("jit_f", "fusion.1", "1", (0,), 5, 3_000_000)])
+    seen = sum_times([OpEvent("jit_f", "fusion.1", "1", (0,), 5, 3_000_000)])
     return export_module(module(), devices()["tpu-v5e"], seen["jit_f"])
 
 

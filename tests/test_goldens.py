@@ -12,7 +12,7 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.report import BuildOptions, build
-from xlareport.storage.payloads import stored
+from xlareport.storage.payloads import read_stored_value
 
 Unpack = Callable[[str], Path]
 Snapshot = Callable[[str, str], None]
@@ -63,7 +63,7 @@ def test_pages(page: str, sources: Path, snapshot: Snapshot) -> None:
 
 
 def test_the_step_that_fused(sources: Path, snapshot: Snapshot) -> None:
-    steps = stored(sources, f"m/{MODULE}/steps")
+    steps = read_stored_value(sources, f"m/{MODULE}/steps")
     (fused,) = (one["id"] for one in steps["steps"] if one["after"] == "fusion")
-    story = stored(sources, f"m/{MODULE}/step-{fused}")
+    story = read_stored_value(sources, f"m/{MODULE}/step-{fused}")
     snapshot(json.dumps(story, indent=1) + "\n", "step-fusion.json")

@@ -10,10 +10,10 @@ import pytest
 from tests.parts import part
 
 from xlareport.dump.source import open_source
-from xlareport.profiles import watch
+from xlareport.profiles import read_profiles
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.storage.payloads import stored
+from xlareport.storage.payloads import read_stored_value
 
 HLO = """HloModule jit_f, is_scheduled=true
 
@@ -47,13 +47,13 @@ def dump(folder: Path, *numbers: int, text: str = HLO) -> Path:
 def test_a_profile_is_found_inside_and_beside_a_dump(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     with open_source(place) as source:
-        assert not watch(source, ()).modules
+        assert not read_profiles(source, ()).modules
     profile(tmp_path / "run/plugins/profile/today", "dot.1")
     with open_source(place) as source:
-        assert set(watch(source, ()).modules) == {"jit_f"}
+        assert set(read_profiles(source, ()).modules) == {"jit_f"}
     profile(place / "plugins/profile/today", "dot.1", "dot.1")
     with open_source(place) as source:
-        found = watch(source, ())
+        found = read_profiles(source, ())
     assert found.modules["jit_f"].events == 3
     assert len(found.read) == 2
 
@@ -61,7 +61,7 @@ def test_a_profile_is_found_inside_and_beside_a_dump(tmp_path: Path) -> None:
 def test_a_profile_that_is_named_and_is_not_there(tmp_path: Path) -> None:
     place = dump(tmp_path / "dump", 1)
     with open_source(place) as source, pytest.raises(UnreadableInputError):
-        watch(source, [str(tmp_path / "nothing")])
+        read_profiles(source, [str(tmp_path / "nothing")])
 
 
 def test_events_of_modules_that_the_dump_has_not_are_told(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_how_far_a_large_profile_is_read_is_told(
     size = (profile(tmp_path / "p", *["dot.1"] * 1_000) / "vm.trace.json.gz").stat().st_size
     told: list[tuple[str, int, int]] = []
     with open_source(place) as source:
-        watch(source, [str(tmp_path / "p")], tell=lambda *said: told.append(said))
+        read_profiles(source, [str(tmp_path / "p")], tell=lambda *said: told.append(said))
     assert len(told) == 11
     assert {(what, total) for what, _, total in told} == {
         ("reading profiles, megabytes", size // 10)
@@ -219,11 +219,11 @@ def test_the_slowest_say_who_made_them_and_what_they_do(
     build(unpacked("looped"), BuildOptions(out=tmp_path / "out", html=False))
     sites = tmp_path / "out/site_src"
     slugs = [one.name for one in sites.glob("assets/data/m/*")]
-    small = [stored(sites, f"m/{slug}/small") for slug in slugs]
+    small = [read_stored_value(sites, f"m/{slug}/small") for slug in slugs]
     tables = [one["times"] for one in small if "times" in one]
     assert tables
     for table in tables:
-        titles = [one["title"] for one in stored(sites, "columns")[table["columns"]]]
+        titles = [one["title"] for one in read_stored_value(sites, "columns")[table["columns"]]]
         rows = [dict(zip(titles, row, strict=True)) for row in table["rows"]]
         assert all(row["Made by"] for row in rows)
         assert any(row["Work"] for row in rows)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 ROOT = Path(__file__).parent.parent
 RECIPES = ROOT / "recipes"
@@ -119,7 +119,7 @@ def test_the_action(machine: dict[str, str], tmp_path: Path) -> None:
     "name", ["nightly.sh", "github-nightly.yml", "gitlab-nightly.yml", "crontab"]
 )
 def test_the_guide_shows_the_recipes(name: str) -> None:
-    page = (resource("site_src") / "guide" / "nightly.md").read_text("utf-8")
+    page = (find_resource("site_src") / "guide" / "nightly.md").read_text("utf-8")
 
     assert (RECIPES / name).read_text() in page
 

@@ -15,7 +15,7 @@ from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import silent
 from xlareport.share import NOTE, PackOptions, share, share_redacted
-from xlareport.storage.payloads import read_payload, released
+from xlareport.storage.payloads import extract_payload, read_payload
 
 MANY = 25_000_000
 
@@ -63,7 +63,7 @@ def test_nothing_of_the_parts_is_in_the_single_file(report: Path, tmp_path: Path
     share_redacted(report, PackOptions(target, MANY, single=True), BuildOptions(), silent)
     block = r'<script type="application/json" id="assets/[^>]*>([^<]*)'
     blocks = re.findall(block, target.read_text())
-    held = [str(read_payload(released(one))[1]) for one in blocks]
+    held = [str(read_payload(extract_payload(one))[1]) for one in blocks]
 
     assert any("page-source" in one for one in held)
     assert not any("carol" in unescape(one) for one in held)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
@@ -27,12 +27,12 @@ from xlareport.storage.payloads import read_payload
 
 def _trace(data: bytes, path: str) -> tuple[Any, list[Problem]]:
     problems: list[Problem] = []
-    return times_of(trace_events(BytesIO(data), path, problems)), problems
+    return sum_times(trace_events(BytesIO(data), path, problems)), problems
 
 
 def _space(data: bytes, path: str) -> tuple[Any, list[Problem]]:
     problems: list[Problem] = []
-    return times_of(xplane_events(BytesIO(data), path, problems)), problems
+    return sum_times(xplane_events(BytesIO(data), path, problems)), problems
 
 
 READERS: tuple[Callable[[bytes, str], tuple[Any, Any]], ...] = (

@@ -13,17 +13,17 @@ from typing import Self
 
 from xlareport import program
 from xlareport.analysis.compare.forms import CodeDigests
-from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
-from xlareport.analysis.cost.work import InstructionCost, ModuleCost, module_cost
+from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
-from xlareport.analysis.history.trace import trace
-from xlareport.analysis.modules.ranking import main_guess, rank
-from xlareport.analysis.modules.signature import Signature, signature
-from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.history.trace import trace_subject
+from xlareport.analysis.modules.ranking import guess_main, rank_modules
+from xlareport.analysis.modules.signature import Signature, read_signature
+from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.passes.step_boundaries import between, has_same_form
+from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import local_path, open_source
@@ -76,7 +76,7 @@ class Report:
     @cached_property
     def main(self) -> "Module":
         """The best guess for the main program; reads every module."""
-        guess = main_guess(rank([module.summary for module in self.modules]))
+        guess = guess_main(rank_modules([module.summary for module in self.modules]))
         if guess is None:
             raise UnreadableInputError(f"{self.path} holds no module that could be read.")
         return self[guess.best.summary.files.key]
@@ -132,7 +132,9 @@ class Module:
     @cached_property
     def steps(self) -> tuple[StepChange, ...]:
         """What changed from each snapshot to the next: one fewer than there are snapshots."""
-        return tuple(self._step(boundary.number, boundary.actor) for boundary in between(self.read))
+        return tuple(
+            self._step(boundary.number, boundary.actor) for boundary in find_boundaries(self.read)
+        )
 
     def _step(self, number: int, actor: str) -> StepChange:
         before, after = self.read.snapshots[number - 1 : number + 1]
@@ -142,12 +144,14 @@ class Module:
     def memory(self) -> MemoryFigures:
         """What the compiler says of its memory; None in it where the dump does not say."""
         files = self.read.memory
-        return memory_figures(files.assignment, files.live, files.usage)
+        return collect_memory_figures(files.assignment, files.live, files.usage)
 
     @cached_property
     def summary(self) -> ModuleSummary:
         """The figures that the report shows of it."""
-        return summarise(self.read, [None for _ in self.read.snapshots], final_cost(self.read))
+        return summarize_module(
+            self.read, [None for _ in self.read.snapshots], count_final_cost(self.read)
+        )
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -163,7 +167,7 @@ class Module:
         subjects = find_subjects(snapshots, op, None)
         if not subjects:
             raise UnknownNameError(f"{self.key} has no {op!r}", near_names(snapshots, op))
-        return trace(snapshots, subjects[0]).events
+        return trace_subject(snapshots, subjects[0]).events
 
 
 class Stage:
@@ -203,7 +207,7 @@ class Stage:
     @cached_property
     def cost(self) -> ModuleCost:
         """What one run of it costs; figures that are not known are None."""
-        return module_cost(self.hlo)
+        return count_cost(self.hlo)
 
     @property
     def costs(self) -> Mapping[tuple[str, str], InstructionCost]:
@@ -213,7 +217,7 @@ class Stage:
     @cached_property
     def signature(self) -> Signature:
         """What goes in and what comes out."""
-        return signature(self.hlo)
+        return read_signature(self.hlo)
 
     def same_code(self, other: "Stage") -> bool:
         """Say whether both differ in nothing but names, numbers and source lines."""

@@ -42,7 +42,7 @@ from xlareport.pages.compare.timing import (
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
-from xlareport.profiles import watch
+from xlareport.profiles import read_profiles
 from xlareport.records.build import build_report
 from xlareport.records.report import DumpRecord, ProblemRecord
 from xlareport.report import BuildOptions, check_apart, name_files
@@ -170,7 +170,7 @@ def _with_times(
     near = () if named else profiles_beside(source.location)
     shared = _of_both(near, source, other)
     beside = [one for one in near if one not in shared]
-    seen = watch(source, named, options.limits, progress, beside=beside)
+    seen = read_profiles(source, named, options.limits, progress, beside=beside)
     problems = [ProblemRecord(str(one), None, _OF_BOTH) for one in shared]
     problems += [ProblemRecord(one.path, one.line, one.message) for one in seen.problems]
     return replace(side, watched=seen.modules, problems=(*side.problems, *problems))

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.cost.options import CostOptions, device_of
+from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import shares
-from xlareport.analysis.cost.work import ModuleCost, module_cost
-from xlareport.analysis.modules.origin import origin
-from xlareport.analysis.profile.measured import Measured, least_times, measured
+from xlareport.analysis.cost.work import ModuleCost, count_cost
+from xlareport.analysis.modules.origin import find_origin
+from xlareport.analysis.profile.measured import Measured, join_profile, least_times
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
@@ -41,16 +41,16 @@ class Exported:
 def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | None) -> Exported:
     """Export the snapshot of a stage's key, the final one for None; raises UnknownNameError."""
     texts = [snapshot.hlo for snapshot in module.snapshots]
-    backend = origin(module.files, texts, module.device_words).backend
-    device, _ = device_of(module.device_words, backend, CostOptions())
+    backend = find_origin(module.files, texts, module.device_words).backend
+    device, _ = choose_device(module.device_words, backend, CostOptions())
     return export_module(module.snapshot(key).hlo, device, times)
 
 
 def export_module(module: HloModule, device: Device, times: ModuleTimes | None = None) -> Exported:
     """Return the graphs of a snapshot, with the least time by estimate and, if known, measured."""
-    cost = module_cost(module)
+    cost = count_cost(module)
     least = least_times(shares(cost, device), least_seconds(cost, device))
-    seen = measured(times, module, least) if times else None
+    seen = join_profile(times, module, least) if times else None
     ordered = sorted(module.computations, key=lambda computation: not computation.is_entry)
     graphs = [_graph(computation, module) for computation in ordered]
     return Exported(

@@ -24,9 +24,9 @@ from mkdocs.utils.yaml import yaml_load
 from xlareport.pages import navigation
 from xlareport.pages.compiled import Compiled
 from xlareport.pages.headings import Kept, headings_alone, put_back
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 from xlareport.runtime.worker_pool import SHARE
-from xlareport.site.content_policy import policy, script_hash
+from xlareport.site.content_policy import policy_element, script_hash
 from xlareport.storage.payloads import payload_path
 
 _INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser
@@ -199,7 +199,7 @@ class XlareportPlugin(BasePlugin[NoSettings]):  # type: ignore[no-untyped-call]
 
     def _policy(self, scripts: list[str]) -> str:
         inline = " ".join(["'unsafe-inline'"] if self.serving else map(script_hash, scripts))
-        return policy(
+        return policy_element(
             (
                 f"script-src 'self' {inline}".strip(),
                 "style-src 'self' 'unsafe-inline'",
@@ -218,7 +218,7 @@ def maker(number: int, of: int) -> int:
 
 @cache
 def _own_settings() -> dict[str, Any]:
-    return yaml_load((resource("site_src") / "xlareport.yml").read_text("utf-8"))
+    return yaml_load((find_resource("site_src") / "xlareport.yml").read_text("utf-8"))
 
 
 def _searches_english(config: MkDocsConfig) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from xlareport.analysis.profile.times import ModuleTimes, times_of
+from xlareport.analysis.profile.times import ModuleTimes, sum_times
 from xlareport.dump.filename import sanitised
 from xlareport.dump.source import Source, open_source
 from xlareport.runtime import units
@@ -33,7 +33,7 @@ class ProfiledModules:
     problems: tuple[Problem, ...]
 
 
-def watch(
+def read_profiles(
     source: Source,
     profiles: Sequence[str],
     limits: Limits = LIMITS,
@@ -52,12 +52,12 @@ def watch(
         more = [opened.enter_context(open_source(place, limits)) for place in places]
         reading = ProfileReading(progress)
         entries = chain(source.entries, *(source.entries for source in more))
-        times = times_of(profile_events(entries, reading, limits))
+        times = sum_times(profile_events(entries, reading, limits))
     modules = {sanitised(name): times for name, times in times.items()}
     return ProfiledModules(modules, tuple(reading.read), tuple(reading.problems))
 
 
-def without_module(watched: ProfiledModules, names: Collection[str]) -> tuple[Problem, ...]:
+def list_unjoined(watched: ProfiledModules, names: Collection[str]) -> tuple[Problem, ...]:
     """Tell of the events of modules that the dump does not have; `names` are those it has."""
     others = [module for name, module in watched.modules.items() if name not in names]
     if not others:

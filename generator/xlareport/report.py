@@ -20,7 +20,7 @@ from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.classify import classify
-from xlareport.dump.duplicates import twins
+from xlareport.dump.duplicates import find_duplicates
 from xlareport.dump.filename import DumpName
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
@@ -33,7 +33,7 @@ from xlareport.pages.rendering import take_compiled
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio
-from xlareport.profiles import ProfiledModules, watch, without_module
+from xlareport.profiles import ProfiledModules, list_unjoined, read_profiles
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
@@ -53,7 +53,7 @@ from xlareport.side_files import read_graphs, read_reasons
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.mkdocs_run import MkdocsWorker
-from xlareport.site.nightly import nights_of, with_slugs
+from xlareport.site.nightly import keep_slugs, read_nightly
 from xlareport.site.nights import append_night
 from xlareport.site.writer import write_sources
 
@@ -181,7 +181,7 @@ def _build(
         rest = picture_files(chain(late, left_out(others, options.pictures)))
         again = studio.again([*_of_main(outputs, report), *program])
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
-        nightly = nights_of(report, options.history, options.out) if options.history else None
+        nightly = read_nightly(report, options.history, options.out) if options.history else None
         pictures = chain(drawn, rest, plain_files(again))
         site = SiteInput(analyzed, outputs, report, pictures, picture, nightly)
         files = site_files(site, workers, faults)
@@ -253,7 +253,7 @@ def read_report(
         return _report(source, options, progress)
 
 
-def read_one(
+def read_one_module(
     dump: str | Path, wanted: str | None, options: BuildOptions, progress: ProgressCallback = silent
 ) -> ParsedModule:
     """Read one module, named by key, slug or name; the main program where None is wanted."""
@@ -261,13 +261,13 @@ def read_one(
         return _one_of(source, wanted, options, progress)
 
 
-def read_watched(
+def read_profiled_module(
     dump: str | Path, wanted: str | None, options: BuildOptions, progress: ProgressCallback = silent
 ) -> tuple[ParsedModule, ModuleTimes | None]:
     """Read one module as `read_one` does, and what profilers saw of it; None if they did not."""
     with open_source(dump, options.limits) as source:
         module = _one_of(source, wanted, options, progress)
-        watched = watch(source, options.profiles, options.limits, progress)
+        watched = read_profiles(source, options.profiles, options.limits, progress)
     return module, watched.modules.get(module.files.name)
 
 
@@ -321,14 +321,14 @@ def begin_reading(
 ) -> DumpReading:
     """Have every module read and analysed; `pages` makes payloads and drawings as well."""
     artifacts = name_files(source)
-    grouped = with_slugs(group(artifacts), options.history)
-    watched = watch(source, options.profiles, options.limits, progress)
+    grouped = keep_slugs(group(artifacts), options.history)
+    watched = read_profiles(source, options.profiles, options.limits, progress)
     wanted = AnalysisOptions(
         marker=compile_marker(options.marker) if options.marker else None,
         cost_options=options.cost_options,
     )
     pictures = options.pictures if pages else None
-    same = twins(grouped.modules)
+    same = find_duplicates(grouped.modules)
     own = [one for one in grouped.modules if one.key not in same]
     progress(_READING, 0, len(own))
     own.sort(key=lambda one: one.bytes, reverse=True)
@@ -359,7 +359,7 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
-    unjoined = without_module(watched, {module.name for module in reading.grouped.modules})
+    unjoined = list_unjoined(watched, {module.name for module in reading.grouped.modules})
     side_files = {graph.path: "read: clusters and links come from it" for graph in graphs}
     side_files |= dict.fromkeys(watched.read, "read: measured times come from it")
     return AnalyzedDump(

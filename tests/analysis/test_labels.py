@@ -9,12 +9,12 @@ import pytest
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.links import ModuleLink, links
-from xlareport.analysis.modules.ranking import main_guess, rank
-from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.ranking import guess_main, rank_modules
+from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
-from xlareport.profiles import watch
+from xlareport.profiles import read_profiles
 from xlareport.report import name_files
 from xlareport.side_files import read_graphs
 
@@ -44,7 +44,7 @@ MAINS = [(dump, answers.split("|")) for dump, answers in rows("mains.tsv") if du
 def summaries_of(folder: Path) -> list[ModuleSummary]:
     with open_source(folder) as source:
         grouped = group(name_files(source))
-        watched = watch(source, ())
+        watched = read_profiles(source, ())
         results = [outline_module(one) for one in grouped.modules]
         return [one.summary for one in count_runs(results, watched.modules)]
 
@@ -54,13 +54,13 @@ def test_the_main_program_and_the_roles_are_right(
     dump: str, answers: list[str], unpacked: Callable[[str], Path]
 ) -> None:
     summaries = summaries_of(unpacked(dump))
-    ranked = rank(summaries)
-    guess = main_guess(ranked)
+    ranked = rank_modules(summaries)
+    guess = guess_main(ranked)
     assert guess is not None
     first = [one.summary.display_name for one in ranked[: 1 if len(answers) == 1 else 2]]
     found = any(fnmatchcase(name, answer) for name in first for answer in answers)
     assert found or (dump in MISSED and guess.tie)
-    for one, role in zip(summaries, roles(summaries, guess), strict=True):
+    for one, role in zip(summaries, assign_roles(summaries, guess), strict=True):
         wanted = next(
             found.split("|")
             for dumps, module, found in rows("roles.tsv")

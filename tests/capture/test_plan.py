@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.capture.plan import Plan, dump_in, plan_capture, run_program
+from xlareport.capture.plan import Plan, find_dump, plan_capture, run_program
 from xlareport.runtime.errors import UnwritableFileError
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +91,7 @@ def test_each_process_has_a_folder_of_its_own(tmp_path: Path) -> None:
     )
     plan = plan_capture("quick", tmp_path / "dump", os.environ)
     assert run_program([sys.executable, str(program)], plan) == 0
-    found = dump_in(plan)
+    found = find_dump(plan)
     assert found == tmp_path / "dump"
     folders = {path.parent for path in found.rglob("*.debug_options")}
     assert len(folders) == 3
@@ -102,10 +102,10 @@ def test_the_folder_of_one_process_is_the_dump(tmp_path: Path) -> None:
     plan = plan_capture("quick", tmp_path / "dump", os.environ)
     code = DUMPS + "compile_something()"
     assert run_program([sys.executable, "-c", code], plan) == 0
-    found = dump_in(plan)
+    found = find_dump(plan)
     assert found is not None
     assert found.parent == tmp_path / "dump"
-    assert dump_in(Plan({}, tmp_path / "nowhere", ())) is None
+    assert find_dump(Plan({}, tmp_path / "nowhere", ())) is None
 
 
 def test_flags_of_the_callers_stay(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from xlareport.compare import compare
 from xlareport.pages.compare.budgets import BudgetError
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.storage.payloads import stored
+from xlareport.storage.payloads import read_stored_value
 
 Unpack = Callable[[str], Path]
 Edit = Callable[[str, str], str]
@@ -244,5 +244,7 @@ def test_the_site_shows_both_side_by_side(
     assert str(tmp_path / "site" / "index.html") in done.stdout
     page = (tmp_path / "site" / "m" / "module_0002.jit_train_step.html").read_text()
     assert "Where they part" in page
-    assert stored(tmp_path / "site", "m/module_0002.jit_train_step/step-parted")["groups"]
+    assert read_stored_value(tmp_path / "site", "m/module_0002.jit_train_step/step-parted")[
+        "groups"
+    ]
     assert json.loads((tmp_path / "site" / "compare.json").read_text())["schema"] == 1

@@ -1,8 +1,8 @@
 import pytest
 
 from xlareport.dump.contents import FIRST_BYTES, kind_by_content
-from xlareport.dump.kinds import kinds
 from xlareport.dump.tokens import table
+from xlareport.dump.vocabulary import kinds
 
 
 @pytest.mark.parametrize(

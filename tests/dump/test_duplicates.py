@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.dump import duplicates as searched
-from xlareport.dump.duplicates import paths_of_twin, twins
+from xlareport.dump.duplicates import find_duplicates, map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.report import name_files
@@ -46,12 +46,12 @@ def test_the_earliest_is_the_original(
     modules: Callable[[Files], tuple[ModuleFiles, ...]],
 ) -> None:
     made = modules(module(2, "x") | module(4, "x") | module(10006, "x"))
-    found = twins(made)
+    found = find_duplicates(made)
     assert keys(found) == {
         "module_0004.jit_f": "module_0002.jit_f",
         "module_10006.jit_f": "module_0002.jit_f",
     }
-    assert paths_of_twin(made[0], made[2]) == {
+    assert map_duplicate_paths(made[0], made[2]) == {
         f"module_0002.jit_f.{name}": f"module_10006.jit_f.{name}"
         for name in ("before_optimizations.txt", "cpu_after_optimizations.txt")
     }
@@ -70,11 +70,11 @@ def test_the_earliest_is_the_original(
 def test_whatever_differs_is_no_twin(
     modules: Callable[[Files], tuple[ModuleFiles, ...]], other: Files
 ) -> None:
-    assert twins(modules(module(2, "x") | other)) == {}
+    assert find_duplicates(modules(module(2, "x") | other)) == {}
 
 
 def test_in_a_small_dump_each_module_is_its_own(
     modules: Callable[[Files], tuple[ModuleFiles, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searched, "MANY", 3)
-    assert twins(modules(module(2, "x") | module(4, "x"))) == {}
+    assert find_duplicates(modules(module(2, "x") | module(4, "x"))) == {}

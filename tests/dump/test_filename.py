@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from xlareport.dump.filename import LONGEST, DumpName, parse, read, sanitised
-from xlareport.dump.kinds import kinds
+from xlareport.dump.vocabulary import kinds
 
 FIELDS = (
     "kind",

@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.dump.single_file import MARK, is_single_file, members
 from xlareport.dump.spool import Limits, Spool
-from xlareport.storage.payloads import enclosed, payload_file
+from xlareport.storage.payloads import embed_payload, make_payload_file
 
 BLOCK = '<script type="application/json" id="{}">{}</script>\n'
 
@@ -30,9 +30,9 @@ def test_it_is_known_by_its_mark_and_not_by_its_name(tmp_path: Path) -> None:
 
 
 def test_its_data_comes_back_as_files(tmp_path: Path, spool: Spool) -> None:
-    _, script = payload_file("m/x/texts", ["a", "</script>"] * 2000)
+    _, script = make_payload_file("m/x/texts", ["a", "</script>"] * 2000)
     file = tmp_path / "bug.html"
-    file.write_text(BLOCK.format("assets/data/m/x/texts.js", enclosed(script)))
+    file.write_text(BLOCK.format("assets/data/m/x/texts.js", embed_payload(script)))
     ((path, place, modified),) = members(file, "bug.html", spool, [])
 
     assert (path, place.read_text(), modified) == ("assets/data/m/x/texts.js", script, None)

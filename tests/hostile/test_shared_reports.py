@@ -14,7 +14,7 @@ from xlareport.cli.extract import command
 from xlareport.dump.source import open_source
 from xlareport.extract import extract_texts
 from xlareport.storage import texts
-from xlareport.storage.payloads import packed, payload_file, read_payload
+from xlareport.storage.payloads import compress_json, make_payload_file, read_payload
 
 KEY = "m/x/texts"
 GOOD = {"texts": [["a.txt", 3, None, 0, [0, 1]]], "chunks": [0]}
@@ -33,7 +33,7 @@ def made_site(tmp_path: Path) -> MakeSite:
         folder.mkdir(parents=True)
         (site / "report.json").write_text("{}")
         for name, value in ((KEY, index), (f"{KEY}-0", chunk)):
-            script = value if isinstance(value, str) else payload_file(name, value)[1]
+            script = value if isinstance(value, str) else make_payload_file(name, value)[1]
             (site / f"assets/data/{name}.js").write_text(script)
         return site
 
@@ -46,7 +46,7 @@ def told(site: Path) -> list[str]:
 
 
 def gzipped(content: bytes) -> str:
-    return f'xlareport.deliver("{KEY}", "{packed(content)}", "gzip");\n'
+    return f'xlareport.deliver("{KEY}", "{compress_json(content)}", "gzip");\n'
 
 
 def test_a_good_one_is_read(made_site: MakeSite, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.loops import Loops
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.text import TextReader
 
 ALLOWED = 0.01
@@ -47,7 +47,7 @@ def test_flops_and_bytes_of_the_final_modules(
         if isinstance(answer, str):
             continue
         module = TextReader().read(path.read_bytes(), path.name)
-        cost = module_cost(module) if module else None
+        cost = count_cost(module) if module else None
         ours = (cost.xla_flops, cost.xla_transcendentals, cost.xla_bytes_accessed) if cost else ()
         if not all(_close(one, other) for one, other in zip(ours, answer, strict=True)):
             wrong.append((path.name, ours, answer))

@@ -10,7 +10,7 @@ from jinja2 import Environment, UndefinedError
 from markupsafe import Markup
 
 from xlareport.pages.environment import FILTERS, environment, front_matter, text, visible
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 EXTENSIONS = ["admonition", "attr_list", "def_list", "md_in_html", "tables", "toc", "fenced_code"]
 HOSTILE = (
@@ -176,7 +176,7 @@ def test_front_matter_is_yaml_with_a_title_that_may_be_printed_raw() -> None:
 
 
 def test_the_templates_of_the_report_can_be_parsed() -> None:
-    made = environment(resource("templates"))
+    made = environment(find_resource("templates"))
 
     for name in made.list_templates(extensions=["jinja"]):
         made.get_template(name)

@@ -17,7 +17,7 @@ from xlareport.pages.coverage import page as coverage
 from xlareport.pages.page_parts import page_files, part_payloads
 from xlareport.pages.tables import table_file
 from xlareport.runtime.faults import Faults
-from xlareport.storage.payloads import value_of
+from xlareport.storage.payloads import decode_payload
 
 NO_PROBLEMS = coverage.problems_table(())
 PLAIN = "This page could not be made"
@@ -148,7 +148,7 @@ def test_a_part_that_failed_says_so_in_its_place() -> None:
     faults = Faults("dump")
     (made,) = part_payloads(faults, "m/x.md?cost", "<b>x", fail)
     assert made.key == "m/x/page-cost"
-    value = value_of(made)
+    value = decode_payload(made)
     assert PLAIN in value["html"]
     assert "<b>" not in value["html"]
     assert value["title"] == "<b>x"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xlareport.analysis.module import unreadable_module
-from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.analysis.steps.step import step
@@ -26,7 +26,7 @@ from xlareport.pages.steps.payload import step_payload
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import DumpRecord, GeneratorRecord, ReportRecord
 from xlareport.report import BuildOptions, build
-from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.folding import Folded, unfold_strings
 
 BEFORE = """HloModule m
 
@@ -166,11 +166,11 @@ def test_small_modules_tell_together_how_passes_were_dumped() -> None:
 def test_the_only_module_that_could_be_read_need_not_be_the_program() -> None:
     one, other = summary("module_0001.jit_f.debug_options"), summary("module_0002.x.debug_options")
     read = replace(one, final=ModuleFigures(instructions=3))
-    guess = main_guess(rank([read, other]))
+    guess = guess_main(rank_modules([read, other]))
     assert guess is not None
     assert guess.alone
     assert guess.confidence <= 0.5
-    nothing = main_guess(rank([one, other]))
+    nothing = guess_main(rank_modules([one, other]))
     assert nothing is not None
     assert not nothing.alone
 
@@ -189,7 +189,7 @@ def test_names_in_backticks_become_code_and_nothing_becomes_markup() -> None:
 
 def own_lines(value: dict[str, Any]) -> list[str]:
     """Return the lines that a step's difference holds itself."""
-    return unfolded(Folded(*value["diff"]["own"]), 1_000_000)
+    return unfold_strings(Folded(*value["diff"]["own"]), 1_000_000)
 
 
 def test_the_payload_of_a_step_tells_counts_and_shows_the_change() -> None:

@@ -6,13 +6,13 @@ from jinja2 import DictLoader, Environment
 from xlareport.pages.compiled import Compiled
 from xlareport.pages.environment import environment
 from xlareport.pages.rendering import compile_templates
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 
 def test_what_was_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Compiled()
     taken.kept.update(compile_templates())
-    made = environment(resource("templates"))
+    made = environment(find_resource("templates"))
     made.bytecode_cache = taken
     monkeypatch.setattr(Environment, "compile", None)
 

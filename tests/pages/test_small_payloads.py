@@ -4,11 +4,11 @@ import pytest
 
 from xlareport.pages import small_payloads
 from xlareport.pages.small_payloads import held, hold, module_payloads
-from xlareport.storage.payloads import SMALL, Payload, payload, read_payload
+from xlareport.storage.payloads import SMALL, Payload, make_payload, read_payload
 
-STEPS = payload("m/x/steps", [1, 2])
-FILES = payload("m/x/files", {"rows": ["\u2028 a\nb"]})
-LARGE = payload("m/x/graph", ["x" * SMALL])
+STEPS = make_payload("m/x/steps", [1, 2])
+FILES = make_payload("m/x/files", {"rows": ["\u2028 a\nb"]})
+LARGE = make_payload("m/x/graph", ["x" * SMALL])
 
 
 def files_of(*payloads: Payload) -> dict[str, object]:

@@ -9,7 +9,7 @@ from xlareport.knowledge import colours
 from xlareport.pictures.scales import Scale
 from xlareport.pictures.style import dark_rules, style_sheet
 from xlareport.pictures.style_values import dark, light
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 
 def test_only_the_families_in_use_have_rules() -> None:
@@ -51,7 +51,7 @@ def test_a_mode_shows_its_own_and_no_other() -> None:
 
 
 def test_a_page_has_the_dark_colors_of_a_file() -> None:
-    sheet = resource("site_src").joinpath("assets", "picture_colors.css").read_text("utf-8")
+    sheet = find_resource("site_src").joinpath("assets", "picture_colors.css").read_text("utf-8")
     of_page = dict(re.findall(r"(--xg-[\w-]+):\s*([^;]+);", sheet))
     assert len(of_page) > 60
     assert dict(re.findall(r"(--xg-[\w-]+):([^;}]+)", dark_rules())) == of_page

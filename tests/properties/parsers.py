@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
@@ -85,7 +85,7 @@ def events(read: Callable[..., Any]) -> Callable[[bytes], Told]:
     def reading(data: bytes) -> Told:
         problems: list[Problem] = []
         found = list(read(BytesIO(data), PATH, problems))
-        times_of(found)
+        sum_times(found)
         return found, problems
 
     reading.__name__ = read.__name__

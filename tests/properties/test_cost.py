@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.analysis.cost.collectives import collectives
-from xlareport.analysis.cost.donation import donation
+from xlareport.analysis.cost.collectives import find_collectives
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.memory_estimate import estimate_peak
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.rules import findings
 from xlareport.hlo.text import TextReader
@@ -101,12 +101,12 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
     )
     module = TextReader().read(text.encode(), "m.txt")
     assert module is not None
-    cost = module_cost(module)
+    cost = count_cost(module)
     assert cost.flops is None or cost.flops >= 0
     assert all(one.counted >= 0 for one in cost.instructions.values())
-    for one in collectives(module, cost):
+    for one in find_collectives(module, cost):
         assert one.wire_bytes is None or one.wire_bytes >= 0
     estimate_peak(module)
-    donation(module)
+    find_donations(module)
     for found in findings(Case(module, cost, nominal_device("tpu"), module)):
         assert found.places

@@ -9,9 +9,9 @@ from xlareport.cli.terminal import printable
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import parse
 from xlareport.dump.instruction_names import explain_instruction
-from xlareport.dump.kinds import kinds
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.tokens import joined
+from xlareport.dump.vocabulary import kinds
 
 ANY_TEXT = st.text(
     alphabet=st.characters(exclude_categories=()), max_size=80

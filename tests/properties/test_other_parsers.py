@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.analysis.code.test_tuning import instruction
 
 import xlareport
-from xlareport.analysis.code.tuning import tuning
+from xlareport.analysis.code.tuning import read_tuning
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import DeviceTableError, parse_devices
@@ -26,7 +26,7 @@ from xlareport.pages.compare.budgets import BudgetError, parse_budget
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 from xlareport.site.nights import FILE, read_nights
-from xlareport.storage.payloads import payload_file, read_payload
+from xlareport.storage.payloads import make_payload_file, read_payload
 
 PACKAGE = Path(xlareport.__file__).parent
 WORDS = st.sampled_from([
@@ -59,7 +59,7 @@ def test_settings_of_an_instruction_are_choices_or_nothing(value: Any, text: str
     for config in (written(value), written({"algorithm": value}), text):
         one = instruction("{}")
         one.attributes["backend_config"] = config
-        assert all(isinstance(json.loads(found), object) for found in tuning(one).values())
+        assert all(isinstance(json.loads(found), object) for found in read_tuning(one).values())
 
 
 @given(st.lists(st.sampled_from(["night", "value", "text"]), max_size=6), VALUES, st.text())
@@ -96,7 +96,7 @@ def test_a_report_is_read_or_refused(value: Any) -> None:
 @given(VALUES, st.text(max_size=60), st.integers(0, 40))
 def test_a_payload_is_given_back_or_refused(value: Any, text: str, place: int) -> None:
     try:
-        _, script = payload_file("a/b", value)
+        _, script = make_payload_file("a/b", value)
     except ValueError:  # what JSON has no number for
         return
     assert read_payload(script) == ("a/b", json.loads(written(value)))

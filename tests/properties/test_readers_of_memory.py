@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlareport.analysis.cost.work import module_cost
-from xlareport.analysis.cost_report.memory_report import memory_of
+from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.cost_report.memory_report import report_memory
 from xlareport.hlo.text import TextReader
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import read_buffer_assignment
@@ -70,7 +70,7 @@ def test_whatever_the_files_of_a_module_say_its_memory_is_told(
         usage=read_memory_report(assigned, "m.txt")[0],
         uses=read_buffer_values(used, "v.txt")[0],
     )
-    found = memory_of(read, MODULE, module_cost(MODULE))
+    found = report_memory(read, MODULE, count_cost(MODULE))
     assert len(found.at_peak) <= found.at_peak_count
     assert found.figures.live_peak_bytes is None or found.figures.live_peak_bytes >= 0
 

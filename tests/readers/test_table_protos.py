@@ -4,7 +4,7 @@ from gzip import compress
 import pytest
 
 from xlareport.readers.table_protos import message_class
-from xlareport.runtime.gzipped import unpacked
+from xlareport.runtime.gzipped import decompress_bytes
 
 
 def test_a_message_is_read_by_the_numbers_of_its_table() -> None:
@@ -16,7 +16,7 @@ def test_a_message_is_read_by_the_numbers_of_its_table() -> None:
 
 
 def test_what_is_packed_is_unpacked_and_what_is_cut_off_is_told() -> None:
-    assert unpacked(b"plain") == b"plain"
-    assert unpacked(compress(b"plain")) == b"plain"
+    assert decompress_bytes(b"plain") == b"plain"
+    assert decompress_bytes(compress(b"plain")) == b"plain"
     with pytest.raises(zlib.error):
-        unpacked(b"\x1f\x8bnothing of the kind")
+        decompress_bytes(b"\x1f\x8bnothing of the kind")

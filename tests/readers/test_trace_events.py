@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events
@@ -181,7 +181,7 @@ def test_on_a_tpu_the_line_of_modules_tells_which_one_ran() -> None:
         ("jit_g", "fusion.3", "1060", 1_060),
         ("", "dot.1", "", 1_095),
     ]
-    own = {name: one.own for name, one in times_of(found)["jit_f"].instructions.items()}
+    own = {name: one.own for name, one in sum_times(found)["jit_f"].instructions.items()}
     assert own == {"while.2": 30, "dot.1": 20}
     assert not problems
 

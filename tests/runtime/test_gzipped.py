@@ -5,18 +5,18 @@ import pytest
 
 from xlareport.hlo.proto import ProtoReader
 from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
-from xlareport.runtime.gzipped import ALWAYS, TIMES, unpacked
+from xlareport.runtime.gzipped import ALWAYS, TIMES, decompress_bytes
 
 
 def test_packed_or_not_the_content_is_the_same() -> None:
-    assert unpacked(b"content") == unpacked(gzip.compress(b"content")) == b"content"
+    assert decompress_bytes(b"content") == decompress_bytes(gzip.compress(b"content")) == b"content"
 
 
 def test_what_unpacks_to_far_more_than_it_is_is_refused() -> None:
     bomb = gzip.compress(bytes(ALWAYS + 1))
     assert TIMES * len(bomb) < ALWAYS
     with pytest.raises(zlib.error, match="33,554,432 bytes"):
-        unpacked(bomb)
+        decompress_bytes(bomb)
 
 
 def test_a_bomb_is_a_problem_of_its_file() -> None:

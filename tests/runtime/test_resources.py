@@ -6,8 +6,8 @@ from xlareport.runtime import resources
 
 
 def test_a_checkout_has_its_files_at_the_top() -> None:
-    assert (resources.resource("site_src") / "xlareport.yml").is_file()
-    assert (resources.resource("templates") / "mkdocs.yml").is_file()
+    assert (resources.find_resource("site_src") / "xlareport.yml").is_file()
+    assert (resources.find_resource("templates") / "mkdocs.yml").is_file()
 
 
 def test_an_installed_package_has_them_inside(
@@ -16,4 +16,4 @@ def test_an_installed_package_has_them_inside(
     (tmp_path / "templates").mkdir()
     monkeypatch.setattr(resources, "PACKAGE", tmp_path)
 
-    assert resources.resource("templates") == tmp_path / "templates"
+    assert resources.find_resource("templates") == tmp_path / "templates"

@@ -1,14 +1,14 @@
 import pytest
 
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 def test_what_xla_writes_is_read() -> None:
-    assert [whole_number(text) for text in ("0", "007", "9" * 18)] == [0, 7, 10**18 - 1]
+    assert [parse_whole_number(text) for text in ("0", "007", "9" * 18)] == [0, 7, 10**18 - 1]
 
 
 @pytest.mark.parametrize(
     "text", ["", "-1", "+1", " 1", "1_0", "²", "٣", "1.0", "9" * 19, "9" * 5000]
 )
 def test_anything_else_is_none(text: str) -> None:
-    assert whole_number(text) is None
+    assert parse_whole_number(text) is None

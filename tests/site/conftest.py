@@ -16,8 +16,8 @@ from xlareport.pages.pictures.look import picture_look
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import payload, payload_file
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import make_payload, make_payload_file
 
 HOSTILE = (
     "</script><script>hacked=1</script><img src=x onerror=hacked=2>**`[x](javascript:hacked=3)"
@@ -100,7 +100,7 @@ def sample() -> Iterator[File]:
     yield from FRONT
     yield "report.json", "{}\n"
     yield "pictures/graph.svg", IMAGE
-    yield from payload_files(*(payload(key, value) for key, value in _payloads().items()))
+    yield from payload_files(*(make_payload(key, value) for key, value in _payloads().items()))
 
 
 def _payloads() -> dict[str, Any]:
@@ -202,12 +202,12 @@ def _story() -> dict[str, Any]:
         "note": None,
         "diff": {
             "hunks": [4],
-            "titles": folded([HOSTILE]).listed(),
+            "titles": fold_strings([HOSTILE]).listed(),
             "signs": " -+~",
             "before": [-1, -1, -2],
             "after": [-3, -2],
             "texts": None,
-            "own": folded(own).listed(),
+            "own": fold_strings(own).listed(),
             "total": 9,
             "shown": 3,
             "note": HOSTILE,
@@ -232,7 +232,7 @@ def sample_site(sample_out: Path) -> Path:
 @pytest.fixture(scope="session")
 def few_pages() -> list[File]:
     """Return the fewest pages of which a site can be built: the guide links to those in front."""
-    words = payload_file(lexicon.KEY, lexicon.lexicon([]))
+    words = make_payload_file(lexicon.KEY, lexicon.lexicon([]))
     return [("index.md", "# Home\n"), *FRONT, ("m/x.md", "# x\n"), words]
 
 

@@ -11,8 +11,8 @@ from tests.conftest import payload_files
 from xlareport.pages.environment import front_matter
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import payload
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -75,14 +75,14 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
     yield "m/x/code-0", ["%x = add(\N{GRINNING FACE})\u202e\n"]
     lines = ["mov.b32 %r1, 2;", f"// {hostile}", ""]
     yield "m/x/texts", {"texts": [["PTX.txt", 30, None, 0, [0, 1], "PTX", "PTX"]], "chunks": [0]}
-    yield "m/x/texts-0", {"lines": folded(lines).listed(), "blocks": [[0, len(lines)]]}
+    yield "m/x/texts-0", {"lines": fold_strings(lines).listed(), "blocks": [[0, len(lines)]]}
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("code")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
-    scripts = payload_files(*(payload(key, value) for key, value in values(hostile)))
+    scripts = payload_files(*(make_payload(key, value) for key, value in values(hostile)))
     files = [one for one in few_pages if one[0] != page[0]]
     write_sources(out, [*files, page, *scripts])
     build_site(out)

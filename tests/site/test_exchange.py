@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.site import exchange as exchanging
-from xlareport.site.exchange import exchange
+from xlareport.site.exchange import exchange_folders
 from xlareport.site.folder import Folder
 
 
@@ -22,7 +22,7 @@ def style(place: Path) -> str:
 
 def test_two_folders_change_places_at_once(folder: Folder) -> None:
     fresh = folder.aside / "site-1"
-    if not exchange(fresh, folder.site):
+    if not exchange_folders(fresh, folder.site):
         pytest.skip("this file system knows of no exchange")
 
     assert (style(fresh), style(folder.site)) == ("former", "new")
@@ -30,7 +30,7 @@ def test_two_folders_change_places_at_once(folder: Folder) -> None:
 
 def test_what_is_not_there_cannot_change_places(folder: Folder) -> None:
     with pytest.raises(OSError, match="No such file"):
-        exchange(folder.aside / "nothing", folder.site)
+        exchange_folders(folder.aside / "nothing", folder.site)
 
 
 @pytest.mark.parametrize("can", [True, False])

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError, ForeignSettingsError
 
 
@@ -57,5 +57,5 @@ def test_the_site_of_a_killed_swap_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_settings_of_the_checkout_are_those_of_a_new_report() -> None:
-    top = resource("site_src").parent / "mkdocs.yml"
-    assert top.read_text() == (resource("templates") / "mkdocs.yml").read_text()
+    top = find_resource("site_src").parent / "mkdocs.yml"
+    assert top.read_text() == (find_resource("templates") / "mkdocs.yml").read_text()

@@ -12,7 +12,7 @@ from xlareport.pages.environment import front_matter
 from xlareport.pages.history.columns import chunk_columns, index_columns
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import payload
+from xlareport.storage.payloads import make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +57,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     out = tmp_path_factory.mktemp("history")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
     known = values(hostile)
-    scripts = payload_files(*(payload(key, value) for key, value in known))
+    scripts = payload_files(*(make_payload(key, value) for key, value in known))
     files = [one for one in few_pages if one[0] != page[0]]
     write_sources(out, [*files, page, *scripts])
     build_site(out)

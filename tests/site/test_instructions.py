@@ -11,8 +11,8 @@ from tests.conftest import payload_files
 from xlareport.pages.environment import front_matter
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import payload
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -40,8 +40,8 @@ def values(hostile: str) -> dict[str, Any]:
         "sources": ["f.py:3"],
     }
     index = {
-        "names": folded([hostile, *(f"add.{one}" for one in range(1, MANY))]).listed(),
-        "arguments": [folded([""]).listed(), [0] * MANY],
+        "names": fold_strings([hostile, *(f"add.{one}" for one in range(1, MANY))]).listed(),
+        "arguments": [fold_strings([""]).listed(), [0] * MANY],
         "operands": [[0] * MANY, []],
         "look": [0] * MANY,
         "shape": [0] * MANY,
@@ -60,7 +60,7 @@ def values(hostile: str) -> dict[str, Any]:
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("instructions")
     page = ("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}")
-    scripts = payload_files(*(payload(key, value) for key, value in values(hostile).items()))
+    scripts = payload_files(*(make_payload(key, value) for key, value in values(hostile).items()))
     write_sources(out, [*(one for one in few_pages if one[0] != page[0]), page, *scripts])
     build_site(out)
     return out / "site"

@@ -12,7 +12,7 @@ from mkdocs.theme import Theme
 
 from xlareport import mkdocs_plugin
 from xlareport.mkdocs_plugin import XlareportPlugin, maker
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 
@@ -91,7 +91,7 @@ def test_a_page_loads_one_script_and_one_style_of_the_report(site: Path) -> None
         "assets/xlareport.js",
     ]
     assert re.findall(r'href="../(assets/[^/"]*\.css)"', page) == ["assets/xlareport.css"]
-    source = (resource("site_src") / "assets" / "paper.css").read_text()
+    source = (find_resource("site_src") / "assets" / "paper.css").read_text()
     assert source.strip() in (site / "assets" / "xlareport.css").read_text()
     assert not (site / "assets" / "paper.css").exists()
 

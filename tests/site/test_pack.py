@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from xlareport.cli.pack import command
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.site.fitting import rank
+from xlareport.site.fitting import rank_file
 from xlareport.site.main_program import MainProgram
 from xlareport.site.pack import LIST, pack
 
@@ -123,11 +123,11 @@ def test_the_command_says_what_it_wrote(site: Path, tmp_path: Path) -> None:
 def test_what_is_small_of_other_modules_goes_last_and_that_of_the_main_program_stays() -> None:
     main = MainProgram("main", (), (), frozenset())
     names = ("search", "small")
-    search, small = (rank(f"assets/data/m/helper/{name}.js", main) for name in names)
-    film = rank("assets/data/m/main/film.js", main)
+    search, small = (rank_file(f"assets/data/m/helper/{name}.js", main) for name in names)
+    film = rank_file("assets/data/m/main/film.js", main)
 
     assert search is not None
     assert small is not None
     assert film is not None
     assert search < small < film
-    assert rank("assets/data/m/main/small.js", main) is None
+    assert rank_file("assets/data/m/main/small.js", main) is None

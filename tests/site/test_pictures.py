@@ -14,10 +14,10 @@ from tests.conftest import payload_files
 from xlareport.pages.environment import front_matter
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.look import picture_look
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import payload_file
+from xlareport.storage.payloads import make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -56,9 +56,9 @@ def site(
     out = tmp_path_factory.mktemp("pictures")
     dump = tmp_path_factory.mktemp("many")
     (dump / "module_0000.m.after_optimizations.txt").write_text(many(hostile))
-    rollout = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    rollout = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     files = [one for one in few_pages if one[0] != "m/x.md"]
-    for slug, module in (("x", rollout), ("many", read_one(dump, None, BuildOptions()))):
+    for slug, module in (("x", rollout), ("many", read_one_module(dump, None, BuildOptions()))):
         assert module.final is not None
         front = front_matter(title=slug, search=False)
         files.append((f"m/{slug}.md", f"{front}{PAGE.format(title=slug, slug=slug)}"))
@@ -66,7 +66,7 @@ def site(
             *graph_payloads(f"m/{slug}/graph", module.final, None),
             *graph_payloads(f"m/{slug}/graph-first", module.snapshots[0], None),
         )
-    files.append(payload_file("pictures/look", picture_look()))
+    files.append(make_payload_file("pictures/look", picture_look()))
     write_sources(out, files)
     build_site(out)
     return out / "site"

@@ -13,10 +13,10 @@ from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.environment import front_matter
 from xlareport.pages.history.computations import film_payloads
 from xlareport.pages.pictures.look import picture_look
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import payload_file
+from xlareport.storage.payloads import make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -35,13 +35,13 @@ PLACES = """() => Object.fromEntries([...document.querySelectorAll("g.n:not(.xr-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], unpacked: Unpack) -> Path:
     out = tmp_path_factory.mktemp("film")
-    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
     files += payload_files(*film_payloads("x", snapshots, stages))
-    files.append(payload_file("pictures/look", picture_look()))
+    files.append(make_payload_file("pictures/look", picture_look()))
     write_sources(out, files)
     build_site(out)
     return out / "site"

@@ -16,11 +16,11 @@ from xlareport.pages.pictures.record import level_record, picture_record
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Box, Drawing, Group, Opening
 from xlareport.pictures.shade import Shade
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import payload
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import make_payload
 
 pytestmark = pytest.mark.browser
 
@@ -38,8 +38,8 @@ ENTRY main {
 HALF = Shade(cost=0.5)
 INDEX = {
     "graph": "m/x/graph",
-    "targets": folded(["c=main", "g=main/0", "c=body"]).listed(),
-    "titles": folded(["entry main", "layers", "body"]).listed(),
+    "targets": fold_strings(["c=main", "g=main/0", "c=body"]).listed(),
+    "titles": fold_strings(["entry main", "layers", "body"]).listed(),
     "in": [-1, 1, 0],
     "up": [-1, 0, 1],
     "note": "Only the nearest are drawn; `xlareport build DUMP --pictures all` draws every one.",
@@ -96,12 +96,12 @@ def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostil
     }
     dump = tmp_path_factory.mktemp("dump")
     (dump / "module_0000.m.after_optimizations.txt").write_text(TEXT)
-    module = read_one(dump, None, BuildOptions())
+    module = read_one_module(dump, None, BuildOptions())
     assert module.final is not None
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
     files += payload_files(
-        *(payload(key, value) for key, value in values.items()),
+        *(make_payload(key, value) for key, value in values.items()),
         *graph_payloads("m/x/graph", module.final, None),
     )
     write_sources(out, files)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import HloModule
 from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 
 pytestmark = pytest.mark.browser
 
@@ -56,7 +56,7 @@ def rows(module: HloModule) -> list[list[Any]]:
 
 
 def read(name: str, unpacked: Callable[[str], Path]) -> ParsedModule:
-    return read_one(unpacked("jax-cpu-train"), name, BuildOptions())
+    return read_one_module(unpacked("jax-cpu-train"), name, BuildOptions())
 
 
 @pytest.mark.parametrize("name", SLUGS)

@@ -23,10 +23,10 @@ from xlareport.pictures.levels import all_levels
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.shade import NOTHING, Shade
 from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import payload_file
+from xlareport.storage.payloads import make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -99,7 +99,7 @@ def everything(hostile: str) -> Drawing:
 
 @pytest.fixture(scope="module")
 def train_step(unpacked: Unpack) -> ParsedModule:
-    return read_one(unpacked("gpu-h100x2-train"), None, BuildOptions())
+    return read_one_module(unpacked("gpu-h100x2-train"), None, BuildOptions())
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def site(
 ) -> Path:
     out = tmp_path_factory.mktemp("records")
     files = [*few_pages]
-    files.append(payload_file(navigation.PICTURE_LOOK, picture_look()))
+    files.append(make_payload_file(navigation.PICTURE_LOOK, picture_look()))
     assert train_step.final is not None
     graph = graph_payloads("m/x/graph", train_step.final, None)
     levels = snapshot_levels("m/x/levels", "m/x/graph", train_step.final.hlo, NOTHING, every=True)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from xlareport.pages.environment import front_matter
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
-from xlareport.storage.payloads import payload_file
+from xlareport.storage.payloads import make_payload_file
 
 pytestmark = pytest.mark.browser
 
@@ -69,7 +69,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], hostile: str) -> Path:
     out = tmp_path_factory.mktemp("search")
     pages = [(one, f"{front_matter(title='x', search=False)}# Page\n") for one in PAGES]
-    scripts = [payload_file(key, value) for key, value in values(hostile)]
+    scripts = [make_payload_file(key, value) for key, value in values(hostile)]
     write_sources(out, [*(one for one in few_pages if one[0] not in PAGES), *pages, *scripts])
     build_site(out)
     return out / "site"

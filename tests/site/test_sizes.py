@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.site.sizes import SiteSizes, in_words, overruns, site_sizes
+from xlareport.site.sizes import SiteSizes, describe_sizes, find_overruns, measure_site
 
 FILES = {
     "index.html": 10,
@@ -27,7 +27,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def test_what_every_report_has_stands_apart(site: Path) -> None:
-    sizes = site_sizes(site)
+    sizes = measure_site(site)
 
     assert (sizes.fixed, sizes.grown) == (112, 1053)
     assert sizes.largest_page == "m/x.html"
@@ -36,17 +36,17 @@ def test_what_every_report_has_stands_apart(site: Path) -> None:
 def test_it_is_told_in_words() -> None:
     sizes = SiteSizes(3 * MB, 9 * MB, {"index.html": 36_000, "names.html": 76_000})
 
-    site, page = in_words(sizes, 428 * MB, 57.2)
+    site, page = describe_sizes(sizes, 428 * MB, 57.2)
     assert site.startswith("The site has 12.0 MB: 3.0 MB that every report has, 9.0 MB for this")
     assert site.endswith(" dump of 428 MB, 2.1% of it.")
     assert page == "Its largest page is names.html, 76.0 kB; the build took 57.2 s."
-    assert in_words(sizes, 1 * MB, 1)[0].endswith("for this dump of 1.0 MB.")
-    assert not list(overruns(sizes, 428 * MB))
+    assert describe_sizes(sizes, 1 * MB, 1)[0].endswith("for this dump of 1.0 MB.")
+    assert not list(find_overruns(sizes, 428 * MB))
 
 
 def test_what_is_too_much_is_told() -> None:
     sizes = SiteSizes(7 * MB, 4 * MB, {"index.html": 400_000, "m/x.html": 2 * MB})
-    said = list(overruns(sizes, 101 * MB))
+    said = list(find_overruns(sizes, 101 * MB))
 
     assert said == [
         "what every report has may be 6.0 MB",
@@ -59,4 +59,4 @@ def test_what_is_too_much_is_told() -> None:
 def test_the_pages_of_a_small_dump_may_be_larger_than_it() -> None:
     sizes = SiteSizes(0, 5 * MB, {"index.html": 1})
 
-    assert not list(overruns(sizes, 1 * MB))
+    assert not list(find_overruns(sizes, 1 * MB))

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
 from xlareport.site.writer import File, is_inside, write_sources
 
@@ -151,5 +151,5 @@ def test_what_a_checkout_generated_does_not_travel(
 
 
 def test_what_is_written_by_hand_can_be_written() -> None:
-    origin = resource("site_src")
+    origin = find_resource("site_src")
     assert all(is_inside(path.relative_to(origin).as_posix()) for path in origin.rglob("*.js"))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.storage.folding import SLOT, Folded, FoldingError, folded, unfolded
+from xlareport.storage.folding import SLOT, Folded, FoldingError, fold_strings, unfold_strings
 
 ROOM = 10**6
 pieces = st.sampled_from(["a", "%", "%s", SLOT, "0", "7", "007", "12345678901", "{", "\udc80", "é"])
@@ -16,18 +16,18 @@ strings = st.lists(st.lists(pieces, max_size=6).map("".join), max_size=8)
 
 @given(strings)
 def test_strings_come_back(given_strings: list[str]) -> None:
-    made = json.loads(json.dumps(folded(given_strings).listed()))
+    made = json.loads(json.dumps(fold_strings(given_strings).listed()))
 
-    assert unfolded(Folded(*made), ROOM) == given_strings
+    assert unfold_strings(Folded(*made), ROOM) == given_strings
 
 
 @given(st.lists(st.text(max_size=20), max_size=5))
 def test_any_strings_come_back(given_strings: list[str]) -> None:
-    assert unfolded(folded(given_strings), ROOM) == given_strings
+    assert unfold_strings(fold_strings(given_strings), ROOM) == given_strings
 
 
 def test_strings_that_differ_in_numbers_are_one_pattern() -> None:
-    made = folded([f"%add.{number} = add(%x.7)" for number in range(4, 104)])
+    made = fold_strings([f"%add.{number} = add(%x.7)" for number in range(4, 104)])
 
     assert made.patterns == [f"%add.{SLOT} = add(%x.{SLOT})"]
     assert made.numbers == [4, *[1] * 99, 7, *[0] * 99]
@@ -36,18 +36,18 @@ def test_strings_that_differ_in_numbers_are_one_pattern() -> None:
 def test_a_constant_of_many_numbers_is_its_own_pattern() -> None:
     text = ", ".join(map(str, range(100)))
 
-    assert folded([text]).patterns == [text]
+    assert fold_strings([text]).patterns == [text]
 
 
 def test_a_string_that_looks_like_a_pattern_is_none() -> None:
-    assert folded([f"a{SLOT}", "a1"]).patterns == [[f"a{SLOT}"], f"a{SLOT}"]
+    assert fold_strings([f"a{SLOT}", "a1"]).patterns == [[f"a{SLOT}"], f"a{SLOT}"]
 
 
 def test_a_long_line_of_numbers_is_not_taken_apart() -> None:
     line = "1, " * 200_000
     tracemalloc.start()
     try:
-        found = folded([line])
+        found = fold_strings([line])
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -69,4 +69,4 @@ DAMAGED = {
 @pytest.mark.parametrize("name", DAMAGED)
 def test_what_is_damaged_is_refused(name: str) -> None:
     with pytest.raises(FoldingError):
-        unfolded(DAMAGED[name], ROOM)
+        unfold_strings(DAMAGED[name], ROOM)

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from xlareport.storage.payloads import (
     INLINE_LIMIT,
-    enclosed,
-    file_of,
-    payload,
-    payload_file,
+    decode_payload,
+    embed_payload,
+    extract_payload,
+    make_payload,
+    make_payload_file,
     payload_path,
     read_payload,
-    released,
-    stored,
-    value_of,
+    read_stored_value,
+    write_payload,
 )
 
 json_values = st.recursive(
@@ -32,12 +32,12 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_what_goes_in_comes_out(value: Any) -> None:
-    assert read_payload(payload_file("m/x/steps", value)[1]) == ("m/x/steps", value)
+    assert read_payload(make_payload_file("m/x/steps", value)[1]) == ("m/x/steps", value)
 
 
 def test_a_large_value_is_compressed_and_comes_out_again() -> None:
     value = ["%fusion = f32[64,512]{1,0} fusion(%p)"] * 1000
-    _, script = payload_file("large", value)
+    _, script = make_payload_file("large", value)
 
     assert len(script) < INLINE_LIMIT
     assert script.endswith('"gzip");\n')
@@ -46,29 +46,29 @@ def test_a_large_value_is_compressed_and_comes_out_again() -> None:
 
 def test_what_is_small_is_packed_in_its_own_file_only() -> None:
     value = ["%fusion"] * 1000
-    one = payload("m/x/steps", value)
+    one = make_payload("m/x/steps", value)
 
     assert one.packing is None
-    assert value_of(one) == value
-    assert file_of(one)[1].endswith('"gzip");\n')
-    assert payload("m/x/steps", value * 10).packing == "gzip"
+    assert decode_payload(one) == value
+    assert write_payload(one)[1].endswith('"gzip");\n')
+    assert make_payload("m/x/steps", value * 10).packing == "gzip"
 
 
 def test_a_payload_is_found_wherever_it_lies(tmp_path: Path) -> None:
     for key, value in (("m/x/small", {"steps": [1]}), ("m/x/texts", [2]), ("front", [3])):
-        path, script = payload_file(key, value)
+        path, script = make_payload_file(key, value)
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(script)
 
-    assert stored(tmp_path, "m/x/steps") == [1]
-    assert stored(tmp_path, "m/x/texts") == [2]
-    assert stored(tmp_path, "front") == [3]
+    assert read_stored_value(tmp_path, "m/x/steps") == [1]
+    assert read_stored_value(tmp_path, "m/x/texts") == [2]
+    assert read_stored_value(tmp_path, "front") == [3]
 
 
 def test_equal_values_give_equal_bytes() -> None:
     value = {"rows": list(range(10_000))}
 
-    assert payload_file("k", value) == payload_file("k", value)
+    assert make_payload_file("k", value) == make_payload_file("k", value)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_equal_values_give_equal_bytes() -> None:
     ["</script><script>alert(1)</script>", "\u2028\u2029", "');alert(1);('", "\\'", "\ud800"],
 )
 def test_no_string_leaves_the_script(hostile: str) -> None:
-    _, script = payload_file("k", [hostile])
+    _, script = make_payload_file("k", [hostile])
 
     assert "</script" not in script
     assert script.isascii()
@@ -86,7 +86,7 @@ def test_no_string_leaves_the_script(hostile: str) -> None:
 
 def test_a_figure_must_be_a_number_that_json_knows() -> None:
     with pytest.raises(ValueError, match="JSON"):
-        payload("k", float("nan"))
+        make_payload("k", float("nan"))
 
 
 @pytest.mark.parametrize("key", ["", "../x", "/x", "a//b", 'a"b', "a/../b", "a b", "x/.hidden"])
@@ -106,7 +106,7 @@ def test_other_scripts_are_no_payloads() -> None:
 
 @given(json_values)
 def test_a_payload_in_a_page_is_no_markup_and_comes_out_again(value: Any) -> None:
-    _, script = payload_file("m/x/steps", value)
+    _, script = make_payload_file("m/x/steps", value)
 
-    assert "<" not in enclosed(script)
-    assert released(enclosed(script)) == script
+    assert "<" not in embed_payload(script)
+    assert extract_payload(embed_payload(script)) == script

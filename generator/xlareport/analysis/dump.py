@@ -9,10 +9,10 @@ from xlareport.analysis.modules.helpers import Role
 from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.processes import process_count, processes
-from xlareport.analysis.modules.ranking import MainGuess, Ranked, main_guess, rank
+from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, rank_modules
 from xlareport.analysis.modules.ranks import RankGroup, ranks
 from xlareport.analysis.modules.retraces import RetraceGroup, retraces
-from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import Artifact, GroupedDump
@@ -90,7 +90,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     found = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
     proven = [(link.source, link.target) for link in found if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
-    played = faults.attempt("The roles", lambda: roles(summaries, guess, proven), unknown)
+    played = faults.attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
     return DumpRelations(
         ranking=ranking,
         marked=marked,
@@ -119,7 +119,9 @@ def _rank(
 ) -> tuple[Ranked, ...]:
     """Rank the modules, those with the marker first; in their own order where that fails."""
     unranked = tuple(Ranked(summary, 0.0, ()) for summary in summaries)
-    ranking = faults.attempt("The ranking of the modules", lambda: rank(summaries), unranked)
+    ranking = faults.attempt(
+        "The ranking of the modules", lambda: rank_modules(summaries), unranked
+    )
     return tuple(sorted(ranking, key=lambda ranked: ranked.summary.files.key not in marked))
 
 
@@ -130,7 +132,7 @@ def _guess_main(
     duplicates = {module.summary.files.key for module in dump.modules if module.same_as}
     candidates = [one for one in ranking if one.summary.files.key not in duplicates]
     with_marker = [one for one in candidates if one.summary.files.key in marked]
-    return main_guess(tuple(with_marker or candidates))
+    return guess_main(tuple(with_marker or candidates))
 
 
 def number_processes(summaries: Sequence[ModuleSummary]) -> dict[str, int | None]:

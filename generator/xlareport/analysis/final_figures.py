@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from xlareport.analysis.cost.options import CostOptions, device_of
+from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import least_seconds
 from xlareport.analysis.cost.shares import InstructionShares, shares
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.slowest_instructions import makers
+from xlareport.analysis.history.slowest_instructions import find_makers
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.profile.measured import Measured, least_times, measured
+from xlareport.analysis.profile.measured import Measured, join_profile, least_times
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.program import ParsedModule
@@ -46,7 +46,7 @@ def final_figures(
     """Divide the roofline time of a module among its instructions."""
     if cost is None:
         return FinalFigures(times=times)
-    device, _ = device_of(module.device_words, backend, cost_options)
+    device, _ = choose_device(module.device_words, backend, cost_options)
     return FinalFigures(cost, shares(cost, device), least_seconds(cost, device), times)
 
 
@@ -60,7 +60,7 @@ def measure_module(
     if figures.times is None or module.final is None:
         return None
     least = least_times(figures.shares, figures.seconds)
-    joined = measured(figures.times, module.final.hlo, least)
+    joined = join_profile(figures.times, module.final.hlo, least)
     if not joined.joined:
         return None
     joined = replace(joined, work=dict(_work(joined, figures.cost)))
@@ -87,7 +87,7 @@ def _with_makers(
     """Add the step that made each of the slowest instructions."""
     passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
     made: dict[str, tuple[str | None, str]] = {}
-    for maker in makers(snapshots, profile.rows):
+    for maker in find_makers(snapshots, profile.rows):
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
         key = module.snapshots[maker.stage].stage.key if maker.stage else None
         made[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.profile.measured import Measured
-from xlareport.analysis.profile.runs import module_runs
+from xlareport.analysis.profile.runs import find_runs
 from xlareport.analysis.profile.times import ModuleTimes
 
 
@@ -25,7 +25,7 @@ def count_runs(
     for module in modules:
         name = module.summary.files.name
         seen = times.get(name) if module.clock or name not in profiled else None
-        runs = module_runs(seen) if seen else None
+        runs = find_runs(seen) if seen else None
         if runs and module.clock:
             shared = bool(module.clock.twins or module.clock.others)
             runs = replace(runs, shared=shared, count=runs.count or module.clock.entered)

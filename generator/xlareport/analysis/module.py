@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.work import Costs, ModuleCost
-from xlareport.analysis.cost_report.report import CostReport, expense
+from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.final_figures import FinalFigures, final_figures, measure_module
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_marker
-from xlareport.analysis.modules.summarize import summarise
+from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
-from xlareport.analysis.passes.overview import Overview, glance
-from xlareport.analysis.passes.step_boundaries import between, has_same_form, identical
+from xlareport.analysis.passes.overview import Overview, summarize_passes
+from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form, identical
 from xlareport.analysis.profile.measured import Measured
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.steps.boundaries import Boundary
@@ -97,7 +97,7 @@ def place_of(files: ModuleFiles) -> str:
 def unreadable_module(files: ModuleFiles, reason: str) -> ModuleAnalysis:
     """Return the analysis of a module of which nothing could be read."""
     problem = Problem(place_of(files), None, f"{files.key} could not be analysed: {reason}.")
-    return ModuleAnalysis(summarise(unread(files, problem), [], None))
+    return ModuleAnalysis(summarize_module(unread(files, problem), [], None))
 
 
 def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -> ModuleAnalysis:
@@ -124,7 +124,7 @@ def analyze_module(
 ) -> AnalyzedModule:
     """Read a module and work out everything about it; `faults` lists the parts that failed."""
     module = read_module(files)
-    boundaries = between(module)
+    boundaries = find_boundaries(module)
     steps = tuple(_analyze_steps(module, boundaries, on_change))
     counts = Costs()
     cost = _count(module, counts)
@@ -172,7 +172,7 @@ def _summarize(
     options: AnalysisOptions,
     faults: Faults,
 ) -> ModuleAnalysis:
-    summary = summarise(module, steps, cost, options.cost_options)
+    summary = summarize_module(module, steps, cost, options.cost_options)
     return ModuleAnalysis(summary, _search_marker(module, options.marker, faults), module.read)
 
 
@@ -235,7 +235,7 @@ def _expense(
     module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, cost_options: CostOptions
 ) -> CostReport | None:
     lines = SourceTexts().lines if cost_options.with_source else None
-    return expense(module, cost, summary.origin.backend, cost_options, lines) if cost else None
+    return report_cost(module, cost, summary.origin.backend, cost_options, lines) if cost else None
 
 
 def _glance(
@@ -245,4 +245,4 @@ def _glance(
     counts: Costs,
 ) -> Overview:
     numbers = [(number, changed) for number, step in enumerate(steps) for changed in step.numbers]
-    return glance(module, boundaries, numbers, [step.summary for step in steps], counts)
+    return summarize_passes(module, boundaries, numbers, [step.summary for step in steps], counts)

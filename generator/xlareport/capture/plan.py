@@ -114,7 +114,7 @@ def _said_of(folder: str) -> str:
     )
 
 
-def era_of_program(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
+def find_era(command: Sequence[str], environ: Mapping[str, str]) -> str | None:
     """Ask the program's Python which releases it has; None where it is no Python, or has none."""
     python = shutil.which(command[0], path=environ.get("PATH"))
     if python is None or "python" not in Path(python).name:
@@ -148,7 +148,7 @@ def run_program(command: Sequence[str], plan: Plan) -> int:
     return code if code >= 0 else 128 - code
 
 
-def dump_in(plan: Plan) -> Path | None:
+def find_dump(plan: Plan) -> Path | None:
     """Return the folder with the dump, of one process if only one wrote; None if none did."""
     if not plan.folder.is_dir():
         return None

@@ -11,7 +11,7 @@ import click
 from xlareport import __version__
 from xlareport.cli.terminal import say
 from xlareport.runtime.errors import XlareportError
-from xlareport.runtime.garbage_collection import collect_seldom, leave_the_rest
+from xlareport.runtime.garbage_collection import collect_rarely, freeze_objects
 
 _COMMANDS = {
     "build": "xlareport.cli.build",
@@ -61,7 +61,7 @@ def xlareport() -> None:
 def main() -> None:
     """Run the command line and end the process with a documented exit code."""
     _clean_up_when_ended()
-    collect_seldom()
+    collect_rarely()
     try:
         code = xlareport(standalone_mode=False)
     except click.ClickException as error:
@@ -73,7 +73,7 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         click.echo("Interrupted; what was written before is unchanged.", err=True)
         code = _INTERRUPTED
-    leave_the_rest()
+    freeze_objects()
     sys.exit(code)
 
 

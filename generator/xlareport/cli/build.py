@@ -15,7 +15,7 @@ from xlareport.cli.terminal import say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.runtime.limits import Limits
 from xlareport.site.mkdocs_run import MkdocsWorker
-from xlareport.site.sizes import in_words, overruns, site_sizes
+from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
 
 if TYPE_CHECKING:
     from xlareport.pages.pictures.requests import PictureChoice
@@ -164,10 +164,10 @@ def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> Co
 
 def _tell_sizes(out: Path, dump: int, took: float) -> None:
     """Say how large the site is, and what of it is larger than it may be."""
-    sizes = site_sizes(out / "site")
-    for line in in_words(sizes, dump, took):
+    sizes = measure_site(out / "site")
+    for line in describe_sizes(sizes, dump, took):
         say(line)
-    for overrun in overruns(sizes, dump):
+    for overrun in find_overruns(sizes, dump):
         say(f"Larger than planned: {overrun}.")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from xlareport.capture.plan import Plan, dump_in, era_of_program, levels, plan_capture, run_program
+from xlareport.capture.plan import Plan, find_dump, find_era, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
 from xlareport.cli.problems import tell_problems
 from xlareport.cli.progress import progress_bar
@@ -49,7 +49,7 @@ def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) ->
     out = out or Path(f"xlareport-{time.strftime('%Y%m%d-%H%M%S')}")
     if len(str(out.resolve()).split()) > 1:
         raise click.BadParameter("XLA's flags cannot hold a path with spaces.", param_hint="--out")
-    era = era or era_of_program(program, os.environ) or ""
+    era = era or find_era(program, os.environ) or ""
     plan = plan_capture(level, out / "dump", os.environ, era or None)
     _tell_plan(program, plan, level, era)
     code = run_program(program, plan)
@@ -68,7 +68,7 @@ def _tell_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> No
 
 def _report(plan: Plan, out: Path) -> None:
     """Build the report; what keeps it from being built is said and leaves the exit code alone."""
-    dump = dump_in(plan)
+    dump = find_dump(plan)
     if dump is None:
         _say(_NOTHING)
         return

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xlareport.cli.explanation import Explanation, explain
 from xlareport.cli.terminal import printable, say_json
 from xlareport.dump.tokens import Token
+from xlareport.explain import Explanation, explain_name
 
 _FIELDS = (
     "stage", "module_id", "module_name", "timestamp", "build", "sequence", "pipeline", "after",
@@ -34,7 +34,7 @@ _COLOURS = {
 @click.option("--json", "as_json", is_flag=True, help="Print a list with the parts of each NAME.")
 def command(names: tuple[str, ...], *, as_json: bool) -> None:
     """Explain what NAME means: a file of a dump, a module, a pass, an opcode or a flag."""
-    explained = [explain(name) for name in names]
+    explained = [explain_name(name) for name in names]
     if as_json:
         say_json([_record(explanation) for explanation in explained])
         return

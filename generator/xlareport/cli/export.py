@@ -10,7 +10,7 @@ from xlareport.cli.options import limited
 from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import say
 from xlareport.export import Exported, export_stage
-from xlareport.report import BuildOptions, read_watched
+from xlareport.report import BuildOptions, read_profiled_module
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
 
@@ -51,7 +51,7 @@ def command(
     wanted = None if module_name == "main" else module_name
     options = BuildOptions(jobs=os.cpu_count() or 1, limits=limits, profiles=profiles)
     with progress_bar() as progress:
-        module, times = read_watched(dump, wanted, options, progress)
+        module, times = read_profiled_module(dump, wanted, options, progress)
     exported = export_stage(module, stage, times)
     place = out or Path(f"{module.files.slug}.json")
     for written in _write(exported, place):

@@ -12,7 +12,7 @@ from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable, say
 from xlareport.extract import extract_texts
 from xlareport.hlo.model import HloModule
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError, UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -62,7 +62,7 @@ def command(
         _texts(source, out, limits)
         return
     with progress_bar() as progress:
-        read = read_one(source, module, BuildOptions(jobs=jobs, limits=limits), progress)
+        read = read_one_module(source, module, BuildOptions(jobs=jobs, limits=limits), progress)
     hlo = read.snapshot(stage).hlo
     if instruction is None:
         text = _computation(hlo, str(computation))

@@ -9,14 +9,14 @@ import click
 
 from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
 from xlareport.analysis.history.subjects import Subject, find_subjects, near_names
-from xlareport.analysis.history.trace import Standing, Trace, trace
+from xlareport.analysis.history.trace import Standing, Trace, trace_subject
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.cli.options import limited
 from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable, say, say_json
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnknownNameError
 from xlareport.runtime.limits import Limits
@@ -48,14 +48,14 @@ def command(
     the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).
     """
     with progress_bar() as progress:
-        read = read_one(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
+        read = read_one_module(dump, module, BuildOptions(jobs=jobs, limits=limits), progress)
     snapshots = SnapshotSequence([snapshot.hlo for snapshot in read.snapshots])
     keys = [snapshot.stage.key for snapshot in read.snapshots]
     place = None if stage is None else read.snapshots.index(read.snapshot(stage))
     subject, *others = _subjects(snapshots, op, place, read)
     if others:
         say(_also(others, keys), err=True)
-    result = trace(snapshots, subject)
+    result = trace_subject(snapshots, subject)
     if as_json:
         say_json([_record(event, result, keys) for event in _events(result)])
         return

@@ -9,7 +9,7 @@ from typing import Any
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.limits import FileTooLargeError
-from xlareport.storage.folding import Folded, Pattern, unfolded
+from xlareport.storage.folding import Folded, Pattern, unfold_strings
 from xlareport.storage.payloads import read_payload
 from xlareport.storage.texts import Chunk, DamagedTextsError, StoredText, restore
 
@@ -70,7 +70,7 @@ def _chunk(record: Mapping[str, Any]) -> Chunk:
     patterns, uses, numbers = record["lines"]
     lines = Folded([_pattern(pattern) for pattern in patterns], _numbers(uses), _numbers(numbers))
     blocks = [_numbers(runs) for runs in record["blocks"]]
-    return Chunk(unfolded(lines, _MOST_CHARACTERS), blocks)
+    return Chunk(unfold_strings(lines, _MOST_CHARACTERS), blocks)
 
 
 def _pattern(value: Any) -> Pattern:

@@ -12,7 +12,7 @@ _LARGEST = 1_000_000
 """Bytes of a module that is a helper in all likelihood."""
 
 
-def twins(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
+def find_duplicates(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
     """Return, by the key of each module that repeats an earlier one, that earlier one.
 
     Their files have the same contents, and the same names but for the number of the module.
@@ -26,7 +26,7 @@ def twins(modules: Sequence[ModuleFiles]) -> dict[str, ModuleFiles]:
     return dict(pair for some in alike.values() if len(some) > 1 for pair in _pairs(some))
 
 
-def paths_of_twin(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
+def map_duplicate_paths(original: ModuleFiles, twin: ModuleFiles) -> Mapping[str, str]:
     """Return the path of each file of a twin by that of the original."""
     pairs = zip(_by_ending(original), _by_ending(twin), strict=True)
     return {text: other for (_, _, text), (_, _, other) in pairs}

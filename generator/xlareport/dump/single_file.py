@@ -7,7 +7,7 @@ from pathlib import Path
 from xlareport.dump.archive import Member, inside
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem, UnreadableInputError
-from xlareport.storage.payloads import released
+from xlareport.storage.payloads import extract_payload
 
 MARK = '<meta name="xlareport" content="single-file">'
 """Stands in the first 4 KiB of the file, so that it is known for what it is."""
@@ -33,7 +33,7 @@ def members(path: Path, name: str, spool: Spool, problems: list[Problem]) -> Ite
     for item, data in _BLOCK.findall(path.read_bytes()):
         place = inside(item.decode("utf-8", "backslashreplace"))
         try:
-            script = released(data.decode("ascii")) if place.endswith(".js") else "{}"
+            script = extract_payload(data.decode("ascii")) if place.endswith(".js") else "{}"
         except ValueError as error:
             problems.append(Problem(name, None, f"Not read: its data {place}: {error}."))
             continue

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlareport.hlo import quoting
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 CALLING = frozenset(
     {
@@ -55,8 +55,8 @@ class Metadata:
             op_name=_text(fields.get("op_name", "")),
             op_type=_text(fields.get("op_type", "")),
             source_file=_text(fields.get("source_file", "")),
-            source_line=whole_number(fields.get("source_line", "")),
-            stack_frame_id=whole_number(fields.get("stack_frame_id", "")),
+            source_line=parse_whole_number(fields.get("source_line", "")),
+            stack_frame_id=parse_whole_number(fields.get("stack_frame_id", "")),
         )
 
 

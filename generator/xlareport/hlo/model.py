@@ -12,7 +12,7 @@ from functools import cached_property
 
 from xlareport.hlo.attributes import AttributeList, Metadata, split_attributes
 from xlareport.hlo.shape import Shape
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 @dataclass(slots=True, eq=False)
@@ -91,7 +91,9 @@ class Computation:
             instruction for instruction in self.instructions if instruction.opcode == "parameter"
         ]
         return tuple(
-            sorted(instructions, key=lambda instruction: whole_number(instruction.argument) or 0)
+            sorted(
+                instructions, key=lambda instruction: parse_whole_number(instruction.argument) or 0
+            )
         )
 
     @cached_property

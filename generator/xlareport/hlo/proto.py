@@ -25,7 +25,7 @@ from xlareport.hlo.protos.words import text
 from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited
 from xlareport.hlo.trouble import trouble
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.gzipped import unpacked
+from xlareport.runtime.gzipped import decompress_bytes
 
 
 class ProtoReader(SnapshotReader):
@@ -38,7 +38,7 @@ class ProtoReader(SnapshotReader):
 
     def _read(self, data: bytes) -> SnapshotReading:
         try:
-            module = _module(unpacked(data))
+            module = _module(decompress_bytes(data))
         except (DecodeError, zlib.error) as error:
             return SnapshotReading(
                 None, (Problem("", None, f"cut off, or no HLO module: {error}"),)

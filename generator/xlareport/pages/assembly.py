@@ -31,7 +31,7 @@ from xlareport.records.report import ReportRecord
 from xlareport.records.report_json import report_json
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Task, WorkerPool
-from xlareport.storage.payloads import Payload, payload_file
+from xlareport.storage.payloads import Payload, make_payload_file
 
 _TOGETHER = 50
 """Modules whose pages are made by one process at a time, at most."""
@@ -75,7 +75,7 @@ def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator
         yield from shown.files
     yield together(COLUMNS, columns.values())
     yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
-    yield payload_file(navigation.PICTURE_LOOK, picture_look())
+    yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
     covered = partial(_coverage, dump, with_problems(report, faults.problems))
     yield from page_files(faults, navigation.COVERAGE, "Coverage", covered)
     yield "report.json", report_json(with_problems(report, faults.problems))
@@ -86,7 +86,7 @@ def _search(
 ) -> Iterator[File]:
     scopes = [output.scopes for output in outputs]
     front = search_front(report, dump.summaries, scopes)
-    yield payload_file(navigation.SEARCH, front)
+    yield make_payload_file(navigation.SEARCH, front)
 
 
 def _trends(nightly: Nightly) -> Iterator[File]:
@@ -167,7 +167,7 @@ def _glossary(dump: AnalyzedDump) -> Iterator[File]:
     used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
     timed = {pass_.name for glance in _glances(dump) for pass_ in glance.passes}
-    yield payload_file(lexicon.KEY, lexicon.lexicon({*named, *timed}))
+    yield make_payload_file(lexicon.KEY, lexicon.lexicon({*named, *timed}))
 
 
 def _program(

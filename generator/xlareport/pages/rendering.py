@@ -10,8 +10,8 @@ from xlareport.pages import navigation
 from xlareport.pages.compiled import Compiled
 from xlareport.pages.environment import environment, front_matter, visible
 from xlareport.pages.headings import html_of
-from xlareport.runtime.resources import resource
-from xlareport.storage.payloads import Payload, payload
+from xlareport.runtime.resources import find_resource
+from xlareport.storage.payloads import Payload, make_payload
 
 
 def render(template: str, page: Any, title: str, **front: bool) -> str:
@@ -28,7 +28,7 @@ def part_payload(
     """
     key = navigation.part_key(source)
     html = html_of(_written(template, page=page))
-    return payload(key, {"title": visible(title), "html": html, "wide": wide})
+    return make_payload(key, {"title": visible(title), "html": html, "wide": wide})
 
 
 def _written(template: str, **names: Any) -> str:
@@ -57,6 +57,6 @@ _COMPILED = Compiled()
 
 @cache
 def _templates() -> Environment:
-    result = environment(resource("templates"))
+    result = environment(find_resource("templates"))
     result.bytecode_cache = _COMPILED
     return result

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from xlareport.pages import navigation
-from xlareport.storage.payloads import Payload, file_of
+from xlareport.storage.payloads import Payload, write_payload
 
 _MOST = 700_000
 """Characters of JSON in that file, so that the first page of a large module comes quickly."""
@@ -35,7 +35,7 @@ def hold(payloads: Iterable[Payload]) -> Held:
     """Pack the small payloads of a module quickly; the others become files."""
     small, others = _parted(payloads)
     lines = "\n".join(f"{payload.key} {payload.body}" for payload in small)
-    return Held(zlib.compress(lines.encode(), _QUICKLY), tuple(map(file_of, others)))
+    return Held(zlib.compress(lines.encode(), _QUICKLY), tuple(map(write_payload, others)))
 
 
 def held(small: bytes) -> Iterator[Payload]:
@@ -50,13 +50,13 @@ def module_payloads(slug: str, payloads: Iterable[Payload]) -> Iterator[File]:
     """Yield the files of payloads of a module: one for all small ones, and one for each other."""
     small, others = _parted(payloads)
     yield together(navigation.small_key(slug), small)
-    yield from map(file_of, others)
+    yield from map(write_payload, others)
 
 
 def together(key: str, payloads: Iterable[Payload]) -> File:
     """Return the file of payloads that are not packed, by the last part of their keys."""
     members = sorted(f'"{payload.key.rpartition("/")[2]}":{payload.body}' for payload in payloads)
-    return file_of(Payload(key, f"{{{','.join(members)}}}"))
+    return write_payload(Payload(key, f"{{{','.join(members)}}}"))
 
 
 def _parted(payloads: Iterable[Payload]) -> tuple[Sequence[Payload], Sequence[Payload]]:

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from xlareport.pages.tokens import Meaning, NameCell
-from xlareport.storage.payloads import Payload, payload, payload_file
+from xlareport.storage.payloads import Payload, make_payload, make_payload_file
 
 COLUMNS = "columns"
 """The payload key of the columns of the tables of all modules, by their names."""
@@ -59,19 +59,19 @@ class Table:
 
 def table_payload(key: str, table: Table) -> Payload:
     """Return the payload of a table."""
-    return payload(key, table.payload())
+    return make_payload(key, table.payload())
 
 
 def lean_payloads(key: str, table: Table) -> tuple[Payload, Payload]:
     """Return the payload of a table that names its columns, and these, named by what they hold."""
-    heads = payload(COLUMNS, table.heads())
+    heads = make_payload(COLUMNS, table.heads())
     name = blake2b(heads.body.encode(), digest_size=8).hexdigest()
-    return payload(key, table.payload(name)), replace(heads, key=f"{COLUMNS}/{name}")
+    return make_payload(key, table.payload(name)), replace(heads, key=f"{COLUMNS}/{name}")
 
 
 def table_file(key: str, table: Table) -> tuple[str, str]:
     """Return the file of a table: its path in the site, and its payload."""
-    return payload_file(key, table.payload())
+    return make_payload_file(key, table.payload())
 
 
 def _written(column: Column) -> dict[str, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from xlareport.analysis.cost.donation import donation
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures import boxes
 from xlareport.pictures.drawing import EDGE_LIMIT, LEAVES, Arrow, Box, Drawing, Family, Group, Shape
@@ -116,7 +116,7 @@ def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
 @lru_cache(maxsize=4)
 def _aliases(module: HloModule) -> Mapping[int, int]:
     """Return the parameter that gives its memory to each element of the result."""
-    known = donation(module).aliases if "input_output_alias" in module.header else ()
+    known = find_donations(module).aliases if "input_output_alias" in module.header else ()
     return {alias.output[0]: alias.parameter for alias in known if len(alias.output) == 1}
 
 

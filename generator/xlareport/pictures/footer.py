@@ -14,7 +14,7 @@ _SIZES = sizes()
 _PALETTES = {"heat": "h", "tint": "t"}
 
 
-def footer(
+def footer_lines(
     notes: Sequence[str], sections: Iterable[Section], left: float, top: float, width: float
 ) -> tuple[list[str], float]:
     """Return the elements below a picture, from `top` on, and where they end."""

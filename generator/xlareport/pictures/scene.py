@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pictures.folding import Folding
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _LONGEST_WAY = 1000
 """Hops from a use to its box; a text that sends us round in circles ends there."""
@@ -110,7 +110,7 @@ def _into(inner: Instance, element: str) -> tuple[Instance, str, str]:
     if root is None:
         return inner, "", element
     first, _, rest = element.partition("#")
-    index = whole_number(first)
+    index = parse_whole_number(first)
     if inner.folding.outputs and index is not None and index < len(root.operands):
         text, _, own = root.operands[index].partition("#")
         return inner, text, "#".join(text for text in (own, rest) if text)
@@ -122,5 +122,5 @@ def _operand_of_caller(instance: Instance, parameter: Instruction | None) -> str
     if instance.caller is None or parameter is None or parameter.opcode != "parameter":
         return None
     operands = instance.caller.operands
-    number = whole_number(parameter.argument)
+    number = parse_whole_number(parameter.argument)
     return operands[number] if number is not None and number < len(operands) else None

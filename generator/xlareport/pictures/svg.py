@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xlareport.pictures.drawing import LEAVES, Box, Drawing, Group, Opening
 from xlareport.pictures.edges import edge_elements
-from xlareport.pictures.footer import footer
+from xlareport.pictures.footer import footer_lines
 from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.legend import legend, sign
 from xlareport.pictures.markup import attribute, number, text
@@ -58,7 +58,7 @@ def svg_text(drawing: Drawing, layout: Layout, modes: Sequence[Scale] | None = N
 def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, tooltips: bool) -> str:
     width = max(layout.width, _SIZES.narrowest) + 2 * _SIZES.margin
     top = layout.height + _SIZES.title_height + _SIZES.margin
-    below, height = footer(drawing.notes, legend(drawing, modes), _SIZES.margin, top, width)
+    below, height = footer_lines(drawing.notes, legend(drawing, modes), _SIZES.margin, top, width)
     size = f"{number(width)} {number(height)}"
     left = (width - layout.width) / 2
     head = (

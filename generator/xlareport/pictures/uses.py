@@ -11,7 +11,7 @@ from xlareport.pictures.boxes import LARGE_INPUT
 from xlareport.pictures.drawing import Arrow, EdgeStyle, State
 from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance, Value, resolve
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor", "tuple"})
 _STYLES: tuple[EdgeStyle, ...] = ("normal", "thin", "control")
@@ -144,7 +144,7 @@ def _add_arrow(uses: Uses, value: Value, box: str, number: str | None) -> None:
 def _element_count(value: Value) -> int | None:
     """Return how many numbers a value is; None where that is not known."""
     shape = value.producer.shape if value.producer else None
-    for index in map(whole_number, value.element.split("#")):
+    for index in map(parse_whole_number, value.element.split("#")):
         if shape is not None and index is not None and index < len(shape.elements):
             shape = shape.elements[index]
     return shape.element_count if shape else None

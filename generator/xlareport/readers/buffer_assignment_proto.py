@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.gzipped import unpacked
+from xlareport.runtime.gzipped import decompress_bytes
 
 
 def read_buffer_assignment_proto(
@@ -22,7 +22,7 @@ def read_buffer_assignment_proto(
     """Read the assignment from a HloProto, packed or not; None where it has none."""
     try:
         proto = message_class("buffer_assignment", "HloProto")()
-        proto.ParseFromString(unpacked(data))
+        proto.ParseFromString(decompress_bytes(data))
     except (DecodeError, zlib.error) as error:
         return None, [Problem(path, None, f"cut off, or no HLO proto: {error}")]
     if not proto.HasField("buffer_assignment"):

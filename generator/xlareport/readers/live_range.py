@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _START = re.compile(r"HloLiveRange \(max (\d{1,18})\):")
 _NONE = "HloLiveRange not available"
@@ -186,7 +186,7 @@ class _Reader:
 
 
 def _index(text: str) -> tuple[int, ...]:
-    numbers = map(whole_number, text.replace(",", " ").split())
+    numbers = map(parse_whole_number, text.replace(",", " ").split())
     return tuple(number for number in numbers if number is not None)
 
 

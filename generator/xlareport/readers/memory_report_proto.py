@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from xlareport.readers.memory_report import ReportTable, SpaceUsage, report_tables
 from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.gzipped import unpacked
+from xlareport.runtime.gzipped import decompress_bytes
 
 
 def read_memory_report_proto(
@@ -20,7 +20,7 @@ def read_memory_report_proto(
     """Read the report; empty where it is cut off."""
     try:
         proto = message_class("memory_report", "MemoryUsageReportProto")()
-        proto.ParseFromString(unpacked(data))
+        proto.ParseFromString(decompress_bytes(data))
     except (DecodeError, zlib.error) as error:
         return (), [Problem(path, None, f"cut off, or no memory usage report: {error}")]
     return tuple(

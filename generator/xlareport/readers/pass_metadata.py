@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +71,19 @@ def read_pass_metadata(data: bytes, path: str) -> tuple[ModuleMetadata | None, l
     """Read one file, with what is wrong with it; None where it tells of no pass."""
     message, problems = read_textproto(data, path)
     runs = tuple(_run(message) for message in message.messages("pass_metadata"))
-    module_id = whole_number(message.text("canonical_module_id"))
+    module_id = parse_whole_number(message.text("canonical_module_id"))
     nothing = not runs and module_id is None
     return (None if nothing else ModuleMetadata(module_id, runs)), problems
 
 
 def _run(message: Message) -> PassRun:
     return PassRun(
-        number=whole_number(message.text("pass_id")) or 0,
+        number=parse_whole_number(message.text("pass_id")) or 0,
         name=message.text("pass_name"),
         pipeline=message.text("pipeline_name"),
         changed=message.text("module_changed") == "true",
-        start=whole_number(message.text("start_timestamp_usec")),
-        end=whole_number(message.text("end_timestamp_usec")),
+        start=parse_whole_number(message.text("start_timestamp_usec")),
+        end=parse_whole_number(message.text("end_timestamp_usec")),
         files=tuple(name.rpartition("/")[2] for name in message.texts("dump_filenames")),
     )
 

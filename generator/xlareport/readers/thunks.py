@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.readers.textproto import read_textproto
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _NUMBERED = re.compile(
     r"(?P<indent> *+)(?P<id>\d{1,9}): (?P<kind>k\w++) *+"
@@ -101,7 +101,7 @@ def read_thunk_metadata(data: bytes, path: str) -> tuple[tuple[ThunkNote, ...], 
     notes = []
     for this_message in message.messages("thunk_metadata"):
         for info in this_message.messages("thunk_info"):
-            known = whole_number(info.text("thunk_id"))
+            known = parse_whole_number(info.text("thunk_id"))
             notes.append(
                 ThunkNote(known, this_message.text("thunk_kind"), info.text("profile_annotation"))
             )

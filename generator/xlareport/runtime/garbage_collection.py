@@ -11,12 +11,12 @@ from contextlib import contextmanager
 _THRESHOLDS = (200_000, 50, 1_000)
 
 
-def collect_seldom() -> None:
+def collect_rarely() -> None:
     """Look for them seldom from now on."""
     gc.set_threshold(*_THRESHOLDS)
 
 
-def leave_the_rest() -> None:
+def freeze_objects() -> None:
     """Never look at what is there now: the process ends, and the system takes its memory back."""
     gc.freeze()
 
@@ -25,7 +25,7 @@ def leave_the_rest() -> None:
 def rare_collections() -> Iterator[None]:
     """Look for them seldom within the `with` block."""
     former = gc.get_threshold()
-    collect_seldom()
+    collect_rarely()
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ ALWAYS = 32 << 20
 _MAGIC = b"\x1f\x8b"
 
 
-def unpacked(data: bytes) -> bytes:
+def decompress_bytes(data: bytes) -> bytes:
     """Return the bytes of a file, packed or not; raises zlib.error where damaged or too large."""
     if not data.startswith(_MAGIC):
         return data

@@ -4,6 +4,6 @@ _MOST = 18
 """Digits: what fits into XLA's int64. Python refuses to read more than 4300."""
 
 
-def whole_number(text: str) -> int | None:
+def parse_whole_number(text: str) -> int | None:
     """Return the number that the text is; None for any other text, and for too many digits."""
     return int(text) if len(text) <= _MOST and text.isascii() and text.isdigit() else None

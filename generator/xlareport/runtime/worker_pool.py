@@ -20,7 +20,7 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from xlareport.runtime.garbage_collection import collect_seldom
+from xlareport.runtime.garbage_collection import collect_rarely
 
 P = TypeVar("P")
 T = TypeVar("T")
@@ -200,7 +200,7 @@ def _serve(
 
 def _begin() -> None:
     """Let Ctrl-C, SIGTERM and the end of the parent process end this process silently."""
-    collect_seldom()
+    collect_rarely()
     for number in _ENDS:
         signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):

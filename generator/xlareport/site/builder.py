@@ -7,7 +7,7 @@ from pathlib import Path
 from xlareport.runtime.errors import XlareportError
 from xlareport.runtime.worker_pool import WorkerPool
 from xlareport.site.folder import Folder
-from xlareport.site.mkdocs_run import MkdocsRun, MkdocsWorker, died, run_mkdocs
+from xlareport.site.mkdocs_run import MkdocsRun, MkdocsWorker, report_death, run_mkdocs
 
 _PAGES = 100
 """Pages of modules for which one more process is worth its beginning."""
@@ -75,8 +75,8 @@ def _run_mkdocs(
     runs = [
         MkdocsRun(settings, place, strict, number, shares) for number, place in enumerate(places)
     ]
-    tasks = [workers.submit(run_mkdocs, run, died) for run in runs[1:]] if workers else []
-    finished = [mkdocs_worker.ask(runs[0], died), *(task.result() for task in tasks)]
+    tasks = [workers.submit(run_mkdocs, run, report_death) for run in runs[1:]] if workers else []
+    finished = [mkdocs_worker.ask(runs[0], report_death), *(task.result() for task in tasks)]
     page = fresh / "404.html"
     if page.exists() and "Content-Security-Policy" not in page.read_text("utf-8"):
         raise MissingPluginError(folder.out)

@@ -11,7 +11,7 @@ def script_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def policy(directives: Iterable[str]) -> str:
+def policy_element(directives: Iterable[str]) -> str:
     """Return the element that lays down a policy; what no directive names is forbidden."""
     content = "; ".join(
         ("default-src 'none'", *directives, "base-uri 'none'", "form-action 'none'")

@@ -12,7 +12,7 @@ _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
 """What a kernel or a file system answers that knows of no exchange."""
 
 
-def exchange(path: Path, other: Path) -> bool:
+def exchange_folders(path: Path, other: Path) -> bool:
     """Let two folders that exist change places; False where that is not possible here.
 
     Raises OSError where it is possible and fails.

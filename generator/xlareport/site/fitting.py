@@ -67,7 +67,7 @@ class PackedFile:
     """Its place in the order of what is left out; None for what always stays."""
 
 
-def rank(path: str, main: MainProgram) -> int | None:
+def rank_file(path: str, main: MainProgram) -> int | None:
     """Return where a file stands in the order of what is left out; None where it always stays."""
     data, picture = _DATA.fullmatch(path), _PICTURE.fullmatch(path)
     if picture and picture["key"] != PICTURE_LOOK:
@@ -78,7 +78,7 @@ def rank(path: str, main: MainProgram) -> int | None:
     return places.get(("main" if of_main else "others", part))
 
 
-def fitting(
+def select_files(
     parts: Sequence[PackedFile], limit: int, fixed: int
 ) -> tuple[list[PackedFile], list[PackedFile]]:
     """Part the files into those that fit and those left out, the least important and largest.
@@ -102,7 +102,7 @@ def fitting(
     return [part for part in parts if part.path not in without], dropped
 
 
-def in_words(dropped: Iterable[PackedFile]) -> tuple[tuple[str, int], ...]:
+def describe_files(dropped: Iterable[PackedFile]) -> tuple[tuple[str, int], ...]:
     """Return what was left out, by what it is called, and how many files that is."""
     counted = Counter(_ORDER[file.rank][2] for file in dropped if file.rank is not None)
     return tuple(counted.items())

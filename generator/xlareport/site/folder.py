@@ -10,8 +10,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from xlareport.runtime.errors import XlareportError
-from xlareport.runtime.resources import resource
-from xlareport.site.exchange import exchange
+from xlareport.runtime.resources import find_resource
+from xlareport.site.exchange import exchange_folders
 
 _INHERIT = re.compile(
     r"""^INHERIT:[ ]*["']?(?:\./)?site_src/xlareport\.yml["']?[ ]*(?:\#.*)?$""", re.MULTILINE
@@ -120,7 +120,7 @@ class Folder:
         """Write the user's mkdocs.yml where there is none, whole or not at all."""
         if not any((self.out / name).exists() for name in ("mkdocs.yml", "mkdocs.yaml")):
             self.aside.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(resource("templates") / "mkdocs.yml", self.aside / "mkdocs.yml")
+            shutil.copyfile(find_resource("templates") / "mkdocs.yml", self.aside / "mkdocs.yml")
             (self.aside / "mkdocs.yml").replace(self.out / "mkdocs.yml")
 
     def swap(self, fresh: Path) -> None:
@@ -129,7 +129,7 @@ class Folder:
         Where the system cannot exchange two folders there is a moment without a site; `repair`
         brings the former one back if the build ends in it.
         """
-        if self.site.exists() and exchange(fresh, self.site):
+        if self.site.exists() and exchange_folders(fresh, self.site):
             return
         if self.site.exists():
             self.site.rename(self.former_site)

@@ -41,7 +41,7 @@ def find_site(report: Path) -> Path:
     )
 
 
-def main_program(site: Path) -> MainProgram:
+def read_main_program(site: Path) -> MainProgram:
     """Return what belongs to the main program; raises UnreadableInputError."""
     slug = _slug(site)
     pages = tuple(_pages(site, slug))

@@ -48,10 +48,10 @@ class MkdocsWorker(Worker[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):
     """
 
     def __init__(self) -> None:
-        super().__init__(get_ready, run_mkdocs)
+        super().__init__(prepare_mkdocs, run_mkdocs)
 
 
-def get_ready() -> Mapping[str, bytes]:
+def prepare_mkdocs() -> Mapping[str, bytes]:
     """Import what MkDocs needs for a report, and compile the templates of its theme and ours."""
     _import_mkdocs()
     import_module("xlareport.mkdocs_plugin").compile_theme()
@@ -75,7 +75,7 @@ def run_mkdocs(run: MkdocsRun) -> MkdocsEnd:
     return MkdocsEnd(code, o.getvalue())
 
 
-def died(_: MkdocsRun) -> MkdocsEnd:
+def report_death(_: MkdocsRun) -> MkdocsEnd:
     """Stand in for an end that could not be told."""
     return MkdocsEnd(1, "The process that ran MkDocs died, perhaps out of memory.")
 

@@ -13,7 +13,7 @@ from xlareport.site.folder import Folder
 from xlareport.site.nights import read_nights
 
 
-def nights_of(report: ReportRecord, history: Path, out: Path) -> Nightly:
+def read_nightly(report: ReportRecord, history: Path, out: Path) -> Nightly:
     """Return all nights of a history with that of this report as the last."""
     site = Folder(out).site
     when = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -22,7 +22,7 @@ def nights_of(report: ReportRecord, history: Path, out: Path) -> Nightly:
     return Nightly((*nights, tonight(report, when, address)), history, site, problems)
 
 
-def with_slugs(grouped: GroupedDump, history: Path | None) -> GroupedDump:
+def keep_slugs(grouped: GroupedDump, history: Path | None) -> GroupedDump:
     """Name the pages of modules as the night before did, so that addresses stay the same."""
     nights = read_nights(history)[0] if history else ()
     if not nights:

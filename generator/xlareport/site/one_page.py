@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.site.content_policy import policy, script_hash
+from xlareport.site.content_policy import policy_element, script_hash
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^<>]*>')
 # one that is not closed goes on to the end, as in a browser: so none is looked at twice
@@ -133,7 +133,7 @@ def _policy(around: str) -> str:
     )
     hashes = " ".join(sorted({script_hash(match["body"]) for match in matches}))
     rules = (f"script-src {hashes}", "style-src 'unsafe-inline'", "img-src data:", "font-src data:")
-    return policy(rules)
+    return policy_element(rules)
 
 
 def _data(file: Path) -> str:

@@ -9,8 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from xlareport.runtime.errors import UnwritableFileError
-from xlareport.site.fitting import LIMIT, Packed, PackedFile, fitting, in_words, rank
-from xlareport.site.main_program import find_site, main_program
+from xlareport.site.fitting import (
+    LIMIT,
+    Packed,
+    PackedFile,
+    describe_files,
+    rank_file,
+    select_files,
+)
+from xlareport.site.main_program import find_site, read_main_program
 
 LIST = "LEFT-OUT.txt"
 NO_NOTES: Mapping[str, str] = MappingProxyType({})
@@ -42,22 +49,22 @@ def pack(
     parts = sorted(_parts(site), key=lambda part: part.path)
     written = (_told(parts), *notes.values())
     fixed = sum(len(text) + _PER_FILE for text in written) + len(zlib.compress(_lacking(parts)))
-    kept, dropped = fitting(parts, limit, fixed + sum(map(_remains, parts)))
+    kept, dropped = select_files(parts, limit, fixed + sum(map(_remains, parts)))
     absent = {file.path: _ABSENT for file in dropped if _is_picture(file.path)}
     try:
         _write(target, kept, {**notes, **absent, LIST: _told(dropped)}, _lacking(dropped))
     except OSError as error:
         raise UnwritableFileError(target, error) from error
-    return Packed(target.stat().st_size, len(kept), in_words(dropped))
+    return Packed(target.stat().st_size, len(kept), describe_files(dropped))
 
 
 def _parts(site: Path) -> Iterator[PackedFile]:
-    main = main_program(site)
+    main = read_main_program(site)
     for location in site.rglob("*"):
         if location.is_file() and not location.is_symlink():
             path = location.relative_to(site).as_posix()
             size = len(zlib.compress(location.read_bytes())) + _PER_FILE + 2 * len(path)
-            part = PackedFile(path, location, size, rank(path, main))
+            part = PackedFile(path, location, size, rank_file(path, main))
             yield replace(part, size=size - _remains(part))
 
 

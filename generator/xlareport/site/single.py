@@ -14,12 +14,19 @@ from xlareport.dump.single_file import MARK
 from xlareport.pages.environment import environment
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
-from xlareport.runtime.resources import resource
-from xlareport.site.fitting import LIMIT, Packed, PackedFile, fitting, in_words, rank
-from xlareport.site.main_program import DATA, MainProgram, find_site, main_program
+from xlareport.runtime.resources import find_resource
+from xlareport.site.fitting import (
+    LIMIT,
+    Packed,
+    PackedFile,
+    describe_files,
+    rank_file,
+    select_files,
+)
+from xlareport.site.main_program import DATA, MainProgram, find_site, read_main_program
 from xlareport.site.one_page import read_page
 from xlareport.site.pack import NO_NOTES
-from xlareport.storage.payloads import enclosed
+from xlareport.storage.payloads import embed_payload
 
 _MISSING = "left-out.html"
 _SCRIPT = "assets/single.js"
@@ -37,17 +44,17 @@ def pack_single(
     Raises UnreadableInputError where the pages alone are too large, and UnwritableFileError.
     """
     site = find_site(report)
-    main = main_program(site)
+    main = read_main_program(site)
     pages = [read_page(site, path) for path in main.pages]
     templates = "".join(page.template() for page in pages)
     head, scripts, foot = pages[0].frame(_script(site), _NOTE, MARK)
     facts = _block("report.json", _facts(site, main.slug))
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]
-    rest = _missing((*others, *in_words(parts)), notes)
+    rest = _missing((*others, *describe_files(parts)), notes)
     fixed = sum(len(text.encode()) for text in (head, templates, rest, scripts, facts, foot))
-    kept, dropped = fitting(parts, limit, fixed)
-    left_out = (*others, *in_words(dropped))
+    kept, dropped = select_files(parts, limit, fixed)
+    left_out = (*others, *describe_files(dropped))
     missing = _missing(left_out, notes)
     blocks = map(_data, kept)
     try:
@@ -67,14 +74,14 @@ def _others(site: Path, main: MainProgram) -> tuple[tuple[str, int], ...]:
 
 
 def _part(site: Path, path: str, main: MainProgram) -> PackedFile:
-    file = PackedFile(path, site / path, 0, rank(path, main))
+    file = PackedFile(path, site / path, 0, rank_file(path, main))
     return replace(file, size=len(_data(file)))
 
 
 def _data(part: PackedFile) -> str:
     """Return the block of a payload; raises UnreadableInputError where that is damaged."""
     try:
-        return _block(part.path, enclosed(part.location.read_text("ascii")))
+        return _block(part.path, embed_payload(part.location.read_text("ascii")))
     except ValueError as error:
         raise UnreadableInputError(f"{part.location} is damaged: {error}") from error
 
@@ -100,7 +107,7 @@ def _script(site: Path) -> str:
 
 def _missing(left_out: Sequence[tuple[str, int]], notes: Mapping[str, str]) -> str:
     """Return the page that lists what is not in the file."""
-    template = environment(resource("templates")).get_template("left_out.jinja")
+    template = environment(find_resource("templates")).get_template("left_out.jinja")
     return template.render(page=_MISSING, left_out=left_out, notes=[*notes.values()])
 
 

@@ -38,7 +38,7 @@ class SiteSizes:
         return max(self.pages, key=self.pages.__getitem__)
 
 
-def site_sizes(site: Path) -> SiteSizes:
+def measure_site(site: Path) -> SiteSizes:
     """Measure a built site."""
     files = {
         path.relative_to(site).as_posix(): path.stat().st_size
@@ -54,7 +54,7 @@ def _is_fixed(path: str) -> bool:
     return path.startswith(_FIXED) and not path.startswith(_DATA)
 
 
-def in_words(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
+def describe_sizes(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
     """Say how large a site is, how much of that is due to a dump of `dump` bytes, and the time."""
     whole, fixed, grown = (_bytes(number) for number in (_whole(sizes), sizes.fixed, sizes.grown))
     share = f", {units.share(sizes.grown / dump)} of it" if dump >= LARGE_DUMP else ""
@@ -67,7 +67,7 @@ def in_words(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
     ]
 
 
-def overruns(sizes: SiteSizes, dump: int) -> Iterator[str]:
+def find_overruns(sizes: SiteSizes, dump: int) -> Iterator[str]:
     """Yield what is larger than it may be, in words."""
     most = int(MOST_GROWN * dump)
     if sizes.fixed > MOST_FIXED:

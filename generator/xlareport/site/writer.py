@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path, PurePosixPath
 
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 from xlareport.site.folder import Folder, ForeignFileError
 
 File = tuple[str, str | bytes]
 """A path relative to site_src/ (`m/x.md`) and the content of the file."""
 
 
-def every_page(name: str) -> bool:
+def accept_all(name: str) -> bool:
     """Take all that is hand-written."""
     return bool(name)
 
 
 def write_sources(
-    out: Path, files: Iterable[File], hand_written: Callable[[str], bool] = every_page
+    out: Path, files: Iterable[File], hand_written: Callable[[str], bool] = accept_all
 ) -> None:
     """Replace what an earlier build wrote into OUT by `files` and the hand-written pages.
 
@@ -100,7 +100,7 @@ def _remove(folder: Folder, path: str) -> None:
 
 def _hand_written(folder: Folder, wanted: Callable[[str], bool]) -> Iterator[File]:
     """Yield the pages and assets that come with xlareport; a checkout holds them already."""
-    origin = resource("site_src")
+    origin = find_resource("site_src")
     if folder.sources.resolve() == origin.resolve():
         return
     generated = _read_manifest(Folder(origin.parent))

@@ -43,7 +43,7 @@ class Folded:
         return [self.patterns, self.uses, self.numbers]
 
 
-def folded(strings: Sequence[str]) -> Folded:
+def fold_strings(strings: Sequence[str]) -> Folded:
     """Fold strings; any string comes back as it was."""
     folded = Folded()
     known: dict[str | tuple[str], tuple[int, list[list[str]]]] = {}
@@ -78,7 +78,7 @@ def _taken_apart(string: str) -> tuple[str | tuple[str], list[str]]:
     return SLOT.join(parts[::2]), parts[1::2]
 
 
-def unfolded(folded: Folded, room: int) -> list[str]:
+def unfold_strings(folded: Folded, room: int) -> list[str]:
     """Return the strings; raises FoldingError, also where they have more than `room` characters."""
     counts = [0] * len(folded.patterns)
     for number in folded.uses:

@@ -49,24 +49,24 @@ def payload_path(key: str) -> str:
     return f"assets/data/{key}.js"
 
 
-def payload(key: str, value: Any) -> Payload:
+def make_payload(key: str, value: Any) -> Payload:
     """Return a payload of `value`, anything JSON can hold; a small one is left as JSON."""
     payload_path(key)
     written = Payload(key, json.dumps(value, separators=(",", ":"), allow_nan=False))
     return _smaller(written, SMALL)
 
 
-def payload_file(key: str, value: Any) -> tuple[str, str]:
+def make_payload_file(key: str, value: Any) -> tuple[str, str]:
     """Return the file of a payload: its path in the site, and its script."""
-    return file_of(payload(key, value))
+    return write_payload(make_payload(key, value))
 
 
-def file_of(payload: Payload) -> tuple[str, str]:
+def write_payload(payload: Payload) -> tuple[str, str]:
     """Return the file in which a payload lies by itself: its path in the site, and its script."""
     return payload_path(payload.key), _script(_smaller(payload, INLINE_LIMIT))
 
 
-def stored(site: Path, key: str) -> Any:
+def read_stored_value(site: Path, key: str) -> Any:
     """Return the value of a payload of a built site, which it shares a file with or has its own."""
     folder, _, name = key.rpartition("/")
     shared = site / payload_path(f"{folder}/{SHARED}" if folder else SHARED)
@@ -80,16 +80,16 @@ def _smaller(payload: Payload, limit: int) -> Payload:
     """Pack what is longer than `limit`, unless it is packed."""
     if payload.packing or len(payload.body) <= limit:
         return payload
-    return Payload(payload.key, packed(payload.body.encode()), "gzip")
+    return Payload(payload.key, compress_json(payload.body.encode()), "gzip")
 
 
-def packed(written: bytes) -> str:
+def compress_json(written: bytes) -> str:
     """Return JSON as gzip in the digits of base 85, which need no quoting: 5 for 4 bytes."""
     digits = base64.b85encode(gzip.compress(written, _LEVEL, mtime=0))
     return digits.replace(_MARKUP, _PLAIN).decode()
 
 
-def enclosed(script: str) -> str:
+def embed_payload(script: str) -> str:
     """Return what a payload's script delivers as JSON that no page takes for markup or script.
 
     A report in one file holds its payloads like that. Raises ValueError.
@@ -100,7 +100,7 @@ def enclosed(script: str) -> str:
     )
 
 
-def released(data: str) -> str:
+def extract_payload(data: str) -> str:
     """Return the script of which `enclosed` made `data`; raises ValueError."""
     try:
         delivered = json.loads(data)
@@ -118,10 +118,10 @@ def read_payload(script: str) -> tuple[str, Any]:
     A stranger's script may be a bomb: what unpacks to too much, or to too many values, is refused.
     """
     payload = _delivered(script)
-    return payload.key, value_of(payload)
+    return payload.key, decode_payload(payload)
 
 
-def value_of(payload: Payload) -> Any:
+def decode_payload(payload: Payload) -> Any:
     """Return the value of a payload; raises ValueError."""
     written = _unpacked(payload.body) if payload.packing else payload.body.encode()
     if written.count(b",") + written.count(b"[") + written.count(b"{") > _MOST_VALUES:

@@ -1,6 +1,6 @@
 """Files of code and what they were made from."""
 
-from xlareport.analysis.code.files import CodeFile, by_place, linked
+from xlareport.analysis.code.files import CodeFile, by_place, link_files
 from xlareport.analysis.code.links import KernelIndex
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -27,7 +27,7 @@ def file(path: str, part: str, *kernels: str, none: bool = False) -> CodeFile:
 
 def test_a_file_that_names_nothing_is_known_by_its_sibling() -> None:
     files = (file("1.ll", "1", "fusion_1"), file("1.ptx", "1", none=True), file("2.ll", "2"))
-    found = {one.file.path: one for one in linked(files, KernelIndex(module(), {}))}
+    found = {one.file.path: one for one in link_files(files, KernelIndex(module(), {}))}
     assert found["1.ptx"].places == found["1.ll"].places
     assert [one.instruction for one in found["1.ptx"].places] == ["fusion.1"]
     assert not found["2.ll"].is_found
@@ -35,19 +35,19 @@ def test_a_file_that_names_nothing_is_known_by_its_sibling() -> None:
 
 
 def test_a_file_may_hold_several_kernels() -> None:
-    (link,) = linked([file("m.ll", "", "fusion.1", "fusion.2")], KernelIndex(module(), {}))
+    (link,) = link_files([file("m.ll", "", "fusion.1", "fusion.2")], KernelIndex(module(), {}))
     assert [one.instruction for one in link.places] == ["fusion.1", "fusion.2"]
     assert set(by_place([link])) == {("main.5", "fusion.1"), ("main.5", "fusion.2")}
 
 
 def test_what_all_kernels_share_belongs_to_the_module() -> None:
     files = (file("m.o", ""), file("constants.ll", "constants", none=True))
-    for link in linked(files, KernelIndex(module(), {})):
+    for link in link_files(files, KernelIndex(module(), {})):
         assert [(one.computation, one.instruction) for one in link.places] == [("main.5", "")]
 
 
 def test_a_kernel_that_fits_nothing_is_listed_with_the_reason() -> None:
-    (link,) = linked([file("x.ll", "x", "mystery")], KernelIndex(module(), {}))
+    (link,) = link_files([file("x.ll", "x", "mystery")], KernelIndex(module(), {}))
     assert (link.is_found, link.reason) == (
         False,
         "No instruction has a name like its kernel's.",

@@ -2,7 +2,7 @@
 
 import json
 
-from xlareport.analysis.code.tuning import tuning
+from xlareport.analysis.code.tuning import read_tuning
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.text import TextReader
 
@@ -18,12 +18,12 @@ def instruction(config: str) -> Instruction:
 def test_choices_are_found_at_any_depth_and_the_rest_is_left() -> None:
     gemm = {"block_m": "64", "num_warps": "4"}
     config = {"fusion_backend_config": {"kind": "__triton_gemm", "triton_gemm_config": gemm}}
-    found = tuning(instruction(json.dumps(config)))
+    found = read_tuning(instruction(json.dumps(config)))
     assert {name: json.loads(value) for name, value in found.items()} == {
         "triton_gemm_config": gemm
     }
 
 
 def test_what_is_no_json_or_empty_says_nothing() -> None:
-    assert tuning(instruction("{nonsense}")) == {}
-    assert tuning(instruction('{"algorithm":{}}')) == {}
+    assert read_tuning(instruction("{nonsense}")) == {}
+    assert read_tuning(instruction('{"algorithm":{}}')) == {}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.code.reading import code_file
-from xlareport.analysis.code.units import ModuleCode, module_code
+from xlareport.analysis.code.units import ModuleCode, join_code
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.program import read_code, read_module
@@ -20,7 +20,7 @@ def code_of(folder: Path, name: str) -> ModuleCode:
         module = read_module(files)
     assert not problems
     assert module.final is not None
-    return module_code(module.final.hlo, [code_file(one) for one in texts], module.code)
+    return join_code(module.final.hlo, [code_file(one) for one in texts], module.code)
 
 
 def test_a_gpu_program(unpacked: Callable[[str], Path]) -> None:
@@ -66,7 +66,7 @@ def test_every_file_of_a_large_dump(dumps: Path, dump: str) -> None:
             texts, _ = read_code(files)
             final = read_module(files).final if texts else None
             if final is not None:
-                code = module_code(
+                code = join_code(
                     final.hlo, [code_file(one) for one in texts], read_module(files).code
                 )
                 total += len(code.links)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.compare.divergence import Divergence, Moment, Where, diverge
+from xlareport.analysis.compare.divergence import Divergence, Moment, Where, find_divergence
 
 
 def moments(forms: str) -> list[Moment]:
@@ -28,4 +28,4 @@ def moments(forms: str) -> list[Moment]:
     ],
 )
 def test_where_they_part(base: str, head: str, expected: Divergence) -> None:
-    assert diverge(moments(base), moments(head)) == expected
+    assert find_divergence(moments(base), moments(head)) == expected

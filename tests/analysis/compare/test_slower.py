@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from xlareport.analysis.compare.slower import TimeChange, Timed, scope_changes, time_changes
+from xlareport.analysis.compare.slower import TimeChange, Timed, compare_times, scope_changes
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.op_events import OpEvent
@@ -42,7 +42,7 @@ def read(text: str) -> HloModule:
 
 def timed(text: str, **took: tuple[int, ...]) -> Timed:
     """Return a module of which each instruction took so many microseconds in each run."""
-    return Timed(read(text), times_of(_events(took))["m"])
+    return Timed(read(text), sum_times(_events(took))["m"])
 
 
 def _events(took: dict[str, tuple[int, ...]]) -> Iterator[OpEvent]:
@@ -60,7 +60,7 @@ def by_head(found: tuple[TimeChange, ...]) -> dict[str, TimeChange]:
 def test_what_became_slower_and_what_is_new() -> None:
     base = timed(BASE, d=(10, 10, 11), f_1=(5, 5, 6))
     head = timed(HEAD, d=(10, 11, 10), f_1=(50, 51, 50), s=(7, 7, 7))
-    found = by_head(time_changes(base, head))
+    found = by_head(compare_times(base, head))
     assert next(iter(found)) == "f.1"
     fusion = found["f.1"]
     assert fusion.base == ("f.1",)
@@ -75,7 +75,7 @@ def test_what_became_slower_and_what_is_new() -> None:
 
 def test_a_module_against_itself_has_nothing_slower() -> None:
     base = timed(BASE, d=(10, 12), f_1=(5, 6))
-    found = time_changes(base, base)
+    found = compare_times(base, base)
     assert {one.more for one in found} == {0.0}
     assert {one.certain for one in found} == {False}
     assert {one.grade for one in found} == {Grade.EXACT}
@@ -83,12 +83,12 @@ def test_a_module_against_itself_has_nothing_slower() -> None:
 
 
 def test_what_ran_once_is_not_certain() -> None:
-    found = by_head(time_changes(timed(BASE, d=(10,)), timed(BASE, d=(90,))))
+    found = by_head(compare_times(timed(BASE, d=(10,)), timed(BASE, d=(90,))))
     assert found["d"].certain is None
 
 
 def test_what_is_gone_is_only_in_the_base() -> None:
-    found = time_changes(timed(HEAD, s=(7, 7), d=(1, 1)), timed(BASE, d=(1, 1)))
+    found = compare_times(timed(HEAD, s=(7, 7), d=(1, 1)), timed(BASE, d=(1, 1)))
     assert [one.what for one in found if not one.head] == ["only in the base"]
     assert found[-1].base == ("s",)
 

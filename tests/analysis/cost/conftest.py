@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.work import ModuleCost, module_cost
+from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -34,7 +34,7 @@ def count(module_of: ReadModule) -> Count:
     """Return a function: the computations of a module as text -> its cost."""
 
     def counted(computations: str) -> ModuleCost:
-        return module_cost(module_of(computations))
+        return count_cost(module_of(computations))
 
     return counted
 

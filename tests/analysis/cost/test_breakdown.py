@@ -4,14 +4,14 @@ import pytest
 
 from xlareport.analysis.cost.breakdown import (
     Key,
+    break_down,
     by_computation,
     by_line,
     by_opcode,
     by_scope,
-    parts,
 )
 from xlareport.analysis.cost.roofline import least_times
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device
 
@@ -32,8 +32,8 @@ ENTRY e {
 def test_arithmetic_inside_a_fusion_bytes_outside(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
     key = by_scope(module, 2)
-    cost = module_cost(module)
-    found = {one.name: one for one in parts(module, cost, key, least_times(cost, CPU))}
+    cost = count_cost(module)
+    found = {one.name: one for one in break_down(module, cost, key, least_times(cost, CPU))}
     assert (found["jit(f)/one"].flops, found["jit(f)/one"].bytes_accessed) == (4, 0)
     assert (found["jit(f)/two"].transcendentals, found["jit(f)/two"].bytes_accessed) == (4, 32)
     assert found[""].unknown_ops == 1
@@ -54,9 +54,9 @@ def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModu
 
 def test_lines(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
-    cost = module_cost(module)
+    cost = count_cost(module)
     times = least_times(cost, CPU)
-    found = {one.name: one for one in parts(module, cost, by_line(module), times)}
+    found = {one.name: one for one in break_down(module, cost, by_line(module), times)}
     assert set(found) == {"f.py:1", "f.py:2", ""}
     assert found["f.py:2"].bytes_accessed == 32, "a silent fusion stands where its root does"
     assert found["f.py:1"].seconds == 0
@@ -66,10 +66,10 @@ def test_lines(module_of: Callable[[str], HloModule]) -> None:
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
 def test_the_parts_add_up(dumped: Callable[[str, str], HloModule], dump: str) -> None:
     module = dumped(dump, "after_optimizations.txt")
-    cost = module_cost(module)
+    cost = count_cost(module)
     keys: list[Key] = [by_opcode, by_computation, by_scope(module, 3), by_line(module)]
     for key in keys:
-        found = parts(module, cost, key, least_times(cost, CPU))
+        found = break_down(module, cost, key, least_times(cost, CPU))
         assert sum(one.flops for one in found) == cost.flops
         assert sum(one.transcendentals for one in found) == cost.transcendentals
         assert sum(one.bytes_accessed for one in found) == cost.bytes_accessed

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from xlareport.analysis.cost.collectives import Collective, collectives, wire_share
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.collectives import Collective, find_collectives, wire_share
+from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -15,7 +15,7 @@ def found_in(entry: str, header: str = ", num_partitions=8") -> tuple[Collective
     text = f"HloModule m{header}\n\n{ADD}\nENTRY e {{\n{entry}\n}}\n"
     module = TextReader().read(text.encode(), "m.txt")
     assert module is not None
-    return collectives(module, module_cost(module))
+    return find_collectives(module, count_cost(module))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_runs_meanwhile() -> None:
 
 def test_a_real_all_reduce(dumped: Callable[[str, str], HloModule]) -> None:
     module = dumped("tpu-v5e-scan", "1014260217.after_optimizations.txt")
-    found = collectives(module, module_cost(module))
+    found = find_collectives(module, count_cost(module))
     assert found
     assert {one.kind for one in found} == {"all-reduce"}
     assert all(one.group_size and one.wire_bytes for one in found)
@@ -111,5 +111,5 @@ ENTRY e {{
 """
     module = TextReader().read(text.encode(), "m.txt")
     assert module is not None
-    (only,) = collectives(module, module_cost(module))
+    (only,) = find_collectives(module, count_cost(module))
     assert (only.instruction, only.overlaps, only.counted) == ("g", ("c",), 1)

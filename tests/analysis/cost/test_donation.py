@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.cost.donation import donation
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -23,13 +23,13 @@ def module(header: str) -> HloModule:
 
 
 def test_an_input_that_fits_a_free_output_could_be_given() -> None:
-    found = donation(module(""))
+    found = find_donations(module(""))
     assert found.aliases == ()
     assert found.candidates == ((0, (0,)), (1, (1,)))
 
 
 def test_what_is_given_is_no_candidate() -> None:
-    found = donation(module(", input_output_alias={ {1}: (0, {}, must-alias) }"))
+    found = find_donations(module(", input_output_alias={ {1}: (0, {}, must-alias) }"))
     (alias,) = found.aliases
     assert (alias.output, alias.parameter, alias.parameter_index) == ((1,), 0, ())
     assert alias.kind == "must-alias"
@@ -37,12 +37,12 @@ def test_what_is_given_is_no_candidate() -> None:
 
 
 def test_a_donor_without_a_fixed_output() -> None:
-    found = donation(module(", buffer_donor={ (1, {}) }"))
+    found = find_donations(module(", buffer_donor={ (1, {}) }"))
     assert found.donors == ((1, ()),)
     assert [parameter for parameter, _ in found.candidates] == [0]
 
 
 def test_a_train_step_that_keeps_its_old_weights(dumped: Callable[[str, str], HloModule]) -> None:
-    found = donation(dumped("tpu-v5e-scan", "1014260217.after_optimizations.txt"))
+    found = find_donations(dumped("tpu-v5e-scan", "1014260217.after_optimizations.txt"))
     assert (found.aliases, found.donors) == ((), ())
     assert found.candidates == ((0, (0,)),)

@@ -1,4 +1,4 @@
-from xlareport.analysis.cost.fragmentation import fills
+from xlareport.analysis.cost.fragmentation import measure_fills
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
@@ -23,11 +23,11 @@ def test_an_allocation_at_its_fullest() -> None:
             LiveRange("w", (), 3, 4),
         )
     )
-    (found,) = fills(assignment, live)
+    (found,) = measure_fills(assignment, live)
     assert found.allocation.index == 1, "what one value has alone is not shared"
     assert (found.used, found.lost, found.position) == (64, 64, 1), "a shared place counts once"
 
 
 def test_values_whose_life_is_not_known_are_left_out() -> None:
     assignment, _ = read_buffer_assignment(TEXT, "b.txt")
-    assert fills(assignment, LiveRanges()) == ()
+    assert measure_fills(assignment, LiveRanges()) == ()

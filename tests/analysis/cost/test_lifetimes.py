@@ -1,4 +1,4 @@
-from xlareport.analysis.cost.lifetimes import End, lifetimes
+from xlareport.analysis.cost.lifetimes import End, explain_lifetimes
 from xlareport.readers.buffer_values import Use, UsedValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
@@ -18,7 +18,7 @@ VALUES = [
 
 
 def test_what_ends_a_life() -> None:
-    found = lifetimes(LIVE, VALUES, frozenset({"x"}))
+    found = explain_lifetimes(LIVE, VALUES, frozenset({"x"}))
     assert found["x", ()].ends is End.ARGUMENT
     assert found["w", ()].ends is End.RESULT
     used = found["y", ()]
@@ -27,7 +27,7 @@ def test_what_ends_a_life() -> None:
 
 
 def test_without_a_list_of_uses_the_schedule_alone_tells() -> None:
-    used = lifetimes(LIVE, (), frozenset())["z", (0,)]
+    used = explain_lifetimes(LIVE, (), frozenset())["z", (0,)]
     assert (used.last_use, used.operand, used.uses) == ("w", None, None)
-    other = lifetimes(LIVE, VALUES, frozenset())["z", (0,)]
+    other = explain_lifetimes(LIVE, VALUES, frozenset())["z", (0,)]
     assert (other.last_use, other.operand) == ("w", None), "a use elsewhere is not the last one"

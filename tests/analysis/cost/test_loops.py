@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.loops import Loops, TripCount, trips
+from xlareport.analysis.cost.loops import Loops, TripCount, find_trip_counts
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -67,7 +67,7 @@ def only_loop(module: HloModule) -> TripCount:
     ],
 )
 def test_trips(start: int, step: int, direction: str, bound: int, expected: int | None) -> None:
-    assert trips(start, step, direction, bound) == expected
+    assert find_trip_counts(start, step, direction, bound) == expected
 
 
 def test_a_bound_carried_through_the_state(module_of: ReadModule) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.cost.memory import kind_totals, largest_values, memory_figures
+from xlareport.analysis.cost.memory import collect_memory_figures, kind_totals, largest_values
 from xlareport.readers.buffer_assignment import BufferAssignment, read_buffer_assignment
 from xlareport.readers.live_range import LiveRanges, read_live_range
 from xlareport.readers.memory_report import SpaceUsage
@@ -23,7 +23,7 @@ def assigned(text: bytes) -> BufferAssignment:
 
 
 def test_memory_spaces_are_never_added_up() -> None:
-    figures = memory_figures(assigned(TEXT), LiveRanges(peak_bytes=320), ())
+    figures = collect_memory_figures(assigned(TEXT), LiveRanges(peak_bytes=320), ())
     assert (figures.allocated_bytes, figures.temp_bytes, figures.live_peak_bytes) == (352, 96, 320)
     assert [(one.color, one.allocated_bytes) for one in figures.spaces] == [(0, 352), (1, 512)]
     assert figures.sources == {
@@ -34,13 +34,13 @@ def test_memory_spaces_are_never_added_up() -> None:
 
 
 def test_what_no_file_says_is_none() -> None:
-    figures = memory_figures(None, None)
+    figures = collect_memory_figures(None, None)
     assert (figures.allocated_bytes, figures.live_peak_bytes, figures.temp_bytes) == (None,) * 3
     assert figures.sources == {}
 
 
 def test_the_report_alone_gives_the_total() -> None:
-    figures = memory_figures(None, None, [SpaceUsage("default", 0, 71144, ())])
+    figures = collect_memory_figures(None, None, [SpaceUsage("default", 0, 71144, ())])
     assert (figures.allocated_bytes, figures.temp_bytes) == (71144, None)
     assert figures.sources == {"allocated_bytes": "memory-usage-report"}
 
@@ -64,7 +64,7 @@ def test_the_figures_equal_the_lines_of_the_dump(
     for path in sorted(unpacked(dump).rglob("*-buffer-assignment.txt")):
         beside = path.with_name(path.name.replace("buffer-assignment", "live-range"))
         live, _ = read_live_range(beside.read_bytes(), beside.name)
-        figures = memory_figures(assigned(path.read_bytes()), live)
+        figures = collect_memory_figures(assigned(path.read_bytes()), live)
         lines = [line for line in path.read_text().split("\n") if line.startswith("allocation")]
         default = [line for line in lines if ", color" not in line]
         temp = [line for line in default if line.endswith(", preallocated-temp:")]

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from xlareport.analysis.cost.memory import memory_figures
+from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import read_live_range
 from xlareport.readers.memory_report import read_memory_report
@@ -20,7 +20,9 @@ def test_allocated_and_temporary_bytes_equal_the_allocations_of_every_dump(dumps
     assert paths
     for path in paths:
         text = path.read_text("utf-8", "replace")
-        figures = memory_figures(read_buffer_assignment(path.read_bytes(), path.name)[0], None)
+        figures = collect_memory_figures(
+            read_buffer_assignment(path.read_bytes(), path.name)[0], None
+        )
         allocated, temp = Counter[int](), Counter[int]()
         for size, rest in ALLOCATION.findall(text):
             color = int((re.findall(r", color (\d+)", rest) or ["0"])[0])
@@ -38,7 +40,7 @@ def test_the_live_peak_equals_what_every_dump_lists(dumps: Path) -> None:
         text = path.read_text("utf-8", "replace")
         live, _ = read_live_range(path.read_bytes(), path.name)
         listed = text.partition(" (peak):")[2].partition("Stack trace")[0]
-        figures = memory_figures(None, live)
+        figures = collect_memory_figures(None, live)
         if listed:
             assert figures.live_peak_bytes == sum(map(int, LIVING.findall(listed))), path
             compared += 1
@@ -56,6 +58,6 @@ def test_the_memory_usage_reports_agree_with_the_allocations(dumps: Path) -> Non
         assert problems == [], path
         if beside.is_file():
             assigned = read_buffer_assignment(beside.read_bytes(), beside.name)[0]
-            figures = memory_figures(assigned, None)
+            figures = collect_memory_figures(assigned, None)
             told = {one.color: one.total_bytes for one in spaces}
             assert told == {one.color: one.allocated_bytes for one in figures.spaces}, path

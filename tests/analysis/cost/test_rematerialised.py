@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
-from xlareport.analysis.cost.rematerialised import rematerialised
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.rematerialised import find_rematerialized
+from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 
 TEXT = """ENTRY e {
@@ -19,7 +19,7 @@ TEXT = """ENTRY e {
 
 def test_what_is_computed_again_and_by_whom(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(TEXT)
-    found = rematerialised(module, module_cost(module))
+    found = find_rematerialized(module, count_cost(module))
     assert [(one.instruction, one.by, one.original) for one in found] == [
         ("a.remat", "XLA", "a"),
         ("c.remat2", "XLA", ""),

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.cost.resharding import Sharded, reshardings
+from xlareport.analysis.cost.resharding import Sharded, explain_reshardings
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -26,7 +26,7 @@ AFTER = """ENTRY e {
 
 
 def test_an_all_gather_is_led_back_to_its_sharding(module_of: ReadModule) -> None:
-    found = reshardings(module_of(AFTER), [module_of(BEFORE)])
+    found = explain_reshardings(module_of(AFTER), [module_of(BEFORE)])
     (gathered,) = found["e", "g"]
     assert gathered.parameter == Sharded("x", "{devices=[2,1]<=[2]}")
     assert gathered.wanted_by == Sharded("t", "{replicated}")
@@ -45,15 +45,15 @@ COMBINED = """ENTRY e {
 
 
 def test_each_operand_of_a_combined_one_has_its_own(module_of: ReadModule) -> None:
-    found = reshardings(module_of(COMBINED), [module_of(BEFORE)])["e", "i"]
+    found = explain_reshardings(module_of(COMBINED), [module_of(BEFORE)])["e", "i"]
     assert [(one.operand, one.grade) for one in found] == [("d", "matched"), ("f", "guessed")]
     assert found[0].wanted_by == Sharded("t", "{replicated}")
 
 
 def test_without_earlier_snapshots_the_argument_alone_is_told(module_of: ReadModule) -> None:
-    (found,) = reshardings(module_of(AFTER), [])["e", "g"]
+    (found,) = explain_reshardings(module_of(AFTER), [])["e", "g"]
     assert (found.grade, found.wanted_by) == ("exact", None)
-    assert reshardings(module_of(BEFORE), []) == {}
+    assert explain_reshardings(module_of(BEFORE), []) == {}
 
 
 @pytest.mark.parametrize(("name", "kind"), [("weird-distributed", "all-gather")])
@@ -63,6 +63,6 @@ def test_a_real_all_gather(dumps: Path, name: str, kind: str) -> None:
     path = next(folder.glob("*cpu_after_optimizations.txt"))
     final = reader.read(path.read_bytes(), path.name)
     assert final is not None
-    found = reshardings(final, [one for one in read if one is not None])
+    found = explain_reshardings(final, [one for one in read if one is not None])
     (wanted,) = (one.wanted_by for key, (one,) in found.items() if key[1] == kind)
     assert wanted == Sharded("transpose.0", "{mesh['d'=2], [{}, {'d'}]}")

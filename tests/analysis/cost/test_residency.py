@@ -4,8 +4,8 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.residency import buffer_sizes, peak_buffers, residency, shares
-from xlareport.analysis.cost.saving import what_to_shrink
+from xlareport.analysis.cost.residency import buffer_sizes, peak_buffers, shares, trace_residency
+from xlareport.analysis.cost.saving import find_savings
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -46,8 +46,8 @@ def live() -> LiveRanges:
 
 
 def test_the_curve_over_the_schedule(live: LiveRanges) -> None:
-    assert residency(live, SIZES) == (8, 72, 88, 28, 12)
-    assert residency(LiveRanges(), {}) == (0,)
+    assert trace_residency(live, SIZES) == (8, 72, 88, 28, 12)
+    assert trace_residency(LiveRanges(), {}) == (0,)
 
 
 def test_who_lives_at_the_peak(live: LiveRanges, module_of: ReadModule) -> None:
@@ -64,13 +64,13 @@ def test_the_peak_by_line(live: LiveRanges, module_of: ReadModule) -> None:
 
 
 def test_what_to_shrink_to_save_a_part(live: LiveRanges) -> None:
-    found = what_to_shrink(live, SIZES, 0.5, frozenset({"x"}))
+    found = find_savings(live, SIZES, 0.5, frozenset({"x"}))
     assert found.buffers == ((("y", ()), 64),)
     assert (found.wanted, found.reached, found.is_enough) == (44, 28, True)
 
 
 def test_what_cannot_be_saved_is_said(live: LiveRanges) -> None:
-    found = what_to_shrink(live, SIZES, 0.99, frozenset({"x"}))
+    found = find_savings(live, SIZES, 0.99, frozenset({"x"}))
     assert (found.reached, found.is_enough) == (8, False)
 
 
@@ -82,7 +82,9 @@ def test_the_curve_meets_the_peak_of_the_file(unpacked: Callable[[str], Path], d
         assignment, _ = read_buffer_assignment(beside.read_bytes(), beside.name)
         assert live is not None
         assert live.peak_position is not None
-        assert residency(live, buffer_sizes(assignment))[live.peak_position] == live.peak_bytes
+        assert (
+            trace_residency(live, buffer_sizes(assignment))[live.peak_position] == live.peak_bytes
+        )
         text = path.with_name(path.name.replace("-live-range", ""))
         module = TextReader().read(text.read_bytes(), text.name)
         assert module is not None

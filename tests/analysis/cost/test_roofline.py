@@ -6,7 +6,7 @@ from xlareport.analysis.cost.roofline import (
     least_seconds,
     least_time,
 )
-from xlareport.analysis.cost.work import ModuleCost, module_cost
+from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 
@@ -54,7 +54,7 @@ def test_the_heaviest_come_first_with_their_share(count: Count) -> None:
 
 def test_fused_instructions_are_not_ranked_beside_their_fusion(dumped: ReadFile) -> None:
 
-    cost = module_cost(dumped("jax-cpu-train", "jit_train_step.cpu_after_optimizations.txt"))
+    cost = count_cost(dumped("jax-cpu-train", "jit_train_step.cpu_after_optimizations.txt"))
     ranked = heaviest(cost, DEVICE, 1000)
     assert ranked
     assert all(not one.cost.fused for one in ranked)

@@ -3,7 +3,7 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned, module_cost
+from xlareport.analysis.cost.work import Costs, ModuleCost, count_cost, is_partitioned
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -102,7 +102,7 @@ ENTRY e {
 
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
 def test_the_parts_add_up_to_the_whole(dumped: ReadFile, dump: str) -> None:
-    cost = module_cost(dumped(dump, "after_optimizations.txt"))
+    cost = count_cost(dumped(dump, "after_optimizations.txt"))
     parts = [one for one in cost.instructions.values() if not one.fused]
     assert cost.flops == sum(one.flops * one.counted for one in parts if one.flops)
     moved = (one.bytes_accessed * one.counted for one in parts if one.bytes_accessed)
@@ -110,7 +110,7 @@ def test_the_parts_add_up_to_the_whole(dumped: ReadFile, dump: str) -> None:
 
 
 def test_figures_of_one_of_several_devices_say_so(dumped: ReadFile) -> None:
-    cost = module_cost(dumped("tpu-v5e-scan", "after_optimizations.txt"))
+    cost = count_cost(dumped("tpu-v5e-scan", "after_optimizations.txt"))
     assert cost.num_partitions > 1
     assert cost.per_device
 
@@ -196,5 +196,5 @@ def test_shapes_are_those_of_one_device_once_the_module_is_partitioned(
     first = dumped("gpu-h100x2-train", "train_step.before_optimizations.txt")
     final = dumped("gpu-h100x2-train", "gpu_after_optimizations.txt")
     assert (is_partitioned(first), is_partitioned(final)) == (False, True)
-    assert module_cost(first).num_devices == 1
-    assert module_cost(final).num_devices == 2
+    assert count_cost(first).num_devices == 1
+    assert count_cost(final).num_devices == 2

@@ -4,9 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from xlareport.analysis.cost.lifetimes import End
-from xlareport.analysis.cost.work import module_cost
-from xlareport.analysis.cost_report.memory_report import ARGUMENTS, MemoryReport, memory_of, thinned
-from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.cost.work import count_cost
+from xlareport.analysis.cost_report.memory_report import (
+    ARGUMENTS,
+    MemoryReport,
+    report_memory,
+    thinned,
+)
+from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
@@ -32,10 +37,10 @@ def memory_in(dump: Path, name: str) -> MemoryReport:
         found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
         (files,) = (one for one in found.modules if one.name == name)
         module = read_module(files)
-    cost = final_cost(module)
+    cost = count_final_cost(module)
     assert cost is not None
     assert module.final is not None
-    return memory_of(module.memory, module.final.hlo, cost)
+    return report_memory(module.memory, module.final.hlo, cost)
 
 
 def test_what_lives_at_the_peak_adds_up_to_it_in_every_view(unpacked: Unpack) -> None:
@@ -83,7 +88,7 @@ def test_what_would_have_to_shrink_lives_at_some_peak_and_is_no_argument(unpacke
 def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
     module = TextReader().read(SCHEDULED, "m.txt")
     assert module is not None
-    found = memory_of(MemoryFiles(None, None, ()), module, module_cost(module))
+    found = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     assert found.estimate is not None
     assert (found.estimate.bytes, found.estimate.grade) == (144, "guessed")
     assert found.figures.live_peak_bytes is None
@@ -97,7 +102,7 @@ def test_a_schedule_alone_gives_an_estimate_and_no_figure() -> None:
 def test_without_any_word_on_memory_nothing_is_known() -> None:
     module = TextReader().read(SCHEDULED.replace(b", is_scheduled=true", b""), "m.txt")
     assert module is not None
-    found = memory_of(MemoryFiles(None, None, ()), module, module_cost(module))
+    found = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     assert (found.figures.spaces, found.figures.live_peak_bytes, found.estimate) == ((), None, None)
 
 
@@ -111,7 +116,7 @@ def test_a_thinned_curve_keeps_its_peak() -> None:
 def test_what_lives_at_an_estimated_peak_says_until_when() -> None:
     module = TextReader().read(SCHEDULED, "m.txt")
     assert module is not None
-    found = memory_of(MemoryFiles(None, None, ()), module, module_cost(module))
+    found = report_memory(MemoryFiles(None, None, ()), module, count_cost(module))
     lives = {one.instruction: one.life for one in found.at_peak}
     assert [(one.instruction, one.size) for one in found.at_peak] == [
         ("y", 64),

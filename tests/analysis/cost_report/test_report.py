@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from xlareport.analysis.cost_report.report import CostReport, expense
-from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
 from xlareport.dump.source import open_source
@@ -23,9 +23,9 @@ def module_of(dump: Path, name: str) -> ParsedModule:
 
 
 def cost_of(module: ParsedModule, backend: str) -> CostReport:
-    cost = final_cost(module)
+    cost = count_final_cost(module)
     assert cost is not None
-    return expense(module, cost, backend)
+    return report_cost(module, cost, backend)
 
 
 def test_a_cpu_that_the_dump_does_not_name_is_stood_for_by_round_figures(unpacked: Unpack) -> None:

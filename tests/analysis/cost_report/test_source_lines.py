@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.roofline import least_times
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.source_lines import (
     ReadLines,
     SourceEvidence,
     SourceReport,
-    source_of_module,
+    report_source_lines,
 )
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -29,8 +29,8 @@ def read(path: Path) -> HloModule:
 
 
 def story(evidence: SourceEvidence, lines: ReadLines | None) -> SourceReport:
-    cost = module_cost(evidence.final)
-    return source_of_module(evidence, cost, least_times(cost, CPU), lines)
+    cost = count_cost(evidence.final)
+    return report_source_lines(evidence, cost, least_times(cost, CPU), lines)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_lines_add_up_to_the_module(
     told: SourceReport, unpacked: Callable[[str], Path]
 ) -> None:
     (final,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
-    cost = module_cost(read(final))
+    cost = count_cost(read(final))
     assert sum(one.cost.flops for one in told.lines) + told.unplaced.flops == cost.flops
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.work_report import (
     collective_rows,
     heavy_rows,
     loop_rows,
-    totals,
+    sum_totals,
     uncounted,
 )
 from xlareport.hlo.model import HloModule
@@ -56,9 +56,9 @@ def module() -> HloModule:
 
 def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much() -> None:
     made = module()
-    cost = module_cost(made)
+    cost = count_cost(made)
     assert [key for key, one in cost.trip_counts.items() if one.count is None] == [("e", "loop")]
-    found = totals(cost)
+    found = sum_totals(cost)
     assert found.is_partial
     assert found.unknown_ops == 2
     assert found.transcendentals == 8, "one round is counted"
@@ -71,31 +71,31 @@ def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much(
 
 
 def test_figures_are_of_one_device_of_partitions_times_replicas() -> None:
-    cost = module_cost(module())
+    cost = count_cost(module())
     assert (cost.num_partitions, cost.num_replicas, cost.num_devices) == (4, 2, 8)
-    assert totals(cost).devices == 8
+    assert sum_totals(cost).devices == 8
 
 
 def test_a_known_loop_counts_its_rounds(unpacked: Callable[[str], Path]) -> None:
     path = next(unpacked("tpu-v5e-scan").glob("*train_step*.after_optimizations.txt"))
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
-    cost = module_cost(made)
+    cost = count_cost(made)
     rows = list(loop_rows(made, cost, devices()["tpu-v5e"]))
     assert [one.rounds.count for one in rows] == [11, 11]
     assert all(one.rounds.grade == "exact" and one.seconds for one in rows)
-    assert not totals(cost).is_partial
+    assert not sum_totals(cost).is_partial
 
 
 def test_heavy_rows_say_what_holds_them_back(unpacked: Callable[[str], Path]) -> None:
     (path,) = unpacked("jax-cpu-train").glob("*jit_train_step.cpu_after_optimizations.txt")
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
-    cost = module_cost(made)
+    cost = count_cost(made)
     rows = list(heavy_rows(made, cost, CPU, 10))
     assert {one.least.bound for one in rows} <= {"arithmetic", "memory"}
     assert any(one.source.startswith("jax_train.py:") for one in rows)
-    found = totals(cost)
+    found = sum_totals(cost)
     assert found.bytes_accessed == cost.bytes_accessed
     assert found.intensity is not None
 
@@ -105,7 +105,7 @@ def test_a_real_all_reduce_between_two_gpus(unpacked: Callable[[str], Path]) -> 
     path = next(dump.glob("*jit_train_step*gpu_after_optimizations.txt"))
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
-    (row,) = collective_rows(made, module_cost(made), ())
+    (row,) = collective_rows(made, count_cost(made), ())
     assert (row.one.kind, row.one.group_size) == ("all-reduce", 2)
     assert row.one.wire_bytes is not None
     assert row.one.overlaps is not None

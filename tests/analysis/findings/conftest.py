@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import estimated_cycles
 from xlareport.analysis.findings.finding import Case
 from xlareport.hlo.text import TextReader
@@ -24,7 +24,7 @@ def case_of() -> MakeCase:
         first = TextReader().read(before.encode(), "b.txt") if before else None
         cycles = estimated_cycles(module)
         device = device_of(text)
-        return Case(module, module_cost(module), device, before=first, cycles=cycles)
+        return Case(module, count_cost(module), device, before=first, cycles=cycles)
 
     return make
 

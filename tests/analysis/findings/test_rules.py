@@ -12,13 +12,13 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.cost.work import module_cost
+from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import case_of as case_of_module
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.findings.rules import RULES, findings
 from xlareport.analysis.modules.retraces import retraces
-from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
@@ -26,7 +26,7 @@ from xlareport.knowledge.devices import devices, nominal_device
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.report import name_files
-from xlareport.runtime.resources import resource
+from xlareport.runtime.resources import find_resource
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -214,7 +214,7 @@ def test_a_program_that_did_not_fit(
     with open_source(unpacked(name)) as source:
         (files,) = group(name_files(source)).modules
         module = read_module(files)
-    cost = final_cost(module)
+    cost = count_final_cost(module)
     assert cost is not None
     case = case_of_module(module, cost, devices()["tpu-v5e"])
     assert case is not None
@@ -297,7 +297,9 @@ def test_a_function_compiled_again_is_found(
 ) -> None:
     with open_source(unpacked(dump)) as source:
         modules = [read_module(one) for one in group(name_files(source)).modules]
-    summaries = [summarise(one, [None] * len(one.snapshots), final_cost(one)) for one in modules]
+    summaries = [
+        summarize_module(one, [None] * len(one.snapshots), count_final_cost(one)) for one in modules
+    ]
     found = [recompilation(one) for one in retraces(summaries)]
     assert len(found) == number
     assert all("compiled" in one.evidence and len(one.places) > 1 for one in found)
@@ -313,7 +315,7 @@ def test_pieces_for_tuning_are_no_modules_of_the_users(unpacked: Callable[[str],
 
 
 def _case(module: ParsedModule) -> Case | None:
-    cost = final_cost(module)
+    cost = count_final_cost(module)
     return case_of_module(module, cost, nominal_device("gpu")) if cost else None
 
 
@@ -322,7 +324,7 @@ def test_every_rule_is_seeded_and_in_the_guide() -> None:
     whole_dumps = {"out-of-memory", "refused-fusions"}
     assert names == {one[0] for one in SEEDED} | whole_dumps | {"slow-fusions"}
     assert names - whole_dumps - {"unused-donations"} == set(REAL)
-    guide = (resource("site_src") / "guide" / "findings.md").read_text("utf-8")
+    guide = (find_resource("site_src") / "guide" / "findings.md").read_text("utf-8")
     assert not [name for name in {*names, "recompilations"} if f"{{ #{name} }}" not in guide]
 
 
@@ -341,4 +343,4 @@ def test_small_well_made_programs_give_no_finding(
     for path in sorted(unpacked(dump).rglob("*after_optimizations.txt")):
         module = TextReader().read(path.read_bytes(), path.name)
         assert module is not None
-        assert findings(Case(module, module_cost(module), nominal_device(backend))) == ()
+        assert findings(Case(module, count_cost(module), nominal_device(backend))) == ()

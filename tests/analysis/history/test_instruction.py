@@ -11,7 +11,7 @@ from xlareport.analysis.history.instruction import (
     places_of_op,
 )
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import trace
+from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.hlo.model import HloModule
 
@@ -111,11 +111,11 @@ def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: 
     (birth,) = beginnings(shots, 3, [at("newer")])
     assert (birth.stage, birth.event, birth.instruction) == (2, Event.BORN, at("new"))
     assert birth.sources == ()
-    assert trace(shots, Subject("newer", 3, (at("newer"),))).beginnings == (birth,)
+    assert trace_subject(shots, Subject("newer", 3, (at("newer"),))).beginnings == (birth,)
 
 
 def test_what_comes_from_the_first_snapshot_has_no_beginning(read: Read) -> None:
     shots = snapshots(read)
     assert not list(beginnings(shots, 5, [at("fusion")]))
     assert not list(beginnings(shots, 0, [at("half")]))
-    assert trace(shots, Subject("fusion", 5, (at("fusion"),))).beginnings == ()
+    assert trace_subject(shots, Subject("fusion", 5, (at("fusion"),))).beginnings == ()

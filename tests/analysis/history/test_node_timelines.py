@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.node_timelines import ComputationTimeline, films, most_at_once
+from xlareport.analysis.history.node_timelines import (
+    ComputationTimeline,
+    build_timelines,
+    most_at_once,
+)
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
 
@@ -34,19 +38,19 @@ def told(film: ComputationTimeline) -> list[tuple[int, str, int, int]]:
 
 
 def test_what_never_changes_has_one_form() -> None:
-    (film,) = films(snapshots(FIRST, FIRST))
+    (film,) = build_timelines(snapshots(FIRST, FIRST))
     assert told(film) == [(0, "x", 0, 2), (1, "a", 0, 2), (2, "r", 0, 2)]
     assert (film.name, film.frames, film.end) == ("main", [0], 2)
 
 
 def test_a_new_name_is_a_new_form_of_the_same_life() -> None:
-    (film,) = films(snapshots(FIRST, RENAMED))
+    (film,) = build_timelines(snapshots(FIRST, RENAMED))
     assert [one for one in told(film) if one[0] == 1] == [(1, "a", 0, 1), (1, "b.7", 1, 2)]
     assert [one.operands for one in film.forms if one.life == 2] == [(1, 0)]
 
 
 def test_what_goes_ends_and_its_users_change() -> None:
-    (film,) = films(snapshots(FIRST, GONE, FIRST))
+    (film,) = build_timelines(snapshots(FIRST, GONE, FIRST))
     a_first, a_again = [one for one in film.forms if one.instruction.name == "a"]
     assert (a_first.first, a_first.end) == (0, 1)
     assert (a_again.first, a_again.end) == (2, 3)
@@ -57,9 +61,9 @@ def test_what_goes_ends_and_its_users_change() -> None:
 
 
 def test_at_each_snapshot_the_forms_are_the_computations(unpacked: Unpack) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     modules = [one.hlo for one in module.snapshots]
-    found = films(SnapshotSequence(modules))
+    found = build_timelines(SnapshotSequence(modules))
     for number, snapshot in enumerate(modules):
         alive = [one for film in found for one in film.forms if one.first <= number < one.end]
         assert len({one.life for one in alive}) == len(alive)
@@ -72,7 +76,7 @@ def _names(module: HloModule) -> list[str]:
 
 @pytest.mark.parametrize("name", ["jit_train_step", "jit_rollout"])
 def test_a_film_has_a_frame_wherever_a_form_begins(unpacked: Unpack, name: str) -> None:
-    module = read_one(unpacked("jax-cpu-train"), name, BuildOptions())
-    for film in films(SnapshotSequence([one.hlo for one in module.snapshots])):
+    module = read_one_module(unpacked("jax-cpu-train"), name, BuildOptions())
+    for film in build_timelines(SnapshotSequence([one.hlo for one in module.snapshots])):
         assert {one.first for one in film.forms} <= set(film.frames)
         assert all(one.end in {*film.frames, film.end} for one in film.forms)

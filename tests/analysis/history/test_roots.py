@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.history.all_subjects import census
+from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, descendants
-from xlareport.analysis.history.roots import heirs, roots
+from xlareport.analysis.history.roots import find_heirs, find_roots
 from xlareport.analysis.matching.pairing import Place
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
 
@@ -19,12 +19,12 @@ Unpack = Callable[[str], Path]
 )
 def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSequence:
     dump, name = request.param
-    module = read_one(unpacked(dump), name, BuildOptions())
+    module = read_one_module(unpacked(dump), name, BuildOptions())
     return SnapshotSequence([one.hlo for one in module.snapshots])
 
 
 def test_roots_are_the_ancestors_of_each(snapshots: SnapshotSequence) -> None:
-    found = roots(snapshots)
+    found = find_roots(snapshots)
     last = len(snapshots.modules) - 1
     places = [
         Place(one.name, line.name)
@@ -38,7 +38,7 @@ def test_roots_are_the_ancestors_of_each(snapshots: SnapshotSequence) -> None:
 
 
 def test_heirs_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
-    found = heirs(snapshots)
+    found = find_heirs(snapshots)
     for one in snapshots.modules[0].computations:
         for line in one.instructions:
             place = Place(one.name, line.name)
@@ -46,7 +46,7 @@ def test_heirs_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
 
 
 def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
-    subjects = list(census(snapshots))
+    subjects = list(list_subjects(snapshots))
     assert len({(one.name, one.stage) for one in subjects}) == len(subjects)
     entry = snapshots.modules[-1].entry
     assert entry is not None

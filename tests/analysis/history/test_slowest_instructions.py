@@ -1,10 +1,10 @@
 """Which step made what was slowest: the last that made it anew, or the program itself."""
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.analysis.history.slowest_instructions import makers
+from xlareport.analysis.history.slowest_instructions import find_makers
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.profile.measured import measured
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.measured import join_profile
+from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.op_events import OpEvent
@@ -37,9 +37,10 @@ def read(text: str) -> HloModule:
 def test_the_slowest_say_where_they_were_made() -> None:
     given, left = read(GIVEN), read(LEFT)
     events = [OpEvent("m", name, "1", (0,), at, 5) for at, name in ((0, "d"), (10, "s"), (20, "c"))]
-    found = measured(times_of(events)["m"], left, {})
+    found = join_profile(sum_times(events)["m"], left, {})
     made = {
-        one.instruction: one for one in makers(SnapshotSequence([given, given, left]), found.rows)
+        one.instruction: one
+        for one in find_makers(SnapshotSequence([given, given, left]), found.rows)
     }
     assert (made["d"].stage, made["d"].grade) == (0, Grade.EXACT)
     assert made["s"].stage == 2

@@ -2,7 +2,7 @@
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.subjects import find_subjects, near_names
-from xlareport.analysis.history.trace import trace
+from xlareport.analysis.history.trace import trace_subject
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -48,7 +48,7 @@ def test_an_op_is_found_by_its_name_or_its_end() -> None:
 
 def test_a_trace_goes_both_ways() -> None:
     snapshots = SnapshotSequence(modules())
-    found = trace(snapshots, find_subjects(snapshots, "layer/mul")[0])
+    found = trace_subject(snapshots, find_subjects(snapshots, "layer/mul")[0])
     assert [str(one.place) for one in found.origins] == ["main/%b"]
     assert [str(one.place) for one in found.now] == ["main/%c"]
     assert [one.event.value for one in found.events] == [

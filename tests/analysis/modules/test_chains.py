@@ -4,22 +4,22 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.analysis.modules.chains import Chains, chains
+from xlareport.analysis.modules.chains import Chains, find_chains
 
 
 def test_groups_and_the_longest_chain() -> None:
-    found = chains([("init", "train"), ("train", "train"), ("train", "eval"), ("a", "b")])
+    found = find_chains([("init", "train"), ("train", "train"), ("train", "eval"), ("a", "b")])
     assert found == Chains((("eval", "init", "train"), ("a", "b")), ("init", "train", "eval"))
 
 
 def test_a_circle_counts_once() -> None:
-    found = chains([("a", "b"), ("b", "a"), ("b", "c")])
+    found = find_chains([("a", "b"), ("b", "a"), ("b", "c")])
     assert found.groups == (("a", "b", "c"),)
     assert found.longest == ("a", "c")
 
 
 def test_without_links() -> None:
-    assert chains([]) == chains([("a", "a")]) == Chains((), ())
+    assert find_chains([]) == find_chains([("a", "a")]) == Chains((), ())
 
 
 MODULES = st.sampled_from("abcdefgh")
@@ -30,7 +30,7 @@ def test_groups_and_chains_are_those_of_graph_theory(links: list[tuple[str, str]
     graph = nx.DiGraph(sorted((one, other) for one, other in links if one != other))
     circles = nx.condensation(graph)
     circle_of = {min(circles.nodes[one]["members"]): one for one in circles}
-    found = chains(links)
+    found = find_chains(links)
 
     assert {frozenset(one) for one in found.groups} == set(
         map(frozenset, nx.weakly_connected_components(graph))

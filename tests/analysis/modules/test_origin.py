@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from xlareport.analysis.modules.origin import Origin, origin
+from xlareport.analysis.modules.origin import Origin, find_origin
 from xlareport.dump.filename import parse
 from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import Entry
@@ -15,20 +15,20 @@ def module(*names: str) -> ModuleFiles:
 def test_a_file_that_names_the_device_is_no_guess() -> None:
     files = module("module_0001.jit_f.sm_9.0a_gpu_after_optimizations.txt")
 
-    assert origin(files, []) == Origin("gpu", "jax")
+    assert find_origin(files, []) == Origin("gpu", "jax")
 
 
 def test_a_topology_says_what_was_aimed_at() -> None:
     files = module("module_0001.jit_f.before_optimizations.txt")
 
-    assert origin(files, [], " cpu").backend == "cpu"
-    assert origin(files, [], "TPU v5 lite").backend == "tpu"
-    assert origin(files, [], "cuda 12080").backend == "gpu"
-    assert origin(files, []).backend is None
+    assert find_origin(files, [], " cpu").backend == "cpu"
+    assert find_origin(files, [], "TPU v5 lite").backend == "tpu"
+    assert find_origin(files, [], "cuda 12080").backend == "gpu"
+    assert find_origin(files, []).backend is None
 
 
 def test_passes_that_one_compiler_has_tell_the_backend_as_a_guess() -> None:
-    found = origin(
+    found = find_origin(
         module(
             "module_0001.jit_f.0034.hlo_normalization.after_pipeline-start.before_algsimp.txt",
             "module_0001.jit_f.0035.hlo_normalization.after_triton-gemm-rewriter"
@@ -44,4 +44,4 @@ def test_passes_that_one_compiler_has_tell_the_backend_as_a_guess() -> None:
 def test_one_pass_is_too_little() -> None:
     files = module("module_0001.jit_f.0001.simplification.after_dce.before_priority-fusion.txt")
 
-    assert origin(files, []).backend is None
+    assert find_origin(files, []).backend is None

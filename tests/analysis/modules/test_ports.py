@@ -3,7 +3,7 @@
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.ports import Port, block, ports, without
+from xlareport.analysis.modules.ports import Port, block, find_ports, without
 
 SPLIT = "{devices=[4,1]<=[4]}"
 
@@ -29,6 +29,6 @@ def test_a_block_is_the_longest_run_that_fits() -> None:
 
 def test_numbers_are_kept_apart_from_arrays(compiled: Compile) -> None:
     found = compiled({"module_0000.jit_report.before_optimizations.txt": texts.SUMMARY})
-    (one,) = [ports(each) for each in found]
+    (one,) = [find_ports(each) for each in found]
     assert one.arguments == one.results == ()
     assert one.scalars == (("f32[]", "s32[]"), ("f32[]", "f32[]"))

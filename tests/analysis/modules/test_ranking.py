@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.modules.origin import Origin
-from xlareport.analysis.modules.ranking import main_guess, rank
+from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.analysis.profile.runs import ModuleRuns
@@ -62,24 +62,24 @@ def random_numbers(name: str) -> ModuleSummary:
 
 
 def test_a_training_step_wins_against_random_numbers_that_move_more_bytes() -> None:
-    ranked = rank([random_numbers("jit__normal"), trainer("jit_train_step")])
+    ranked = rank_modules([random_numbers("jit__normal"), trainer("jit_train_step")])
     assert [one.summary.display_name for one in ranked] == ["jit_train_step", "jit__normal"]
 
 
 def test_it_wins_under_a_meaningless_name_as_well() -> None:
-    ranked = rank([random_numbers("jit_train_step"), trainer("jit_b")])
+    ranked = rank_modules([random_numbers("jit_train_step"), trainer("jit_b")])
     assert ranked[0].summary.display_name == "jit_b"
 
 
 def test_reasons_come_strongest_first_and_in_words() -> None:
-    best = rank([trainer("a"), summary("b")])[0]
+    best = rank_modules([trainer("a"), summary("b")])[0]
     points = [piece.points for piece in best.evidence]
     assert points == sorted(points, reverse=True)
     assert "most work" in best.evidence[0].words
 
 
 def test_two_alike_are_a_tie_and_neither_is_sure() -> None:
-    guess = main_guess(rank([trainer("a"), trainer("b")]))
+    guess = guess_main(rank_modules([trainer("a"), trainer("b")]))
     assert guess is not None
     assert guess.tie
     assert guess.confidence == pytest.approx(0.5)
@@ -89,7 +89,7 @@ def test_two_alike_are_a_tie_and_neither_is_sure() -> None:
 def test_a_loop_of_unknown_length_that_would_decide_makes_a_tie() -> None:
     once = ModuleFigures(flops=10**6, bytes_accessed=10**6, allocated_bytes=10**8)
     looping = replace(trainer("b"), final=once, open_work=5e6)
-    guess = main_guess(rank([trainer("a"), looping]))
+    guess = guess_main(rank_modules([trainer("a"), looping]))
     assert guess is not None
     assert guess.tie
     assert guess.by_rounds is not None
@@ -98,18 +98,18 @@ def test_a_loop_of_unknown_length_that_would_decide_makes_a_tie() -> None:
 
 def test_what_a_trace_measured_takes_the_place_of_estimates() -> None:
     small = replace(summary("b"), runs=ModuleRuns(400, 9000.0))
-    guess = main_guess(rank([replace(trainer("a"), runs=ModuleRuns(1, 100.0)), small]))
+    guess = guess_main(rank_modules([replace(trainer("a"), runs=ModuleRuns(1, 100.0)), small]))
     assert guess is not None
     assert guess.best.summary.display_name == "b"
     assert "ran 400 times" in guess.best.evidence[0].words
 
 
 def test_a_clear_case_is_sure_and_no_modules_give_no_guess() -> None:
-    guess = main_guess(rank([trainer("a"), summary("b")]))
+    guess = guess_main(rank_modules([trainer("a"), summary("b")]))
     assert guess is not None
     assert guess.sureness == "clear"
     assert guess.confidence > 0.9
-    assert main_guess([]) is None
+    assert guess_main([]) is None
 
 
 LABELLED = {

@@ -7,8 +7,8 @@ import pytest
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.ranking import main_guess, rank
-from xlareport.analysis.modules.roles import roles
+from xlareport.analysis.modules.ranking import guess_main, rank_modules
+from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.report import BuildOptions, read_report
 
@@ -24,7 +24,7 @@ PROGRAM = {
 
 
 def played(summaries: list[ModuleSummary]) -> list[str]:
-    found = roles(summaries, main_guess(rank(summaries)))
+    found = assign_roles(summaries, guess_main(rank_modules(summaries)))
     assert all(one.reason for one in found)
     return [one.name for one in found]
 

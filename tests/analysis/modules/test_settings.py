@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.analysis.modules.settings import choice
+from xlareport.analysis.modules.settings import classify_option
 from xlareport.readers.debug_options import FlagValue
 
 
@@ -17,6 +17,6 @@ from xlareport.readers.debug_options import FlagValue
     ],
 )
 def test_who_set_it(name: str, value: str, backend: str | None, by: str, grade: str) -> None:
-    found = choice(FlagValue(name, value, 1), backend)
+    found = classify_option(FlagValue(name, value, 1), backend)
     assert (found.by, found.grade) == (by, grade)
     assert found.reason.endswith(".")

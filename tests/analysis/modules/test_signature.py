@@ -1,6 +1,6 @@
 """Entry signatures: arguments with the framework's names, donated ones, what comes back."""
 
-from xlareport.analysis.modules.signature import signature
+from xlareport.analysis.modules.signature import read_signature
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -22,7 +22,7 @@ def module(text: str) -> HloModule:
 
 
 def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
-    found = signature(module(STEP))
+    found = read_signature(module(STEP))
     weight, batch = found.arguments
     assert (weight.label, weight.shape, weight.bytes) == ("params['w']", "f32[8,4]", 128)
     assert (weight.donated, weight.sharding) == (True, "{replicated}")
@@ -31,12 +31,12 @@ def test_arguments_bear_the_frameworks_names_and_sizes() -> None:
 
 
 def test_results_that_come_back_in_the_shape_of_an_argument_are_counted_once_each() -> None:
-    found = signature(module(STEP))
+    found = read_signature(module(STEP))
     assert [one.shape for one in found.results] == ["f32[8,4]", "f32[]"]
     assert found.returned_arguments == 1
     assert found.result_bytes == 132
 
 
 def test_a_module_without_computations_has_an_empty_signature() -> None:
-    found = signature(HloModule("m", "", ()))
+    found = read_signature(HloModule("m", "", ()))
     assert (found.arguments, found.results, found.partitions) == ((), (), 1)

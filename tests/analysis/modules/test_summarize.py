@@ -7,10 +7,10 @@ import pytest
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost.shares import shares
-from xlareport.analysis.cost_report.report import expense
-from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.cost_report.report import report_cost
+from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.knowledge.devices import devices
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
 
@@ -20,12 +20,12 @@ Unpack = Callable[[str], Path]
 def test_every_page_gives_an_instruction_the_same_share(
     unpacked: Unpack, dump: str, chosen: str | None
 ) -> None:
-    module = read_one(unpacked(dump), "jit_train_step", BuildOptions())
+    module = read_one_module(unpacked(dump), "jit_train_step", BuildOptions())
     cost_options = CostOptions(device=devices()[chosen] if chosen else None)
-    cost = final_cost(module)
+    cost = count_final_cost(module)
     assert cost is not None
-    summary = summarise(module, [None] * len(module.snapshots), cost, cost_options)
-    found = expense(module, cost, summary.origin.backend, cost_options)
+    summary = summarize_module(module, [None] * len(module.snapshots), cost, cost_options)
+    found = report_cost(module, cost, summary.origin.backend, cost_options)
     told = [(one.computation, one.name, one.share) for one in summary.heaviest]
     ranked = [one.heavy for one in found.heaviest[: len(told)]]
     assert told == [(one.computation, one.instruction, one.share) for one in ranked]

@@ -1,6 +1,6 @@
 """Embedded constants: counted, measured, the largest first."""
 
-from xlareport.analysis.modules.weights import weights
+from xlareport.analysis.modules.weights import find_weights
 from xlareport.hlo.text import TextReader
 
 TEXT = b"""HloModule m
@@ -18,7 +18,7 @@ ENTRY %main {
 def test_constants_are_measured_by_their_shape() -> None:
     module = TextReader().read(TEXT, "m.txt")
     assert module is not None
-    found = weights(module)
+    found = find_weights(module)
     assert (found.constants, found.bytes) == (3, 4104)
     assert [(one.name, one.bytes) for one in found.largest] == [
         ("large", 4000),

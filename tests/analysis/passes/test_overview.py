@@ -9,16 +9,16 @@ import pytest
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.modules.summary import StepSummary
-from xlareport.analysis.passes.busiest import busiest
-from xlareport.analysis.passes.growth import growth
-from xlareport.analysis.passes.idle import idle
-from xlareport.analysis.passes.oscillation import Again, oscillations
-from xlareport.analysis.passes.overview import glance
+from xlareport.analysis.passes.busiest import rank_busiest
+from xlareport.analysis.passes.growth import measure_growth
+from xlareport.analysis.passes.idle import find_idle_passes
+from xlareport.analysis.passes.oscillation import Again, find_oscillations
+from xlareport.analysis.passes.overview import summarize_passes
 from xlareport.analysis.passes.times import (
     StepTime,
     pass_times,
     pipelines_of,
-    sharpened,
+    refine_boundaries,
     step_times,
 )
 from xlareport.analysis.steps.boundaries import boundaries
@@ -30,7 +30,7 @@ from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
 
@@ -121,8 +121,8 @@ def test_a_snapshot_that_is_back_is_seen_and_one_that_stays_is_not() -> None:
     there = "  %n = f32[8,4]{1,0} negate(%x)\n  ROOT %r = f32[8,4]{1,0} add(%x, %n)"
     back = "  ROOT %r = f32[8,4]{1,0} subtract(%x, %x)"
     first, second = modules(there, back)
-    assert oscillations([first, first, second]) == ()
-    assert oscillations([first, first, second, second, first]) == (Again(4, 1, None),)
+    assert find_oscillations([first, first, second]) == ()
+    assert find_oscillations([first, first, second, second, first]) == (Again(4, 1, None),)
 
 
 def test_a_computation_that_is_back_in_another_module_is_seen() -> None:
@@ -141,11 +141,13 @@ def test_a_computation_that_is_back_in_another_module_is_seen() -> None:
         read = reader.read(text.encode(), "m.txt")
         assert read is not None
         found.append(read)
-    assert oscillations(found) == (Again(2, 0, "g"),)
+    assert find_oscillations(found) == (Again(2, 0, "g"),)
 
 
 def test_growth_counts_each_snapshot() -> None:
-    small, large = growth(modules(dot(), "  %n = f32[8,4]{1,0} negate(%x)\n" + dot()), Costs())
+    small, large = measure_growth(
+        modules(dot(), "  %n = f32[8,4]{1,0} negate(%x)\n" + dot()), Costs()
+    )
     assert (small.instructions, large.instructions) == (2, 3)
     assert small.flops is not None
     assert large.flops == small.flops + 32
@@ -155,7 +157,7 @@ def test_the_ends_are_counted_however_large_they_are(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("xlareport.analysis.passes.growth._BUDGET", 0)
     lines = [f"  %n{number} = f32[8,4]{{1,0}} negate(%x)\n" for number in range(3)]
     grown = modules(*("".join(lines[:count]) + dot() for count in range(4)))
-    found = growth(grown, Costs())
+    found = measure_growth(grown, Costs())
     assert [one.flops is not None for one in found] == [True, False, False, True]
 
 
@@ -185,11 +187,11 @@ def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary
 def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_are_kept() -> None:
     between = boundaries(stages(), [False, False])
     steps = [None, _done(5, 0, 4, 1.0), _done(1, 2, 0, 40.0)]
-    first, second = busiest(between, steps)
+    first, second = rank_busiest(between, steps)
     assert (first.name, first.steps, first.certain, first.changes) == ("b", 1, 1, 3)
     assert (second.name, second.added, second.removed) == ("a", 5, 0)
     unnamed = [replace(one, ran=None) for one in between]
-    (nobody,) = busiest(unnamed, steps)
+    (nobody,) = rank_busiest(unnamed, steps)
     assert (nobody.name, nobody.steps) == (None, 2)
 
 
@@ -213,14 +215,14 @@ def test_own_times_sum_to_the_span_at_most_and_name_the_idle() -> None:
     assert (times["quiet"].runs, times["quiet"].changed) == (2, 0)
     assert sum(one.self_microseconds or 0 for one in times.values()) <= (read.span or 0)
     assert pipelines_of(read) == {"inner"}
-    found = idle(stages(), boundaries(stages(), [False, False]), read)
+    found = find_idle_passes(stages(), boundaries(stages(), [False, False]), read)
     assert found.passes == (("quiet", 2),)
-    assert idle(stages(), boundaries(stages(), [False, True]), None).passes == ()
+    assert find_idle_passes(stages(), boundaries(stages(), [False, True]), None).passes == ()
 
 
 def test_metadata_makes_it_certain_what_ran_inside_a_step() -> None:
     known = boundaries(stages(), [False, False])
-    first, second = sharpened(known, stages(), metadata())
+    first, second = refine_boundaries(known, stages(), metadata())
     assert (first.ran, first.certain) == ("a", True)
     assert (second.ran, second.certain, second.actor) == ("b", True, "`b`")
     assert "exactly 2 passes ran here: `quiet`, `b`; `b` reported a change" in second.note
@@ -241,31 +243,31 @@ def test_a_pass_that_was_at_work_around_the_files_made_what_nobody_reported() ->
     )
     read, _ = read_pass_metadata(text.encode(), "module_0001.metadata.textproto")
     assert read is not None
-    (found, _) = sharpened(boundaries(stages(), [False, False]), stages(), read)
+    (found, _) = refine_boundaries(boundaries(stages(), [False, False]), stages(), read)
     assert (found.ran, found.certain, found.actor) == ("spmd", True, "`spmd`")
     assert found.note.endswith("`spmd` was still at work when the file was written.")
 
 
 def test_who_may_have_changed_something_unreported_is_not_called_idle() -> None:
     silent = ModuleMetadata(1, tuple(replace(run, changed=False) for run in metadata().runs))
-    assert ("quiet", 2) in idle(
-        stages(), sharpened(boundaries(stages(), [False, True]), stages(), silent), silent
+    assert ("quiet", 2) in find_idle_passes(
+        stages(), refine_boundaries(boundaries(stages(), [False, True]), stages(), silent), silent
     ).passes
     between = [
         replace(one, ran=None)
-        for one in sharpened(boundaries(stages(), [False, False]), stages(), silent)
+        for one in refine_boundaries(boundaries(stages(), [False, False]), stages(), silent)
     ]
-    assert idle(stages(), between, silent).passes == ()
+    assert find_idle_passes(stages(), between, silent).passes == ()
 
 
 def test_every_pass_of_a_step_is_listed_with_what_it_reported() -> None:
-    _, second = sharpened(boundaries(stages(), [False, False]), stages(), metadata())
+    _, second = refine_boundaries(boundaries(stages(), [False, False]), stages(), metadata())
     assert second.inside == (("quiet", False), ("b", True))
 
 
 def test_a_real_module_at_a_glance(unpacked: Unpack) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    found = glance(module, (), ())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    found = summarize_passes(module, (), ())
     assert len(found.growth) == len(module.snapshots)
     assert found.growth[-1].fusions > found.growth[0].fusions == 0
     assert None not in [one.flops for one in found.growth]

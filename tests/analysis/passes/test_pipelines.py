@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from xlareport.analysis.passes.pipelines import Part, Pipeline, StageEntry, pipeline_tree
+from xlareport.analysis.passes.pipelines import Part, Pipeline, StageEntry, build_pipeline_tree
 from xlareport.dump.modules import SnapshotFiles
 
 
@@ -31,7 +31,7 @@ def told(parts: Sequence[Part]) -> list[object]:
 
 def tree(*named: str, unchanged: Sequence[int] = ()) -> list[object]:
     identical = [number in unchanged for number in range(1, len(named))]
-    return told(pipeline_tree(stages(*named), identical))
+    return told(build_pipeline_tree(stages(*named), identical))
 
 
 def test_pipelines_one_after_the_other() -> None:
@@ -64,10 +64,10 @@ def test_unchanged_snapshots_in_a_row_are_folded() -> None:
 
 
 def test_a_pipeline_in_which_nothing_changed_says_so() -> None:
-    [part] = pipeline_tree(stages("p start", "p a"), [True])
+    [part] = build_pipeline_tree(stages("p start", "p a"), [True])
     assert isinstance(part, Pipeline)
     assert not part.unchanged
-    [_, second] = pipeline_tree(stages("p start", "q start", "q a"), [True, True])
+    [_, second] = build_pipeline_tree(stages("p start", "q start", "q a"), [True, True])
     assert second.unchanged
 
 

@@ -7,8 +7,15 @@ import pytest
 
 from xlareport.analysis.profile import timeline as made
 from xlareport.analysis.profile import times
-from xlareport.analysis.profile.timeline import Bar, Lane, RunEvents, Timeline, chosen, timeline
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.timeline import (
+    Bar,
+    Lane,
+    RunEvents,
+    Timeline,
+    build_timeline,
+    chosen,
+)
+from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.op_events import OpEvent
 
 Event = tuple[str, int, int, int]
@@ -22,7 +29,9 @@ def drawn(events: Iterable[Event]) -> Timeline:
     for name, start, end, thread in told:
         kept.ends.extend((start, end))
         kept.marks.extend((names.index(name), thread))
-    return timeline("r", kept, min(start for _, start, _, _ in told), names, number=1, among=1)
+    return build_timeline(
+        "r", kept, min(start for _, start, _, _ in told), names, number=1, among=1
+    )
 
 
 def test_what_runs_inside_stands_below() -> None:
@@ -82,7 +91,7 @@ def test_the_median_run_and_the_slowest_are_chosen() -> None:
 def test_runs_that_are_too_many_to_keep_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(times, "MOST_DRAWN", 3)
     events = [OpEvent("m", "a", str(run), (0,), 10 * run, 5 + run) for run in range(4)]
-    found = times_of(events)["m"]
+    found = sum_times(events)["m"]
     assert [(one.number, one.among) for one in found.steps] == [(2, 3), (3, 3)]
     assert len(found.runs) == 4
 
@@ -92,7 +101,7 @@ def test_the_runs_of_a_module() -> None:
         OpEvent("m", "a", run, (0,), start, length)
         for run, start, length in (("7", 0, 5), ("8", 10, 9), ("9", 30, 6), ("9", 36, 1))
     ]
-    steps = times_of(events)["m"].steps
+    steps = sum_times(events)["m"].steps
     assert [(one.run, one.number, one.start, one.length) for one in steps] == [
         ("9", 3, 30, 7),
         ("8", 2, 10, 9),

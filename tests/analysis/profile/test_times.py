@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.profile.runs import ModuleRuns, module_runs
-from xlareport.analysis.profile.times import times_of, union
+from xlareport.analysis.profile.runs import ModuleRuns, find_runs
+from xlareport.analysis.profile.times import sum_times, union
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.trace_events import trace_events
 
@@ -28,7 +28,7 @@ def test_what_runs_inside_is_not_ones_own() -> None:
         ran("add", 60, 75),
         ran("tail", 100, 110),
     ]
-    found = times_of(events)["m"].instructions
+    found = sum_times(events)["m"].instructions
     own = {name: one.own for name, one in found.items()}
     assert own == {"while": 45, "call": 10, "dot": 20, "add": 25, "tail": 10}
     assert sum(own.values()) == 110
@@ -38,39 +38,39 @@ def test_what_runs_inside_is_not_ones_own() -> None:
 
 
 def test_threads_do_not_hold_one_another() -> None:
-    found = times_of([ran("a", 0, 100, thread=1), ran("b", 10, 20, thread=2)])["m"]
+    found = sum_times([ran("a", 0, 100, thread=1), ran("b", 10, 20, thread=2)])["m"]
     assert {name: one.own for name, one in found.instructions.items()} == {"a": 100, "b": 10}
     assert (found.length, found.busy) == (100, 100)
 
 
 def test_events_that_only_overlap_do_not_hold_one_another() -> None:
-    found = times_of([ran("a", 0, 10), ran("b", 5, 15), ran("c", 20, 30)])["m"]
+    found = sum_times([ran("a", 0, 10), ran("b", 5, 15), ran("c", 20, 30)])["m"]
     assert [one.own for one in found.instructions.values()] == [10, 10, 10]
     assert (found.length, found.busy) == (30, 25)
 
 
 def test_events_out_of_order_keep_their_time() -> None:
-    found = times_of([ran("b", 50, 60), ran("a", 0, 100)])["m"]
+    found = sum_times([ran("b", 50, 60), ran("a", 0, 100)])["m"]
     assert {name: one.own for name, one in found.instructions.items()} == {"b": 10, "a": 100}
 
 
 def test_runs_are_apart() -> None:
-    found = times_of([ran("a", 40, 50, "2"), ran("a", 0, 10, "1"), ran("b", 12, 20, "1")])["m"]
+    found = sum_times([ran("a", 40, 50, "2"), ran("a", 0, 10, "1"), ran("b", 12, 20, "1")])["m"]
     assert [(one.name, one.start, one.length, one.busy) for one in found.runs] == [
         ("1", 0, 20, 18),
         ("2", 40, 10, 10),
     ]
-    assert module_runs(found) == ModuleRuns(2, 30 / 1e6)
+    assert find_runs(found) == ModuleRuns(2, 30 / 1e6)
 
 
 def test_without_runs_it_is_not_known_how_many_there_were() -> None:
-    found = times_of([ran("a", at, at + 1, "") for at in range(3)] + [ran("b", 9, 11, "")])["m"]
-    assert module_runs(found) == ModuleRuns(None, 5 / 1e6)
+    found = sum_times([ran("a", at, at + 1, "") for at in range(3)] + [ran("b", 9, 11, "")])["m"]
+    assert find_runs(found) == ModuleRuns(None, 5 / 1e6)
 
 
 def test_too_many_events_leave_the_union_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xlareport.analysis.profile.times.MOST_INTERVALS", 2)
-    found = times_of([ran("a", at, at + 1, str(at // 2)) for at in range(6)])["m"]
+    found = sum_times([ran("a", at, at + 1, str(at // 2)) for at in range(6)])["m"]
     assert [one.busy for one in found.runs] == [2, None, None]
     assert found.busy is None
     assert found.instructions["a"].count == 6
@@ -78,7 +78,7 @@ def test_too_many_events_leave_the_union_unknown(monkeypatch: pytest.MonkeyPatch
 
 def test_too_many_names_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xlareport.analysis.profile.times.MOST_NAMES", 5)
-    found = times_of([ran(str(at), at, at + 1) for at in range(100)])["m"]
+    found = sum_times([ran(str(at), at, at + 1) for at in range(100)])["m"]
     assert (len(found.instructions), found.events) == (5, 100)
 
 
@@ -90,7 +90,7 @@ def test_the_union_of_intervals() -> None:
 def test_sums_are_those_of_a_real_trace_exactly(dumps: Path) -> None:
     (path,) = (dumps / "trace-jax-cpu").rglob("*.trace.json.gz")
     with path.open("rb") as file:
-        found = times_of(trace_events(file, path.name, []))["jit_train_step"]
+        found = sum_times(trace_events(file, path.name, []))["jit_train_step"]
     written: Counter[str] = Counter()
     for one in json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]:
         if "hlo_op" in one.get("args", {}):
@@ -106,8 +106,8 @@ def test_how_often_the_programs_of_a_small_real_trace_ran(
 ) -> None:
     (path,) = unpacked("traced").rglob("*.trace.json.gz")
     with path.open("rb") as file:
-        found = times_of(trace_events(file, path.name, []))
-    counts = {name: module_runs(one).count for name, one in found.items()}
+        found = sum_times(trace_events(file, path.name, []))
+    counts = {name: find_runs(one).count for name, one in found.items()}
     assert counts == {"jit_advance": 400, "jit_overview": 1}
 
 
@@ -115,7 +115,7 @@ def test_own_times_of_a_real_trace_with_loops_and_calls(unpacked: Callable[[str]
     (path,) = unpacked("looped").rglob("*.trace.json.gz")
     with path.open("rb") as file:
         events = list(trace_events(file, path.name, []))
-    found = times_of(events)["jit_loops"].instructions
+    found = sum_times(events)["jit_loops"].instructions
     for name in ("while.18", "while.23", "while.10", "cond.1.clone", "jit_inner_.9"):
         whole = [one for one in events if one.instruction == name]
         assert found[name].own == sum(map(len_without(events), whole)), name

@@ -14,7 +14,7 @@ from xlareport.pages.compare.budgets import check, parse_budget
 from xlareport.pages.compare.results import markdown
 from xlareport.pages.compare.views import CompareView
 from xlareport.report import BuildOptions
-from xlareport.storage.payloads import stored
+from xlareport.storage.payloads import read_stored_value
 
 HLO = """HloModule jit_f, is_scheduled=true
 
@@ -130,4 +130,4 @@ def test_the_page_of_the_module(tmp_path: Path) -> None:
     assert "A run took 11 µs in the base and 41 µs in the head" in page
     assert "1 instruction became slower by more than chance" in page
     for name in ("times", "time-scopes"):
-        assert stored(out / "site_src", f"m/module_0001.jit_f/{name}")["rows"]
+        assert read_stored_value(out / "site_src", f"m/module_0001.jit_f/{name}")["rows"]

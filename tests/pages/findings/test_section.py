@@ -11,7 +11,7 @@ import pytest
 from tests.parts import part
 
 from xlareport.report import BuildOptions, build
-from xlareport.storage.payloads import stored
+from xlareport.storage.payloads import read_stored_value
 
 Unpack = Callable[[str], Path]
 
@@ -56,7 +56,7 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
     (main,) = (one for one in report(gpu)["modules"] if one["name"] == "jit_train_step")
     page = part(gpu / "site_src", f"m/{main['slug']}.html?code")
     (key,) = re.findall('data-xr-code="([^"]+)"', page)
-    index = stored(gpu / "site_src", key)
+    index = read_stored_value(gpu / "site_src", key)
     units = {one["name"]: one for one in index["units"]}
     assert {one["path"] for one in main["code"]} == {
         file["path"] for one in index["units"] for file in one["files"] if file["path"]
@@ -70,7 +70,7 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
         "PTX, for the GPU's own compiler",
     ]
     assert [one["text"] for one in kernel["files"][1:]] == [True] * 3
-    texts = stored(gpu / "site_src", index["texts"])
+    texts = read_stored_value(gpu / "site_src", index["texts"])
     assert {one["path"] for one in kernel["files"][1:]} <= {one[0] for one in texts["texts"]}
     assert index["thunks"][kernel["thunks"][0]][7] == index["units"].index(kernel)
 

@@ -6,7 +6,7 @@ from xlareport.knowledge import element_types, opcodes
 from xlareport.pages.glossary.lexicon import lexicon
 from xlareport.pages.tables import Column, Table, lean_payloads
 from xlareport.pages.tokens import NameCells
-from xlareport.storage.payloads import value_of
+from xlareport.storage.payloads import decode_payload
 
 
 def test_every_kind_of_word_has_its_entries() -> None:
@@ -76,5 +76,7 @@ def test_equal_columns_of_tables_are_one_payload() -> None:
     other, again = lean_payloads("m/y/opcodes", Table(columns, [["add", 2]]))
 
     assert heads == again
-    assert [each["title"] for each in value_of(heads)] == ["Opcode", "Count"]
-    assert {value_of(each)["columns"] for each in (one, other)} == {heads.key.partition("/")[2]}
+    assert [each["title"] for each in decode_payload(heads)] == ["Opcode", "Count"]
+    assert {decode_payload(each)["columns"] for each in (one, other)} == {
+        heads.key.partition("/")[2]
+    }

@@ -9,19 +9,19 @@ import pytest
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.history.computations import film_payloads
-from xlareport.report import BuildOptions, read_one
-from xlareport.storage.folding import Folded, unfolded
-from xlareport.storage.payloads import value_of
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import decode_payload
 
 Unpack = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
 def payloads(unpacked: Unpack) -> dict[str, Any]:
-    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
-    return {one.key: value_of(one) for one in film_payloads("x", snapshots, stages)}
+    return {one.key: decode_payload(one) for one in film_payloads("x", snapshots, stages)}
 
 
 def test_the_entry_comes_first_then_what_changes_most_often(payloads: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ def test_the_entry_comes_first_then_what_changes_most_often(payloads: dict[str, 
 
 def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, Any]) -> None:
     reel = payloads["m/x/film-0"]
-    names = unfolded(Folded(*reel["names"]), 1_000_000)
+    names = unfold_strings(Folded(*reel["names"]), 1_000_000)
     lives = list(accumulate(reel["lives"]))
     lengths, used = reel["operands"]
     rest = iter(used)
@@ -51,10 +51,10 @@ def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, 
 
 
 def test_where_nothing_changes_there_is_no_film(unpacked: Unpack) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     snapshots = SnapshotSequence([module.snapshots[0].hlo])
     (made,) = film_payloads("x", snapshots, [("a", "a")])
-    assert (made.key, value_of(made)) == (
+    assert (made.key, decode_payload(made)) == (
         "m/x/film",
         {"stages": [["a", "a"]], "films": [], "others": 0},
     )
@@ -64,8 +64,8 @@ def test_every_computation_of_every_snapshot_is_told(
     payloads: dict[str, Any], unpacked: Unpack
 ) -> None:
     every = payloads["m/x/film-all"]
-    names = unfolded(Folded(*every["names"]), 1_000_000)
-    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    names = unfold_strings(Folded(*every["names"]), 1_000_000)
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     for number, one in enumerate(module.snapshots):
         alive = [
             place

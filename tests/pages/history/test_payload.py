@@ -10,9 +10,9 @@ import pytest
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.hlo.text import TextReader
 from xlareport.pages.history.payload import history_payloads
-from xlareport.report import BuildOptions, read_one
-from xlareport.storage.folding import Folded, unfolded
-from xlareport.storage.payloads import Payload, value_of
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import Payload, decode_payload
 
 Unpack = Callable[[str], Path]
 HEAD = (
@@ -23,7 +23,7 @@ HEAD = (
 
 @pytest.fixture(scope="module")
 def payloads(unpacked: Unpack) -> dict[str, Any]:
-    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     return rows(history_payloads("x", snapshots, stages))
@@ -31,7 +31,7 @@ def payloads(unpacked: Unpack) -> dict[str, Any]:
 
 def rows(payloads: Iterable[Payload]) -> dict[str, Any]:
     """Return the index and the chunks as rows, as the page script puts them together."""
-    found = {one.key: value_of(one) for one in payloads}
+    found = {one.key: decode_payload(one) for one in payloads}
     return {key: _index(one) if "names" in one else _chunk(one) for key, one in found.items()}
 
 
@@ -64,7 +64,7 @@ def _chunk(chunk: dict[str, Any]) -> dict[str, Any]:
 
 
 def strings(names: Any) -> list[str]:
-    return unfolded(Folded(*names), 10**8)
+    return unfold_strings(Folded(*names), 10**8)
 
 
 def parted(lengths: list[int], steps: list[int]) -> list[list[int]]:

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from xlareport.analysis.cost.shares import shares
-from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
 from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one
-from xlareport.storage.folding import Folded, unfolded
-from xlareport.storage.payloads import value_of
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import decode_payload
 
 Unpack = Callable[[str], Path]
 DEVICE = nominal_device("cpu")
@@ -23,24 +23,24 @@ DEVICE = nominal_device("cpu")
 
 @pytest.fixture(scope="module")
 def module(unpacked: Unpack) -> ParsedModule:
-    return read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    return read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
 
 
 def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, Any]]:
     assert module.final is not None
-    cost = final_cost(module) if counted else None
+    cost = count_final_cost(module) if counted else None
     files = instructions_payloads("x", module.final.hlo, cost, shares(cost, DEVICE) if cost else {})
-    return [value_of(one) for one in files]
+    return [decode_payload(one) for one in files]
 
 
 def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
-    final, cost = module.final, final_cost(module)
+    final, cost = module.final, count_final_cost(module)
     assert final is not None
     assert cost is not None
-    index = value_of(next(graph_payloads("m/x/graph", final, cost)))
+    index = decode_payload(next(graph_payloads("m/x/graph", final, cost)))
     (piece,) = pieces_of(module)
     inside = [name for name, count, _ in index["computations"] for _ in range(count)]
-    names = unfolded(Folded(*index["names"]), 1_000_000)
+    names = unfold_strings(Folded(*index["names"]), 1_000_000)
     keys = list(zip(inside, names, strict=True))
 
     assert len(piece["flops"]) == len(piece["scope"]) == len(keys)

@@ -9,8 +9,8 @@ import pytest
 
 from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost_report.report import CostReport, expense
-from xlareport.analysis.modules.summarize import final_cost
+from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, group
@@ -39,9 +39,9 @@ def worked_out(
         found = group([Artifact(*pair) for pair in zip(source.entries, names, strict=True)])
         (files,) = (one for one in found.modules if one.name == name)
         module = read_module(files)
-    cost = final_cost(module)
+    cost = count_final_cost(module)
     assert cost is not None
-    made = expense(module, cost, backend, cost_options)
+    made = report_cost(module, cost, backend, cost_options)
     view = ModuleRecord(
         key=files.key,
         slug=files.slug,

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from xlareport.analysis.modules.summarize import final_cost, summarise
-from xlareport.analysis.passes.overview import glance
+from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.passes.overview import summarize_passes
 from xlareport.analysis.passes.times import FileTimes, PassTime
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.module.overview import glance_view, passes_table
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
 
@@ -31,9 +31,9 @@ def test_a_curve_has_a_corner_where_a_figure_changes() -> None:
 
 
 def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
-    summary = summarise(module, [None] * len(module.snapshots), final_cost(module))
-    plain = replace(glance(module, (), ()), file_times=None)
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    summary = summarize_module(module, [None] * len(module.snapshots), count_final_cost(module))
+    plain = replace(summarize_passes(module, (), ()), file_times=None)
     view = glance_view(summary, plain)
     assert [words.split(":")[0] for words, _ in view.curves] == [
         "Computations",
@@ -49,9 +49,9 @@ def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
 
 
 def test_passes_are_a_table_the_longest_first(unpacked: Unpack) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     passes = (PassTime("fusion", 2, 1, 1500), PassTime("dce", 3, 0, None))
-    found = replace(glance(module, (), ()), passes=passes, span=6000)
+    found = replace(summarize_passes(module, (), ()), passes=passes, span=6000)
     rows = passes_table(found).rows
     assert list(rows[0]) == ["fusion", "pass", 2, 1, 1.5, 0.25]
     assert list(rows[1])[4:] == [None, None]

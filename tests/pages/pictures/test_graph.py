@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.modules.summarize import final_cost
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.modules.summarize import count_final_cost
+from xlareport.analysis.profile.times import sum_times
 from xlareport.pages.pictures import graph as graph_payload
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pictures.shade import Known
 from xlareport.readers.op_events import OpEvent
-from xlareport.report import BuildOptions, read_one
-from xlareport.storage.folding import Folded, unfolded
-from xlareport.storage.payloads import Payload, value_of
+from xlareport.report import BuildOptions, read_one_module
+from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import Payload, decode_payload
 
 Unpack = Callable[[str], Path]
 Payloads = dict[str, Any]
@@ -39,19 +39,19 @@ ENTRY = """ENTRY main {
 
 def payloads_of(text: str, folder: Path) -> Payloads:
     (folder / "module_0000.m.after_optimizations.txt").write_text(text)
-    module = read_one(folder, "module_0000.m", BuildOptions())
+    module = read_one_module(folder, "module_0000.m", BuildOptions())
     assert module.final is not None
     return values_of(graph_payloads("m/x/graph", module.final, None))
 
 
 def values_of(payloads: Iterable[Payload]) -> Payloads:
     """Return the values of payloads by their keys."""
-    return {one.key: value_of(one) for one in payloads}
+    return {one.key: decode_payload(one) for one in payloads}
 
 
 def strings(listed: Any) -> list[str]:
     """Return what was folded."""
-    return unfolded(Folded(*listed), 10_000_000)
+    return unfold_strings(Folded(*listed), 10_000_000)
 
 
 def rows(flat: Any) -> list[Any]:
@@ -71,13 +71,13 @@ def detail(piece: Any, place: int) -> tuple[Any, ...]:
 
 def test_what_was_measured_stands_beside_the_cost(tmp_path: Path) -> None:
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(HEAD + BODY + ENTRY)
-    module = read_one(tmp_path, "module_0000.m", BuildOptions())
+    module = read_one_module(tmp_path, "module_0000.m", BuildOptions())
     assert module.final is not None
     events = [
         OpEvent("m", "w", "1", (1,), 0, 4_000_000),
         OpEvent("m", "i", "1", (1,), 1_000_000, 1_000_000),
     ]
-    times = times_of(events)["m"]
+    times = sum_times(events)["m"]
     found = graph_payloads("g", module.final, None, Known(time=times.shares), times.instructions)
     made = values_of(found)
     values, numbers = made["g-0"]["times"]
@@ -95,9 +95,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Payloads:
 
 @pytest.fixture(scope="module")
 def rollout(unpacked: Unpack) -> Payloads:
-    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     assert module.final is not None
-    files = graph_payloads("m/x/graph", module.final, final_cost(module))
+    files = graph_payloads("m/x/graph", module.final, count_final_cost(module))
     return values_of(files)
 
 

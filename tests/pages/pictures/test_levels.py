@@ -9,8 +9,8 @@ from xlareport.hlo.text import TextReader
 from xlareport.pages.pictures import levels as picture_levels
 from xlareport.pages.pictures.levels import snapshot_levels
 from xlareport.pictures.shade import NOTHING
-from xlareport.storage.folding import Folded, unfolded
-from xlareport.storage.payloads import value_of
+from xlareport.storage.folding import Folded, unfold_strings
+from xlareport.storage.payloads import decode_payload
 
 TEXT = """HloModule m
 
@@ -56,7 +56,7 @@ ENTRY main {
 
 
 def strings(listed: Any) -> list[str]:
-    return unfolded(Folded(*listed), 100_000)
+    return unfold_strings(Folded(*listed), 100_000)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def module() -> HloModule:
 def test_the_index_tells_what_leads_where(module: HloModule) -> None:
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
-    values = {one.key: value_of(one) for one in found.payloads}
+    values = {one.key: decode_payload(one) for one in found.payloads}
     index = values["m/x/pictures-last"]
     assert strings(index["targets"]) == ["c=main", "c=fused"]
     assert strings(index["titles"]) == ["entry main", "fused"]
@@ -104,11 +104,11 @@ def test_beyond_the_limit_the_page_says_how_to_get_more(
     monkeypatch.setattr(picture_levels, "CHEAP", 4)
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
-    index = value_of(found.payloads[0])
+    index = decode_payload(found.payloads[0])
     assert "--pictures all" in index["note"]
     whole = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=True)
     assert whole is not None
-    assert value_of(whole.payloads[0])["note"] == ""
+    assert decode_payload(whole.payloads[0])["note"] == ""
 
 
 def test_a_picture_that_shows_all_has_no_index() -> None:

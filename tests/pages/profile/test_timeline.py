@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.profile.times import times_of
+from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.readers.op_events import OpEvent
-from xlareport.storage.payloads import value_of
+from xlareport.storage.payloads import decode_payload
 
 HLO = """HloModule m
 
@@ -29,9 +29,9 @@ def module() -> HloModule:
 
 
 def made(module: HloModule, *events: OpEvent) -> Any:
-    [made] = timeline_payload("x", module, times_of(events)["m"])
+    [made] = timeline_payload("x", module, sum_times(events)["m"])
     assert made.key == "m/x/timeline"
-    return value_of(made)
+    return decode_payload(made)
 
 
 def ran(name: str, start: int, length: int, run: str = "1") -> OpEvent:

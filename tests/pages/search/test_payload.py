@@ -12,7 +12,7 @@ from xlareport.pages.module.work import process_module
 from xlareport.pages.search.index import search_index, touched
 from xlareport.pages.search.payload import Stage, searched
 from xlareport.program import ParsedModule
-from xlareport.report import BuildOptions, read_one
+from xlareport.report import BuildOptions, read_one_module
 from xlareport.storage.payloads import read_payload
 
 Unpack = Callable[[str], Path]
@@ -38,7 +38,7 @@ ENTRY main {
 def module(tmp_path: Path) -> ParsedModule:
     (tmp_path / "module_0000.m.0000.p.after_a.before_b.txt").write_text(FIRST)
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(SECOND)
-    return read_one(tmp_path, "module_0000.m", BuildOptions())
+    return read_one_module(tmp_path, "module_0000.m", BuildOptions())
 
 
 def unpacked_names(packed: dict[str, Any]) -> list[str]:
@@ -74,7 +74,7 @@ def test_everything_knows_its_first_and_last_snapshot(module: ParsedModule) -> N
 def test_what_is_too_long_is_left_out(tmp_path: Path) -> None:
     text = FIRST.replace("jit(f)", "x" * 2_000)
     (tmp_path / "module_0000.m.after_optimizations.txt").write_text(text)
-    module = read_one(tmp_path, "module_0000.m", BuildOptions())
+    module = read_one_module(tmp_path, "module_0000.m", BuildOptions())
     assert search_index([one.hlo for one in module.snapshots]).op_names == {}
 
 
@@ -116,7 +116,7 @@ def test_steps_name_instructions_by_distances(module: ParsedModule) -> None:
 
 
 def test_each_module_of_a_report_has_one(unpacked: Unpack) -> None:
-    module = read_one(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
+    module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     result = process_module(module.files, AnalysisOptions(), "none").output
     values = dict(read_payload(script) for _, script in result.payloads)
     index = values[f"m/{module.files.slug}/search"]

@@ -4,7 +4,7 @@ from itertools import accumulate
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, Hunk, TextDiff
 from xlareport.pages.steps.text_diff import StoredLines, diff_payload
-from xlareport.storage.folding import Folded, unfolded
+from xlareport.storage.folding import Folded, unfold_strings
 
 LINES = (
     DiffLine("+", "%region (x: f32[]) -> f32[]"),
@@ -28,8 +28,8 @@ def test_lines_are_named_by_their_numbers() -> None:
     assert value["hunks"] == [2, 2]
     assert list(accumulate(value["before"])) == [4, -1, 5]
     assert list(accumulate(value["after"])) == [3, 9]
-    assert unfolded(Folded(*value["own"]), 1000) == ["%b = f32[] add(x, y)"]
-    assert unfolded(Folded(*value["titles"]), 1000) == ["main → region"] * 2
+    assert unfold_strings(Folded(*value["own"]), 1000) == ["%b = f32[] add(x, y)"]
+    assert unfold_strings(Folded(*value["titles"]), 1000) == ["main → region"] * 2
     assert value["texts"] == "m/x/texts"
 
 
@@ -38,7 +38,7 @@ def test_without_texts_it_holds_its_lines_itself() -> None:
 
     assert value["texts"] is None
     assert max(accumulate(value["before"])) < 0
-    assert len(unfolded(Folded(*value["own"]), 1000)) == 5
+    assert len(unfold_strings(Folded(*value["own"]), 1000)) == 5
 
 
 def test_no_difference_has_no_lines() -> None:

@@ -43,7 +43,7 @@ class CodeLink:
         return bool(self.places)
 
 
-def linked(files: Iterable[CodeFile], index: KernelIndex) -> tuple[CodeLink, ...]:
+def link_files(files: Iterable[CodeFile], index: KernelIndex) -> tuple[CodeLink, ...]:
     """Link every file; one that names no kernel is known by its siblings, else it is the module."""
     return tuple(_link(with_sibling, index) for with_sibling in with_siblings(tuple(files)))
 

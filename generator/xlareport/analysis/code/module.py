@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.code.files import CodeLink
 from xlareport.analysis.code.mosaic import mosaic_calls, mosaic_links
 from xlareport.analysis.code.reading import code_file
-from xlareport.analysis.code.units import ModuleCode, module_code
+from xlareport.analysis.code.units import ModuleCode, join_code
 from xlareport.program import ParsedModule, read_code, read_nameless
 from xlareport.runtime.errors import Problem
 
@@ -71,7 +71,7 @@ def read_code_files(module: ParsedModule) -> CodeFiles:
     kernels = [*mosaic_links(nameless, hlo, alone=module.files.is_alone)]
     if not texts and not kernels and not module.code.thunks:
         return CodeFiles()
-    linked = module_code(hlo, [code_file(text) for text in texts], module.code, kernels)
+    linked = join_code(hlo, [code_file(text) for text in texts], module.code, kernels)
     own = {link.file.path for link in linked.links}
     contents = {
         text.artifact.path: text.content

@@ -21,7 +21,7 @@ _CHOICES = (
 _DEEPEST = 8
 
 
-def tuning(instruction: Instruction) -> Mapping[str, str]:
+def read_tuning(instruction: Instruction) -> Mapping[str, str]:
     """Return the choices by name, values as JSON; empty where the instruction has none."""
     text = instruction.attributes.get("backend_config", "")
     if not text or len(text) > _LONGEST:

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.code.decisions import LinkedDecisions, Where, decisions_by_place
-from xlareport.analysis.code.files import CodeFile, CodeLink, by_place, linked
+from xlareport.analysis.code.files import CodeFile, CodeLink, by_place, link_files
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex, noted_kernels
-from xlareport.analysis.code.tuning import tuning
+from xlareport.analysis.code.tuning import read_tuning
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.program import CodeNotes
 from xlareport.readers.fusion_decisions import FusionDecision
@@ -59,7 +59,7 @@ class ModuleCode:
         return tuple(link for link in self.links if not link.is_found)
 
 
-def module_code(
+def join_code(
     module: HloModule,
     files: Iterable[CodeFile],
     notes: CodeNotes,
@@ -70,7 +70,7 @@ def module_code(
     `kernels` are linked already: those of Mosaic, see `mosaic_links`.
     """
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
-    links = (*linked(files, index), *kernels)
+    links = (*link_files(files, index), *kernels)
     thunks = tuple(_run_thunks(index, notes))
     decisions, gone = decisions_by_place(notes.decisions, module)
     units = _units(module, links, thunks, decisions)
@@ -106,7 +106,7 @@ def _units(
             files=files.get(place, ()),
             thunks=tuple(runs.get(place, ())),
             decisions=decisions.get(place),
-            tuning=tuning(instruction) if instruction else {},
+            tuning=read_tuning(instruction) if instruction else {},
         )
 
 

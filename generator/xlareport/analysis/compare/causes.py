@@ -36,7 +36,7 @@ class Cause:
     """Keys of the modules that show it, as the head has them, else as the base had them."""
 
 
-def causes(comparisons: Sequence[Comparison]) -> tuple[Cause, ...]:
+def find_causes(comparisons: Sequence[Comparison]) -> tuple[Cause, ...]:
     """Return the causes, the one that explains most first; empty where nothing differs."""
     return (
         *_options(comparisons),

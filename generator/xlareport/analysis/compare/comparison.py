@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 
-from xlareport.analysis.compare.divergence import Divergence, Moment, Where, diverge
+from xlareport.analysis.compare.divergence import Divergence, Moment, Where, find_divergence
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
@@ -141,7 +141,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         head=head,
         divergence=Divergence(Where.NOWHERE, None, None)
         if bare
-        else diverge(base.moments, head.moments),
+        else find_divergence(base.moments, head.moments),
         quantities=tuple(_quantities(base.summary.final, head.summary.final)),
         opcodes=() if bare else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),

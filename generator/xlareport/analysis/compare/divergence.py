@@ -43,7 +43,7 @@ class Divergence:
     """The numbers of the last snapshots that are the same in both; None where there are none."""
 
 
-def diverge(base: Sequence[Moment], head: Sequence[Moment]) -> Divergence:
+def find_divergence(base: Sequence[Moment], head: Sequence[Moment]) -> Divergence:
     """Find where the compilations part; snapshots that repeat the one before say nothing."""
     ours, theirs = _distinct(base), _distinct(head)
     pairs = list(zip(ours, theirs, strict=False))

@@ -17,7 +17,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.profile.measured import instructions_by_name
-from xlareport.analysis.profile.runs import entered, module_runs
+from xlareport.analysis.profile.runs import entered, find_runs
 from xlareport.analysis.profile.times import PICOSECOND, ModuleTimes
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
@@ -48,12 +48,12 @@ class Timed:
     @cached_property
     def runs(self) -> int:
         """How often it ran; where runs are not told apart, to go by its entry."""
-        return module_runs(self.times).count or entered(self.times, self.module) or 1
+        return find_runs(self.times).count or entered(self.times, self.module) or 1
 
     @property
     def seconds(self) -> float:
         """How long one run took."""
-        return module_runs(self.times).microseconds / self.runs / 1e6
+        return find_runs(self.times).microseconds / self.runs / 1e6
 
     @property
     def measured(self) -> list[str]:
@@ -110,7 +110,7 @@ class ScopeChange:
     after: float
 
 
-def time_changes(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
+def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
     """Join both profiles, what became slowest first."""
     same = base.module.computations == head.module.computations
     join = _Join(base, head, None if same else match(base.module, head.module))

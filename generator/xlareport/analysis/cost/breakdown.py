@@ -30,7 +30,7 @@ class CostPart:
     """The least time by estimate; that of a fusion counts where the fusion as a whole does."""
 
 
-def parts(
+def break_down(
     module: HloModule, cost: ModuleCost, key: Key, times: Mapping[InstructionKey, float]
 ) -> tuple[CostPart, ...]:
     """Sum up the module's cost by a key, those that need most of the least `times` first."""

@@ -54,7 +54,7 @@ class Collective:
     """What runs between start and done; None where the collective is not asynchronous."""
 
 
-def collectives(module: HloModule, cost: ModuleCost) -> tuple[Collective, ...]:
+def find_collectives(module: HloModule, cost: ModuleCost) -> tuple[Collective, ...]:
     """Return the collectives that the entry reaches, in the order of the module."""
     waits = _waits(module)
     collectives = []

@@ -37,7 +37,7 @@ class Donation:
     donate the input if it does not need it afterwards."""
 
 
-def donation(module: HloModule) -> Donation:
+def find_donations(module: HloModule) -> Donation:
     """Read the aliases and donors from the header, and look for inputs that fit an output."""
     header = module.attributes
     aliases = tuple(

@@ -54,7 +54,7 @@ class _Call:
     """`run`, `fused` or `applied`."""
 
 
-def runs_of(order: tuple[Computation, ...], composition: Composition) -> Runs:
+def count_executions(order: tuple[Computation, ...], composition: Composition) -> Runs:
     """Follow the calls from the entry, which is the last of the order.
 
     Raises UncountableError where something would run absurdly often.

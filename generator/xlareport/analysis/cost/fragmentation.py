@@ -34,7 +34,7 @@ class Fill:
         return max(0, self.allocation.size - self.used)
 
 
-def fills(assignment: BufferAssignment, live: LiveRanges) -> tuple[Fill, ...]:
+def measure_fills(assignment: BufferAssignment, live: LiveRanges) -> tuple[Fill, ...]:
     """Return how full each allocation gets that several values share, the most lost first."""
     ranges = {(live_range.instruction, live_range.index): live_range for live_range in live.ranges}
     shared = (allocation for allocation in assignment.allocations if len(allocation.values) > 1)

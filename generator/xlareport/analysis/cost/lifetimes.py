@@ -38,7 +38,7 @@ class Lifetime:
     """How many operands read it; None where the dump does not list uses."""
 
 
-def lifetimes(
+def explain_lifetimes(
     live: LiveRanges, values: Iterable[UsedValue], parameters: frozenset[str]
 ) -> Mapping[BufferKey, Lifetime]:
     """Return the life of every value that the live-range file gives one."""

@@ -74,7 +74,7 @@ class Loops:
             return _unknown("The step of the loop counter is not a constant.")
         if start is None:
             return _unknown("The start of the loop counter is not a constant.")
-        count = trips(start + test.left.offset, after.offset, test.direction, bound)
+        count = find_trip_counts(start + test.left.offset, after.offset, test.direction, bound)
         if count is None:
             return _unknown("The loop counter does not run towards its bound.")
         what = f"counter from {start} by {after.offset} while {test.direction} {bound}"
@@ -162,7 +162,7 @@ class Loops:
         }
 
 
-def trips(start: int, step: int, direction: str, bound: int) -> int | None:
+def find_trip_counts(start: int, step: int, direction: str, bound: int) -> int | None:
     """Count the iterations of `for (i = start; i DIRECTION bound; i += step)`; None if endless."""
     if step < 0:
         if direction not in ("GT", "GE", "NE"):

@@ -62,7 +62,7 @@ class PlacedValue:
     allocation: Allocation
 
 
-def memory_figures(
+def collect_memory_figures(
     assignment: BufferAssignment | None,
     live: LiveRanges | None,
     report: Iterable[SpaceUsage] = (),

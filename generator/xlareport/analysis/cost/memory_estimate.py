@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from xlareport.analysis.cost.call_order import callees_first
-from xlareport.analysis.cost.donation import donation
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.sizes import UncountableError, data_size
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _RENAMING = frozenset(
     {
@@ -54,7 +54,7 @@ class _Buffers:
     def of(self, operand: str) -> frozenset[str]:
         """Return the makers of the buffers of `x` or `x#2`."""
         name, _, path = operand.partition("#")
-        first = whole_number(path.partition("#")[0])
+        first = parse_whole_number(path.partition("#")[0])
         elements = self.elements.get(name)
         if elements is None:
             return self.whole.get(name, frozenset())
@@ -146,7 +146,7 @@ def _over_arguments(entry: Computation, module: HloModule) -> Mapping[str, int]:
     if root is None:
         return counts
     buffers = _buffers(entry)
-    for alias in donation(module).aliases:
+    for alias in find_donations(module).aliases:
         place = alias.output[0] if alias.output else 0
         written = root.operands[place : place + 1] if root.opcode == "tuple" else (root.name,)
         for operand in written:

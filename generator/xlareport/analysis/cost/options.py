@@ -18,7 +18,7 @@ class CostOptions:
     """Show lines of the source files that the dump names, where this machine has them."""
 
 
-def device_of(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
+def choose_device(words: str, backend: str | None, cost_options: CostOptions) -> tuple[Device, str]:
     """Return the device that estimates are made for, and the grade of that choice.
 
     `words` are what the dump says of its device: the user's choice comes first, then these.

@@ -24,7 +24,7 @@ class Rematerialised:
     cost: InstructionCost
 
 
-def rematerialised(module: HloModule, cost: ModuleCost) -> tuple[Rematerialised, ...]:
+def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerialised, ...]:
     """Return what is computed again, in the order of the module; fused parts on their own."""
     rematerialiseds = []
     for computation in module.computations:

@@ -46,7 +46,7 @@ class Resharding:
     instructions with different shardings: the first of them is given."""
 
 
-def reshardings(
+def explain_reshardings(
     final: HloModule, earlier: Sequence[HloModule]
 ) -> Mapping[tuple[str, str], tuple[Resharding, ...]]:
     """Return what is known for each collective by (computation, instruction)."""

@@ -59,7 +59,7 @@ def buffer_sizes(assignment: BufferAssignment) -> Mapping[BufferKey, int]:
     return sizes
 
 
-def residency(live: LiveRanges, sizes: Mapping[BufferKey, int]) -> tuple[int, ...]:
+def trace_residency(live: LiveRanges, sizes: Mapping[BufferKey, int]) -> tuple[int, ...]:
     """Return how many bytes live at each position of the schedule.
 
     At `peak_position` it is the file's own peak, but for some files before 2025, which counted

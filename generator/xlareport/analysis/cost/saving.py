@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.residency import BufferKey, residency
+from xlareport.analysis.cost.residency import BufferKey, trace_residency
 from xlareport.readers.live_range import LiveRange, LiveRanges
 
 _MOST_BUFFERS = 200
@@ -28,7 +28,7 @@ class Saving:
         return self.reached <= self.wanted
 
 
-def what_to_shrink(
+def find_savings(
     live: LiveRanges, sizes: Mapping[BufferKey, int], share: float, kept: frozenset[str]
 ) -> Saving:
     """Choose buffers one by one, each the largest where the most lives, until the peak is down.
@@ -36,7 +36,7 @@ def what_to_shrink(
     `share` is the part of the peak to save, 0 to 1. `kept` names instructions whose buffers cannot
     shrink, such as parameters. The estimate leaves the schedule and all sharing as they are.
     """
-    curve = list(residency(live, sizes))
+    curve = list(trace_residency(live, sizes))
     peak = max(curve, default=0)
     wanted = int(peak * (1 - share))
     candidates = [live_range for live_range in live.ranges if live_range.instruction not in kept]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _MOST_DIGITS = 19
@@ -56,7 +56,7 @@ class Site:
         shape = self.shapes.get(name)
         for step in path:
             inside = shape.elements if shape is not None else ()
-            number = whole_number(step)
+            number = parse_whole_number(step)
             shape = inside[number] if number is not None and number < len(inside) else None
         if shape is None:
             raise UncountableError(f"operand {operand[:80]} is not in the computation")

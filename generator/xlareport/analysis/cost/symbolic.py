@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _TRANSPARENT = frozenset({"copy", "bitcast", "reshape", "convert", "broadcast", "opt-barrier"})
 _CALLS = {"fusion": "calls", "call": "to_apply"}
@@ -79,7 +79,7 @@ class CallFrame:
         if name not in self.known:
             self.known[name] = None
             self.known[name] = self._follow(self.computation.by_name.get(name))
-        numbers = [whole_number(text) for text in path]
+        numbers = [parse_whole_number(text) for text in path]
         steps = tuple(number for number in numbers if number is not None)
         result = element(self.known[name], steps) if len(steps) == len(path) else None
         return self._with_constants(result)

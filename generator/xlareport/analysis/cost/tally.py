@@ -79,7 +79,9 @@ class Tallies:
             local = self._known.get(key)
             if local is None:
                 local = self._known[key] = _local(Site(instruction, shapes))
-                local.whole = None if _calls(local) else cost_of(local.work, local.traffic)
+                local.whole = (
+                    None if _calls(local) else tally_computation(local.work, local.traffic)
+                )
             result.append(local)
         calling = tuple(local for local in result if local.whole is None)
         own = total_of(local.whole for local in result if local.whole is not None)
@@ -91,7 +93,7 @@ def _calls(local: Local) -> bool:
     return instruction.opcode in _OF_THEIR_OWN or bool(instruction.called) or bool(local.applied)
 
 
-def cost_of(work: Work | None, traffic: Traffic | None) -> Total:
+def tally_computation(work: Work | None, traffic: Traffic | None) -> Total:
     """Return work and traffic in one; what could not be told counts nothing."""
     return Total(
         work.flops if work else 0,

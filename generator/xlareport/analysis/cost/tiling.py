@@ -6,7 +6,7 @@ from math import prod
 
 from xlareport.analysis.cost.sizes import UncountableError, data_size, leaves
 from xlareport.hlo.shape import LARGEST, Shape
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _TILE = re.compile(r"T\(([0-9]{1,9}(?:,[0-9]{1,9})*+)\)")
 _SPACE = re.compile(r"S\(([0-9]{1,9})\)")
@@ -45,7 +45,7 @@ def minor_to_major(shape: Shape) -> list[int]:
     written = shape.layout.partition(":")[0]
     if not written:
         return list(reversed(range(len(shape.dimensions))))
-    numbers = map(whole_number, written.split(","))
+    numbers = map(parse_whole_number, written.split(","))
     # each dimension once, whatever a broken layout repeats: sizes are products over these
     return list(dict.fromkeys(number for number in numbers if number is not None))
 

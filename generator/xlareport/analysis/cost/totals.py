@@ -7,7 +7,7 @@ from functools import cached_property
 from xlareport.analysis.cost.fused import Fused
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local, Tally, cost_of, main_memory_traffic
+from xlareport.analysis.cost.tally import Local, Tally, main_memory_traffic, tally_computation
 from xlareport.analysis.cost.total import NO_COST, Total, total_of, weight
 from xlareport.analysis.cost.traffic import DATA, MAIN_MEMORY, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -74,7 +74,7 @@ class Composition:
         """
         if local.whole is not None:
             return local.whole
-        total = cost_of(local.work, self.traffic(local))
+        total = tally_computation(local.work, self.traffic(local))
         for name, times in local.applied.items():
             total += self.own.get(name, NO_COST).arithmetic() * times
         if local.instruction.opcode == "fusion":

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.cost.call_order import callees_first
-from xlareport.analysis.cost.executions import Runs, runs_of
+from xlareport.analysis.cost.executions import Runs, count_executions
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.products import Products
 from xlareport.analysis.cost.sizes import UncountableError
@@ -138,7 +138,7 @@ class Costs:
         try:
             for computation in order:
                 composition.add(computation)
-            return _Summed(order, composition, runs_of(order, composition))
+            return _Summed(order, composition, count_executions(order, composition))
         except UncountableError:
             return None
 
@@ -157,7 +157,7 @@ class _Summed(NamedTuple):
     runs: Runs
 
 
-def module_cost(module: HloModule) -> ModuleCost:
+def count_cost(module: HloModule) -> ModuleCost:
     """Count one module; for several snapshots of one module use one `Costs`."""
     return Costs().module(module)
 

@@ -3,30 +3,30 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from xlareport.analysis.cost.donation import Donation, donation
-from xlareport.analysis.cost.fragmentation import Fill, fills
-from xlareport.analysis.cost.fullest import Fullest, fullest_moment
+from xlareport.analysis.cost.donation import Donation, find_donations
+from xlareport.analysis.cost.fragmentation import Fill, measure_fills
+from xlareport.analysis.cost.fullest import Fullest, find_fullest_moment
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, layout_spaces
-from xlareport.analysis.cost.lifetimes import End, Lifetime, lifetimes
+from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
+    collect_memory_figures,
     kind_totals,
     largest_values,
-    memory_figures,
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
-from xlareport.analysis.cost.rematerialised import Rematerialised, rematerialised
+from xlareport.analysis.cost.rematerialised import Rematerialised, find_rematerialized
 from xlareport.analysis.cost.residency import (
     BufferKey,
     PeakBuffer,
     Share,
     buffer_sizes,
     peak_buffers,
-    residency,
     shares,
+    trace_residency,
 )
-from xlareport.analysis.cost.saving import Saving, what_to_shrink
+from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
@@ -119,7 +119,7 @@ class MemoryReport:
     """Bytes by memory space in the memory usage report; empty where there is none."""
 
 
-def memory_of(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> MemoryReport:
+def report_memory(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> MemoryReport:
     """Bring together what the dump's files and the final module say."""
     return _Teller(files, module).told(cost)
 
@@ -137,15 +137,15 @@ class _Teller:
         self._lives: Mapping[BufferKey, Lifetime] = {}
         self._at_peak: frozenset[BufferKey] | None = None
         if files.live is not None:
-            self._lives = lifetimes(files.live, files.uses, self._parameters)
+            self._lives = explain_lifetimes(files.live, files.uses, self._parameters)
             self._at_peak = _keys(files.live)
 
     def told(self, cost: ModuleCost) -> MemoryReport:
         files, live = self._files, self._files.live
-        figures = memory_figures(files.assignment, live, files.usage)
+        figures = collect_memory_figures(files.assignment, live, files.usage)
         sizes = buffer_sizes(files.assignment) if files.assignment else {}
-        curve = residency(live, sizes) if live and sizes else ()
-        fullest = fullest_moment(live, sizes, curve, figures.allocated_bytes) if live else None
+        curve = trace_residency(live, sizes) if live and sizes else ()
+        fullest = find_fullest_moment(live, sizes, curve, figures.allocated_bytes) if live else None
         if live and fullest:
             live = replace(live, peak_position=fullest.position, live_at_peak=fullest.living)
             self._at_peak = _keys(live)
@@ -176,10 +176,10 @@ class _Teller:
             saving_values=tuple(self._peak_row(*key, size) for key, size in saving.buffers)
             if saving
             else (),
-            fills=fills(files.assignment, live) if files.assignment and live else (),
-            donations=tuple(_donations(donation(self._module), self._module)),
+            fills=measure_fills(files.assignment, live) if files.assignment and live else (),
+            donations=tuple(_donations(find_donations(self._module), self._module)),
             layout_spaces=layout_spaces(self._module),
-            rematerialised=rematerialised(self._module, cost)[:MOST_ROWS],
+            rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
             estimate=estimate,
             reported={space_usage.color: space_usage.total_bytes for space_usage in files.usage},
         )
@@ -212,7 +212,7 @@ class _Teller:
         live = self._files.live
         if live is None or not live.peak_bytes or not sizes:
             return None
-        return what_to_shrink(live, sizes, _TO_SAVE, self._parameters)
+        return find_savings(live, sizes, _TO_SAVE, self._parameters)
 
     def _largest(self) -> Iterator[ValueRow]:
         if self._files.assignment is None:

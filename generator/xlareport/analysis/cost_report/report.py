@@ -4,20 +4,20 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.breakdown import (
     CostPart,
+    break_down,
     by_computation,
     by_opcode,
     by_scope,
-    parts,
 )
-from xlareport.analysis.cost.options import CostOptions, device_of
+from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import least_seconds, least_times
 from xlareport.analysis.cost.work import ModuleCost
-from xlareport.analysis.cost_report.memory_report import MemoryReport, memory_of
+from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
 from xlareport.analysis.cost_report.source_lines import (
     ReadLines,
     SourceEvidence,
     SourceReport,
-    source_of_module,
+    report_source_lines,
 )
 from xlareport.analysis.cost_report.work_report import (
     CollectiveRow,
@@ -28,7 +28,7 @@ from xlareport.analysis.cost_report.work_report import (
     collective_rows,
     heavy_rows,
     loop_rows,
-    totals,
+    sum_totals,
     uncounted,
 )
 from xlareport.analysis.findings.cases import case_of
@@ -65,7 +65,7 @@ class CostReport:
     source: SourceReport
 
 
-def expense(
+def report_cost(
     module: ParsedModule,
     cost: ModuleCost,
     backend: str | None,
@@ -75,9 +75,9 @@ def expense(
     """Work out what the final snapshot costs; `read` gives texts of sources where wanted."""
     final = module.final
     hlo = final.hlo if final else HloModule("", "", ())
-    device, grade = device_of(module.device_words, backend, cost_options or CostOptions())
+    device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
     earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not hlo]
-    memory = memory_of(module.memory, hlo, cost)
+    memory = report_memory(module.memory, hlo, cost)
     peak = memory.peak_lines if memory.at_peak_count else None
     times = least_times(cost, device)
     first = earlier[0] if earlier else None
@@ -86,16 +86,16 @@ def expense(
     return CostReport(
         device=device,
         device_grade=grade,
-        totals=totals(cost),
+        totals=sum_totals(cost),
         seconds=least_seconds(cost, device),
         heaviest=tuple(heavy_rows(hlo, cost, device, _ROWS)),
         loops=tuple(loop_rows(hlo, cost, device)),
         uncounted=tuple(uncounted(hlo, cost))[:_ROWS],
         collectives=tuple(collective_rows(hlo, cost, earlier)),
-        computations=parts(hlo, cost, by_computation, times)[:_ROWS],
-        scopes=parts(hlo, cost, by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
-        opcodes=parts(hlo, cost, by_opcode, times),
+        computations=break_down(hlo, cost, by_computation, times)[:_ROWS],
+        scopes=break_down(hlo, cost, by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
+        opcodes=break_down(hlo, cost, by_opcode, times),
         findings=findings(case) if case else (),
         memory=memory,
-        source=source_of_module(evidence, cost, times, read),
+        source=report_source_lines(evidence, cost, times, read),
     )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.cost.breakdown import CostPart, by_line, parts
+from xlareport.analysis.cost.breakdown import CostPart, break_down, by_line
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, innermost, places_of
@@ -75,7 +75,7 @@ class SourceEvidence:
     """The peak of memory by line; None where it is not known."""
 
 
-def source_of_module(
+def report_source_lines(
     evidence: SourceEvidence,
     cost: ModuleCost,
     times: Mapping[InstructionKey, float],
@@ -83,7 +83,7 @@ def source_of_module(
 ) -> SourceReport:
     """Tell of each line what it became; `times` are the least, `read` gives texts where wanted."""
     final, peak = evidence.final, evidence.peak
-    result = {part.name: part for part in parts(final, cost, by_line(final), times)}
+    result = {part.name: part for part in break_down(final, cost, by_line(final), times)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.collectives import Collective, collectives
+from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.cost.loops import TripCount
-from xlareport.analysis.cost.resharding import Resharding, reshardings
+from xlareport.analysis.cost.resharding import Resharding, explain_reshardings
 from xlareport.analysis.cost.roofline import Heavy, LeastTime, heaviest, least_time, total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -100,7 +100,7 @@ class CollectiveRow:
     source: str
 
 
-def totals(cost: ModuleCost) -> Totals:
+def sum_totals(cost: ModuleCost) -> Totals:
     """Sum up one run of a module."""
     apart = [instruction for instruction in cost.instructions.values() if not instruction.fused]
     counted = cost.flops is not None
@@ -205,8 +205,8 @@ def collective_rows(
 ) -> Iterator[CollectiveRow]:
     """Yield the collectives in the order of the module; `earlier` are the snapshots before."""
     place = places_of(module)
-    result = reshardings(module, earlier)
-    for collective in collectives(module, cost):
+    result = explain_reshardings(module, earlier)
+    for collective in find_collectives(module, cost):
         instruction = module.by_name[collective.computation].by_name[collective.instruction]
         where = place(instruction)
         yield CollectiveRow(

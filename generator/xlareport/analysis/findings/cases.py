@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from xlareport.analysis.code.decisions import decisions_by_place
-from xlareport.analysis.cost.memory import memory_figures
+from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
 from xlareport.hlo.model import HloModule
@@ -43,7 +43,7 @@ def case_of(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | No
         decisions=linked,
         cycles=estimated_cycles(module.snapshots[-1].hlo),
         moments=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
-        memory=memory_figures(memory.assignment, memory.live, memory.usage),
+        memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
         is_optimised=finished,
     )

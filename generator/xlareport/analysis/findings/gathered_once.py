@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.collectives import Collective, collectives
+from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, each_run
 from xlareport.runtime import units
 
@@ -11,7 +11,7 @@ LEAST_BYTES = MEBIBYTE
 
 def gathered_once(case: Case) -> Iterator[Finding]:
     """Report large all-gathers with a single user that is no further collective."""
-    for collective in collectives(case.module, case.cost):
+    for collective in find_collectives(case.module, case.cost):
         user = (
             _only_user(case, collective)
             if collective.kind == "all-gather" and collective.counted

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.donation import donation
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding
 from xlareport.runtime import units
 
@@ -13,7 +13,7 @@ _SHOWN = 4
 def undonated_inputs(case: Case) -> Iterator[Finding]:
     """Report inputs of the same form as a free output, large ones together."""
     entry = case.module.entry
-    pairs = donation(case.module).candidates
+    pairs = find_donations(case.module).candidates
     if entry is None or not pairs:
         return
     parameters = [entry.parameters[number] for number, _ in pairs]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.donation import donation
+from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
 from xlareport.runtime import units
 
@@ -11,7 +11,7 @@ LEAST_BYTES = MEBIBYTE
 
 def unused_donations(case: Case) -> Iterator[Finding]:
     """Report donated inputs whose memory no output takes over, large ones together."""
-    entry, given = case.module.entry, donation(case.module)
+    entry, given = case.module.entry, find_donations(case.module)
     if entry is None:
         return
     used = {alias.parameter for alias in given.aliases}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.collectives import Collective, collectives
+from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
 from xlareport.hlo.model import Instruction
 from xlareport.runtime import units
@@ -16,7 +16,7 @@ _RENAMING = frozenset({"get-tuple-element", "bitcast", "tuple", "parameter", "co
 def waiting_collectives(case: Case) -> Iterator[Finding]:
     """Report large collectives that are synchronous, or whose end follows their start at once."""
     waiting: dict[tuple[str, bool], list[Collective]] = {}
-    every = list(collectives(case.module, case.cost))
+    every = list(find_collectives(case.module, case.cost))
     kinds = Counter(collective.kind for collective in every)
     for collective in every:
         if (

@@ -9,7 +9,7 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation, HloModule
 
 
-def census(snapshots: SnapshotSequence) -> Iterator[Subject]:
+def list_subjects(snapshots: SnapshotSequence) -> Iterator[Subject]:
     """Yield what stands in the last snapshot outside of fusions, then the ops of the first.
 
     An op is all instructions of one op_name; an instruction without one stands for itself.

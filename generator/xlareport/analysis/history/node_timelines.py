@@ -62,7 +62,7 @@ class ComputationTimeline:
         return self.names[-1][1]
 
 
-def films(snapshots: SnapshotSequence) -> list[ComputationTimeline]:
+def build_timelines(snapshots: SnapshotSequence) -> list[ComputationTimeline]:
     """Return the films of all computations, in the order in which they come up."""
     camera = _Camera(len(snapshots.modules))
     for number, module in enumerate(snapshots.modules):

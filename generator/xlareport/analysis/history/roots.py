@@ -15,7 +15,7 @@ Relatives = Mapping[str, Mapping[str, Places]]
 """Places of the snapshot at the other end, by computation and instruction."""
 
 
-def roots(snapshots: SnapshotSequence) -> Relatives:
+def find_roots(snapshots: SnapshotSequence) -> Relatives:
     """Return the ancestors in the first snapshot of every instruction of the last."""
     places = _own(snapshots.modules[0])
     for number in range(1, len(snapshots.modules)):
@@ -27,7 +27,7 @@ def roots(snapshots: SnapshotSequence) -> Relatives:
     return places
 
 
-def heirs(snapshots: SnapshotSequence) -> Relatives:
+def find_heirs(snapshots: SnapshotSequence) -> Relatives:
     """Return the descendants in the last snapshot of every instruction of the first."""
     places = _own(snapshots.modules[-1])
     for number in range(len(snapshots.modules) - 1, 0, -1):

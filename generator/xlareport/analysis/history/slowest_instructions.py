@@ -22,7 +22,7 @@ class Made:
     grade: Grade
 
 
-def makers(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator[Made]:
+def find_makers(snapshots: SnapshotSequence, rows: Sequence[MeasuredRow]) -> Iterator[Made]:
     """Yield how each of the first rows came to be, where its history is known."""
     last = len(snapshots.modules) - 1
     for row in rows[:MOST]:

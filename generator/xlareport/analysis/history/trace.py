@@ -54,7 +54,7 @@ class Trace:
     """Without origins, the births it goes back to, the nearest first and so many at most."""
 
 
-def trace(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
+def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
     """Follow a subject both ways; `ends` are what it comes from and became, where known."""
     first, last = 0, len(snapshots.modules) - 1
     origins, now = ends or _ends(snapshots, subject)

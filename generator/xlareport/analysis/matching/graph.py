@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.facts import TRANSPARENT, Call, facts_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 MOST_NODES_PER_LINE = 2
 """Computations called from several places are gone through once for each, up to this many times the
@@ -236,7 +236,7 @@ def _through(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | 
             root = callee.computation.root if callee is not None else None
             return None if callee is None or root is None else (callee, root, path)
         case "get-tuple-element":
-            index = whole_number(line.attributes.get("index", ""))
+            index = parse_whole_number(line.attributes.get("index", ""))
             return None if index is None else _to_operand(frame, line, 0, (index, *path))
         case "tuple" if path:
             return _to_operand(frame, line, path[0], path[1:])
@@ -245,7 +245,7 @@ def _through(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | 
 
 
 def _to_caller(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | None:
-    number = whole_number(line.argument)
+    number = parse_whole_number(line.argument)
     if frame.caller is None or number is None:
         return None
     return _to_operand(frame.caller.frame, frame.caller.instruction, number, path)
@@ -265,5 +265,5 @@ def _to_operand(
 
 def _path(element: str) -> tuple[int, ...]:
     """Return the place in a tuple that stands after `#`; empty for the whole."""
-    number = whole_number(element)
+    number = parse_whole_number(element)
     return () if number is None else (number,)

@@ -7,7 +7,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 _STAGES = 4
 
 
-def cut_out(summaries: Sequence[ModuleSummary]) -> frozenset[str]:
+def find_autotuning_pieces(summaries: Sequence[ModuleSummary]) -> frozenset[str]:
     """Return the keys of modules without the beginning of a compilation that others have."""
     if not any(map(_has_beginning, summaries)):
         return frozenset()

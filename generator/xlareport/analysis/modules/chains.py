@@ -17,7 +17,7 @@ class Chains:
     """Modules of which each takes results of the one before, most of them in a row."""
 
 
-def chains(links: Iterable[tuple[str, str]]) -> Chains:
+def find_chains(links: Iterable[tuple[str, str]]) -> Chains:
     """Follow (source, target) pairs; modules that feed one another in a circle count once."""
     onward: _Ways = {}
     back: _Ways = {}

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from xlareport.analysis.modules.signature import Signature, signature
-from xlareport.analysis.modules.weights import NO_WEIGHTS, Weights, weights
+from xlareport.analysis.modules.signature import Signature, read_signature
+from xlareport.analysis.modules.weights import NO_WEIGHTS, Weights, find_weights
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _PLUMBING = frozenset(
@@ -64,7 +64,7 @@ NO_TRAITS = Features()
 """Those of a module that could not be read."""
 
 
-def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
+def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
     """Read the traits of a module off its snapshots, in their order."""
     if not snapshots or final is None:
         return Features()
@@ -74,7 +74,7 @@ def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
         instruction.opcode for instruction in given if instruction.opcode not in _PLUMBING
     )
     return Features(
-        given=signature(first),
+        given=read_signature(first),
         operations=tuple(doing.most_common()),
         places=_places(given, first),
         functions=tuple(
@@ -85,7 +85,7 @@ def traits(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
         entry=_content(first.entry) if first.entry else "",
         pieces=frozenset(_pieces(snapshots)),
         collectives=tuple(_collectives(final)),
-        weights=weights(final),
+        weights=find_weights(final),
     )
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from xlareport.analysis.modules.autotuning_pieces import cut_out
-from xlareport.analysis.modules.ports import Port, Ports, block, ports, without
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
+from xlareport.analysis.modules.ports import Port, Ports, block, find_ports, without
 from xlareport.analysis.modules.processes import Process, once_each, processes, ranks_in_one_folder
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
@@ -162,15 +162,15 @@ def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[ModuleLink]:
     What was cut out of another module is only compiled or timed; nothing is handed on to it.
     """
     apart: dict[Process, list[Ports]] = defaultdict(list)
-    assigned, pieces = processes(summaries), cut_out(summaries)
+    assigned, pieces = processes(summaries), find_autotuning_pieces(summaries)
     for module in summaries:
         process = assigned[module.files.key]
         if module.traits.content and process is not None and module.files.key not in pieces:
-            apart[process].append(ports(module))
+            apart[process].append(find_ports(module))
     for modules in apart.values():
         yield from _of_process(modules)
     for members in ranks_in_one_folder(summaries).values():
-        for link in _of_process([ports(module) for module in once_each(members)]):
+        for link in _of_process([find_ports(module) for module in once_each(members)]):
             yield replace(link, reason=f"{link.reason}; several ranks wrote into this folder")
 
 

@@ -25,7 +25,9 @@ class Origin:
     """Why the backend is a guess; empty where a file says it, or nothing tells."""
 
 
-def origin(files: ModuleFiles, snapshots: Iterable[HloModule], device_words: str = "") -> Origin:
+def find_origin(
+    files: ModuleFiles, snapshots: Iterable[HloModule], device_words: str = ""
+) -> Origin:
     """Tell backend and frontend of a module; `device_words` is what the dump calls the device."""
     texts = tuple(snapshots)
     stated = _backend(files, texts) or _backend_by_device(device_words)

@@ -54,7 +54,7 @@ class Ports:
         return any(result.fits(wanted) for result in self.results)
 
 
-def ports(summary: ModuleSummary) -> Ports:
+def find_ports(summary: ModuleSummary) -> Ports:
     """Read what a module takes and gives: shapes as it came in, layouts as it was left."""
     given, left = summary.traits.given, summary.signature
     arguments = given.arguments[:_MANY]

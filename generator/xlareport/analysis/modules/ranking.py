@@ -64,7 +64,7 @@ class MainGuess:
         return round(main_record()[self.sureness].chance, 2)
 
 
-def rank(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
+def rank_modules(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
     """Rank modules, the likeliest program first; equal scores stay in the order given.
 
     A loop that runs until its data say so is what a program is made of where nothing trains: with
@@ -97,7 +97,7 @@ def _ranked(
     return tuple(sorted(ranked, key=lambda ranked: -ranked.score))
 
 
-def main_guess(ranked: Sequence[Ranked]) -> MainGuess | None:
+def guess_main(ranked: Sequence[Ranked]) -> MainGuess | None:
     """Return the guess; None for a dump without modules."""
     if not ranked:
         return None

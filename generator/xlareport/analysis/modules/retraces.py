@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.autotuning_pieces import cut_out
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.helpers import is_own_function
 from xlareport.analysis.modules.processes import Process, processes
 from xlareport.analysis.modules.signature import Argument
@@ -57,7 +57,7 @@ def retraced(
     Pieces of other compilations are no functions: their names are numbers within one module.
     """
     named: dict[tuple[Process, str], list[list[ModuleSummary]]] = defaultdict(list)
-    apart, pieces = processes(summaries), cut_out(summaries)
+    apart, pieces = processes(summaries), find_autotuning_pieces(summaries)
     for summary in summaries:
         process = apart[summary.files.key]
         if not summary.traits.content or process is None or summary.files.key in pieces:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.autotuning_pieces import cut_out
+from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.features import makes_random_bits
 from xlareport.analysis.modules.helpers import MATRICES, SEED_BYTES, Role, helper
 from xlareport.analysis.modules.ranking import TIE, MainGuess, kin
@@ -39,7 +39,7 @@ class _Dump:
     """Contents and places that modules of several names have."""
 
 
-def roles(
+def assign_roles(
     summaries: Sequence[ModuleSummary],
     main: MainGuess | None,
     proven: Collection[tuple[str, str]] = (),
@@ -52,7 +52,7 @@ def roles(
     apart = _Dump(
         main=best,
         gpu=any(summary.origin.backend == "gpu" for summary in summaries),
-        cut_out=cut_out(summaries),
+        cut_out=find_autotuning_pieces(summaries),
         pieces=_pieces(summaries),
         renamed=_renamed(summaries),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 _ALIAS = re.compile(r"\((\d{1,9}), ?\{[^(){}]*\}, ?(?:may|must)-alias\)")
 _ONE_SHARDING = re.compile(r"\{[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+\}")
@@ -72,7 +72,7 @@ class Signature:
         return number
 
 
-def signature(module: HloModule) -> Signature:
+def read_signature(module: HloModule) -> Signature:
     """Read the entry signature of a snapshot; empty for a module without computations."""
     entry = module.entry
     if entry is None or entry.root is None:
@@ -86,7 +86,7 @@ def signature(module: HloModule) -> Signature:
 
 def partitions(module: HloModule) -> int:
     """Return `num_partitions`, 1 where the module does not say."""
-    return whole_number(module.attributes.get("num_partitions", "1")) or 1
+    return parse_whole_number(module.attributes.get("num_partitions", "1")) or 1
 
 
 def _donated(attributes: Mapping[str, str]) -> frozenset[int]:

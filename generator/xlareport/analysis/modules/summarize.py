@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from xlareport.analysis.cost.memory import MemoryFigures, memory_figures
-from xlareport.analysis.cost.options import CostOptions, device_of
+from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
+from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import Heavy, heaviest
 from xlareport.analysis.cost.shares import weight
-from xlareport.analysis.cost.work import ModuleCost, module_cost
-from xlareport.analysis.modules.features import NO_FILES, traits
-from xlareport.analysis.modules.origin import origin
-from xlareport.analysis.modules.settings import choice
-from xlareport.analysis.modules.signature import signature
+from xlareport.analysis.cost.work import ModuleCost, count_cost
+from xlareport.analysis.modules.features import NO_FILES, extract_features
+from xlareport.analysis.modules.origin import find_origin
+from xlareport.analysis.modules.settings import classify_option
+from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.modules.summary import (
     HeavyInstruction,
     ModuleFigures,
@@ -41,12 +41,12 @@ _COLLECTIVES = (
 )
 
 
-def final_cost(module: ParsedModule) -> ModuleCost | None:
+def count_final_cost(module: ParsedModule) -> ModuleCost | None:
     """Count the optimised module; None where it could not be read."""
-    return module_cost(module.final.hlo) if module.final else None
+    return count_cost(module.final.hlo) if module.final else None
 
 
-def summarise(
+def summarize_module(
     module: ParsedModule,
     steps: Sequence[StepSummary | None],
     cost: ModuleCost | None,
@@ -55,10 +55,10 @@ def summarise(
     """Make the summary; `steps` has an entry for each snapshot read, None first."""
     texts = [snapshot.hlo for snapshot in module.snapshots]
     final = module.final
-    result = origin(module.files, texts, module.device_words)
-    device, _ = device_of(module.device_words, result.backend, cost_options or CostOptions())
+    result = find_origin(module.files, texts, module.device_words)
+    device, _ = choose_device(module.device_words, result.backend, cost_options or CostOptions())
     files = module.memory
-    memory = memory_figures(files.assignment, files.live, files.usage)
+    memory = collect_memory_figures(files.assignment, files.live, files.usage)
     counts = (
         Counter(instruction.opcode for instruction in final.hlo.instructions)
         if final
@@ -69,7 +69,7 @@ def summarise(
         display_name=_display_name(module),
         origin=result,
         stages=_stages(module, steps),
-        signature=signature(final.hlo if final else HloModule("", "", ())),
+        signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
         final=_figures(final.hlo if final else None, cost, memory),
         heaviest=_heaviest(final.hlo, cost, device) if final and cost else (),
@@ -78,10 +78,10 @@ def summarise(
         bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
         collectives=sum(count for name, count in counts.items() if name.startswith(_COLLECTIVES)),
         user_lines=_user_lines(texts[0]) if texts else 0,
-        settings=tuple(choice(setting, result.backend) for setting in module.settings),
+        settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
         open_work=_open_work(cost) if cost else 0.0,
-        traits=traits(texts, final.hlo if final else None),
+        traits=extract_features(texts, final.hlo if final else None),
     )
 
 

@@ -32,7 +32,7 @@ NO_WEIGHTS = Weights(0, 0, ())
 """Those of a module that could not be read."""
 
 
-def weights(module: HloModule) -> Weights:
+def find_weights(module: HloModule) -> Weights:
     """Measure the constants of a module, the largest first."""
     embedded_constants = [
         EmbeddedConstant(

@@ -29,7 +29,9 @@ class Busy:
         return self.added + self.removed + self.modified
 
 
-def busiest(between: Sequence[Boundary], steps: Sequence[StepSummary | None]) -> tuple[Busy, ...]:
+def rank_busiest(
+    between: Sequence[Boundary], steps: Sequence[StepSummary | None]
+) -> tuple[Busy, ...]:
     """Return the passes that changed anything, those that did most first.
 
     `steps` has what led to each snapshot, None for the first.

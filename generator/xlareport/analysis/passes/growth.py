@@ -31,7 +31,7 @@ class Growth:
     """Partitions of which work and bytes are those of one; 1 before partitioning, too."""
 
 
-def growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
+def measure_growth(modules: Sequence[HloModule], costs: Costs) -> tuple[Growth, ...]:
     """Return the figures of each snapshot; what `costs` has counted is not counted again."""
     counted = {module: costs.total(module) for module in _chosen(modules)}
     return tuple(_growth(module, counted.get(module)) for module in modules)

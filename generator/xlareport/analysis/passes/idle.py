@@ -22,7 +22,7 @@ class Idle:
     """How it is known; why nothing is, where there are no passes."""
 
 
-def idle(
+def find_idle_passes(
     stages: Sequence[SnapshotFiles], between: Sequence[Boundary], metadata: ModuleMetadata | None
 ) -> Idle:
     """Return the passes that did nothing in all of their runs."""

@@ -21,7 +21,7 @@ class Again:
     """None for the module as a whole."""
 
 
-def oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
+def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
     """Return what came back: whole snapshots; else computations, by their text."""
     agains = [*_modules(modules)]
     stages = {again.stage for again in agains}

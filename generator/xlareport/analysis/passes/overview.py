@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.modules.summary import StepSummary
-from xlareport.analysis.passes.busiest import Busy, busiest
-from xlareport.analysis.passes.growth import Growth, growth
-from xlareport.analysis.passes.idle import Idle, idle
-from xlareport.analysis.passes.oscillation import Again, oscillations
+from xlareport.analysis.passes.busiest import Busy, rank_busiest
+from xlareport.analysis.passes.growth import Growth, measure_growth
+from xlareport.analysis.passes.idle import Idle, find_idle_passes
+from xlareport.analysis.passes.oscillation import Again, find_oscillations
 from xlareport.analysis.passes.times import (
     FileTimes,
     PassTime,
@@ -45,7 +45,7 @@ class Overview:
     """One for each snapshot: the time since the one before."""
 
 
-def glance(
+def summarize_passes(
     module: ParsedModule,
     between: Sequence[Boundary],
     numbers: Sequence[tuple[int, NumbersChanged]],
@@ -59,11 +59,11 @@ def glance(
     modules = [snapshot.hlo for snapshot in module.snapshots]
     metadata = module.passes
     return Overview(
-        growth=growth(modules, costs or Costs()),
+        growth=measure_growth(modules, costs or Costs()),
         numbers=tuple(numbers),
-        busiest=busiest(between, steps),
-        again=oscillations(modules),
-        idle=idle([snapshot.stage for snapshot in module.snapshots], between, metadata),
+        busiest=rank_busiest(between, steps),
+        again=find_oscillations(modules),
+        idle=find_idle_passes([snapshot.stage for snapshot in module.snapshots], between, metadata),
         passes=pass_times(metadata) if metadata else (),
         pipelines=pipelines_of(metadata) if metadata else frozenset(),
         span=metadata.span if metadata else None,

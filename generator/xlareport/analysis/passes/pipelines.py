@@ -71,7 +71,9 @@ class Pipeline:
 Part = Pipeline | StageEntry
 
 
-def pipeline_tree(stages: Sequence[SnapshotFiles], identical: Sequence[bool]) -> tuple[Part, ...]:
+def build_pipeline_tree(
+    stages: Sequence[SnapshotFiles], identical: Sequence[bool]
+) -> tuple[Part, ...]:
     """Return the tree; `identical[i]` says that stage i+1 equals stage i."""
     builder = _Builder(stages)
     for number, stage in enumerate(stages):

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from xlareport.analysis.passes.times import sharpened
+from xlareport.analysis.passes.times import refine_boundaries
 from xlareport.analysis.steps.boundaries import Boundary, boundaries
 from xlareport.program import ParsedModule
 from xlareport.snapshots import ParsedSnapshot
 
 
-def between(module: ParsedModule) -> tuple[Boundary, ...]:
+def find_boundaries(module: ParsedModule) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
     stages = [snapshot.stage for snapshot in module.snapshots]
     result = boundaries(stages, identical(module.snapshots))
-    return sharpened(result, stages, module.passes) if module.passes else result
+    return refine_boundaries(result, stages, module.passes) if module.passes else result
 
 
 def identical(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:

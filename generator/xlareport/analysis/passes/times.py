@@ -131,7 +131,7 @@ def runs_inside(
     return pass_runs
 
 
-def sharpened(
+def refine_boundaries(
     between: Sequence[Boundary], stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> tuple[Boundary, ...]:
     """Return boundaries with what the metadata makes certain: which passes ran, which changed."""

@@ -84,7 +84,7 @@ def least_times(
     return {key: share * seconds for key, share in shares.items() if share} if seconds else {}
 
 
-def measured(
+def join_profile(
     times: ModuleTimes, module: HloModule, least: Mapping[tuple[str, str], float]
 ) -> Measured:
     """Join the times to the module by the names of instructions.

@@ -22,7 +22,7 @@ class ModuleRuns:
     """Whether some of the runs may be those of another module of the name."""
 
 
-def module_runs(times: ModuleTimes) -> ModuleRuns:
+def find_runs(times: ModuleTimes) -> ModuleRuns:
     """Count the runs; where they are not named, their time is that of the instructions."""
     if all(run.name for run in times.runs):
         return ModuleRuns(len(times.runs), times.length / _MICROSECOND)

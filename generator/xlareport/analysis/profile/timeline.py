@@ -86,7 +86,7 @@ class _Event:
     name: int
 
 
-def timeline(
+def build_timeline(
     run: str, events: RunEvents, start: int, names: Sequence[str], *, number: int, among: int
 ) -> Timeline:
     """Return a run that began at `start` as bars; `names` are those of instructions."""

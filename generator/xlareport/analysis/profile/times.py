@@ -13,7 +13,7 @@ from math import sqrt
 from operator import le
 from types import MappingProxyType
 
-from xlareport.analysis.profile.timeline import RunEvents, Timeline, chosen, timeline
+from xlareport.analysis.profile.timeline import RunEvents, Timeline, build_timeline, chosen
 from xlareport.readers.op_events import OpEvent
 
 PICOSECOND = 1e-12
@@ -152,7 +152,7 @@ class _Seen:
     threads: dict[tuple[int, ...], int] = field(default_factory=dict)
 
 
-def times_of(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
+def sum_times(events: Iterable[OpEvent]) -> Mapping[str, ModuleTimes]:
     """Sum up events, each thread in the order of time, by the name of the module."""
     watch = _Watch()
     for event in events:
@@ -256,7 +256,7 @@ def _steps(seen: _Seen) -> Iterator[Timeline]:
     names = list(seen.names)
     for at in chosen([run.end - run.start for _, _, run, _ in known]):
         number, name, run, events = known[at]
-        yield timeline(name, events, run.start, names, number=number, among=len(known))
+        yield build_timeline(name, events, run.start, names, number=number, among=len(known))
 
 
 def _run(name: str, run: _Run) -> RunTime:

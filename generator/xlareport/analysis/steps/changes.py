@@ -11,7 +11,7 @@ from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class _Reader:
         if line is None or line.opcode != "get-tuple-element":
             return False
         whole = Place(now.computation, next(iter(line.operand_names), ""))
-        element = whole_number(line.attributes.get("index", ""))
+        element = parse_whole_number(line.attributes.get("index", ""))
         place = 0 if len(pairing.before) == 1 else pairing.before.index(was)
         return whole in pairing.after and element == place
 

@@ -14,7 +14,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.code.texts import Shelf, cut_note, joined
 from xlareport.readers.fusion_decisions import FusionDecision
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.payloads import Payload, make_payload
 
 MOST_THUNKS = 20_000
 _MOST_INSIDE = 50_000
@@ -80,7 +80,7 @@ def code_payloads(
         "gone": _decisions(_gone(code)),
     }
     key = navigation.code_key(slug)
-    yield payload(key, value)
+    yield make_payload(key, value)
     yield from texts.shelf.files()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from xlareport.pages import navigation
 from xlareport.pages.environment import visible
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.payloads import Payload, make_payload
 
 MOST_SHOWN = 300_000
 """Characters of one text; the file in the dump holds the rest."""
@@ -37,7 +37,7 @@ class Shelf:
         """Yield the payloads of all chunks."""
         for number, chunk in enumerate(self.chunks if self._known else []):
             key = navigation.code_chunk_key(self.slug, number)
-            yield payload(key, chunk)
+            yield make_payload(key, chunk)
 
     def _add(self, text: str) -> list[int]:
         if self._filled > _CHUNK:

@@ -9,7 +9,7 @@ from typing import Any
 
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.pairing import Sketch
-from xlareport.analysis.modules.summarize import summarise
+from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import unread
@@ -67,7 +67,7 @@ def _sketched(value: Mapping[str, Any], path: str) -> Sketched:
     if not _SLUG.fullmatch(slug):
         raise ValueError("a module's address is none that a report has")
     files = ModuleFiles(key, slug, None, name, None, (), ())
-    nothing = summarise(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
+    nothing = summarize_module(unread(files, Problem(path, None, ONLY_FIGURES)), [], None)
     figures = ModuleFigures(
         **{each.name: _whole(value["final"][each.name]) for each in fields(ModuleFigures)}
     )

@@ -9,7 +9,7 @@ from xlareport.analysis.compare.forms import CodeDigests
 from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.signature import Signature
-from xlareport.analysis.modules.summarize import final_cost, summarise
+from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange, step
@@ -26,7 +26,7 @@ from xlareport.program import ParsedModule, read_module
 from xlareport.runtime import units
 from xlareport.runtime.faults import describe_fault
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.payloads import payload
+from xlareport.storage.payloads import make_payload
 
 _ACTOR = "The head"
 _ACTORS = {"base": "The compiler", "head": "The compiler"}
@@ -53,8 +53,8 @@ def meet(files: ModuleFiles) -> Met:
 
 def _meet(files: ModuleFiles) -> Met:
     module = read_module(files)
-    cost = final_cost(module)
-    summary = summarise(module, [None for _ in module.snapshots], cost)
+    cost = count_final_cost(module)
+    summary = summarize_module(module, [None for _ in module.snapshots], cost)
     forms = CodeDigests()
     moments = tuple(_moment(snapshot, forms) for snapshot in module.snapshots)
     analysis = ModuleAnalysis(summary, read=module.read)
@@ -162,10 +162,10 @@ def _contrast(task: ContrastTask) -> Contrast:
         rows.append(_row(id_, label, change, other))
         story, request = _shown(change, shelf)
         key = navigation.step_key(task.slug, id_)
-        payloads.append(payload(key, story))
+        payloads.append(make_payload(key, story))
         requests += [request] if request else []
     key = navigation.steps_key(task.slug)
-    payloads.append(payload(key, _index(task, rows)))
+    payloads.append(make_payload(key, _index(task, rows)))
     return Contrast(tuple(rows), hold(payloads), tuple(requests), slug=task.slug)
 
 

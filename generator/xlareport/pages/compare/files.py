@@ -19,8 +19,8 @@ from xlareport.pages.rendering import render
 from xlareport.pages.small_payloads import NOTHING, Held, held, module_payloads
 from xlareport.pages.tables import table_file, table_payload
 from xlareport.pictures.draw import PictureResult
-from xlareport.runtime.resources import resource
-from xlareport.storage.payloads import payload_file
+from xlareport.runtime.resources import find_resource
+from xlareport.storage.payloads import make_payload_file
 
 File = tuple[str, str | bytes]
 _SETTINGS = """INHERIT: report.yml
@@ -38,12 +38,12 @@ def compare_files(
     view: CompareView, payloads: Mapping[str, Held], drawn: Iterable[PictureResult]
 ) -> Iterator[File]:
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
-    yield "report.yml", (resource("site_src") / "xlareport.yml").read_bytes()
+    yield "report.yml", (find_resource("site_src") / "xlareport.yml").read_bytes()
     yield "xlareport.yml", _SETTINGS
     yield navigation.HOME, render("compare", compare_page(view), "Comparison")
     yield table_file(TABLE, compared_table(view.modules))
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
-    yield payload_file(lexicon.KEY, lexicon.lexicon(named))
+    yield make_payload_file(lexicon.KEY, lexicon.lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
     for module in view.modules:
         if module.has_page:
@@ -58,5 +58,5 @@ def compare_files(
             yield from shown.files
     yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK
-    yield payload_file(look, picture_look())
+    yield make_payload_file(look, picture_look())
     yield "compare.json", json.dumps(asdict(view), indent=1) + "\n"

@@ -7,8 +7,8 @@ from xlareport.analysis.compare.slower import (
     ScopeChange,
     TimeChange,
     Timed,
+    compare_times,
     scope_changes,
-    time_changes,
 )
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import ModuleFiles
@@ -73,7 +73,7 @@ def _timing(task: TimingTask) -> Timing:
 
 
 def _view(base: Timed, head: Timed) -> ComparedTimesView:
-    changes = time_changes(base, head)
+    changes = compare_times(base, head)
     half = MOST // 2
     result = changes if len(changes) <= MOST else (*changes[:half], *changes[-half:])
     return ComparedTimesView(

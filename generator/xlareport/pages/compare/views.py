@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport import __version__
-from xlareport.analysis.compare.causes import causes, parting
+from xlareport.analysis.compare.causes import find_causes, parting
 from xlareport.analysis.compare.comparison import Comparison, Sketched
 from xlareport.analysis.compare.divergence import Moment, Where
 from xlareport.pages.compare.contrast import Contrast
@@ -225,7 +225,7 @@ def compare_view(
         identical=all(module.identical for module in modules),
         causes=tuple(
             CauseView(cause.kind, cause.sentence, str(cause.grade), cause.modules)
-            for cause in causes(comparisons)
+            for cause in find_causes(comparisons)
         ),
         modules=modules,
         breaches=(),

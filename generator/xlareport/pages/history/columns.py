@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from xlareport.pages.pictures.columns import flat
-from xlareport.storage.folding import folded
+from xlareport.storage.folding import fold_strings
 
 
 def index_columns(index: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _columns(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:
 
 
 def _strings(values: Iterable[str]) -> list[Any]:
-    return [*folded(list(values)).listed()]
+    return [*fold_strings(list(values)).listed()]
 
 
 def _lists(values: Sequence[Sequence[str]]) -> list[Any]:

@@ -22,15 +22,15 @@ from xlareport.analysis.history.node_timelines import (
     NOBODY,
     ComputationTimeline,
     NodeVersion,
-    films,
+    build_timelines,
     most_at_once,
 )
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.columns import Interned, Seen, columns, flat
 from xlareport.pictures.shade import NOTHING
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import Payload, make_payload
 
 _MOST_FILMS = 24
 _MOST_FORMS = 120_000
@@ -61,7 +61,7 @@ def film_payloads(
 
     `stages` are keys and labels of the snapshots, `texts` the keys of those that have a text.
     """
-    computation_timelines = films(snapshots)
+    computation_timelines = build_timelines(snapshots)
     chosen = _choose(computation_timelines, snapshots.modules[-1])
     key = navigation.film_key(slug)
     index = {
@@ -69,7 +69,7 @@ def film_payloads(
         "films": [[film.name, film.frames, film.end, most_at_once(film)] for film in chosen.films],
         "others": chosen.others,
     }
-    yield payload(key, index)
+    yield make_payload(key, index)
     places = _places(computation_timelines, chosen.films, len(snapshots.modules))
     files: dict[int, list[ComputationTimeline]] = {}
     for film, place in zip(computation_timelines, places, strict=True):
@@ -77,12 +77,12 @@ def film_payloads(
     for place, some in sorted(files.items()):
         if place >= 0:
             name = f"{key}-{place}"
-            yield payload(name, _film(some, snapshots.modules))
+            yield make_payload(name, _film(some, snapshots.modules))
     if len(snapshots.modules) > 1:
         every = _all(computation_timelines, places) | {
             "texts": [text for text, _ in stages if text in texts]
         }
-        yield payload(f"{key}-all", every)
+        yield make_payload(f"{key}-all", every)
 
 
 def _places(
@@ -121,7 +121,7 @@ def _all(
 ) -> dict[str, Any]:
     """Tell of every computation where its forms are, and how long it lasts."""
     return {
-        "names": folded(
+        "names": fold_strings(
             [computation_timeline.name for computation_timeline in computation_timelines]
         ).listed(),
         "renamed": {

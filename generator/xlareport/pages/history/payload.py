@@ -9,15 +9,15 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from xlareport.analysis.history.all_subjects import census
+from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.instruction import Event, HistoryEvent, SnapshotSequence
-from xlareport.analysis.history.roots import Relatives, heirs, roots
+from xlareport.analysis.history.roots import Relatives, find_heirs, find_roots
 from xlareport.analysis.history.subjects import Subject
-from xlareport.analysis.history.trace import Ends, Standing, Trace, standings, trace
+from xlareport.analysis.history.trace import Ends, Standing, Trace, standings, trace_subject
 from xlareport.analysis.matching.pairing import Place
 from xlareport.pages import navigation
 from xlareport.pages.history.columns import chunk_columns, index_columns
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.payloads import Payload, make_payload
 
 _MOST = 20_000
 """Subjects of one module; those after them are left to the command line."""
@@ -54,8 +54,8 @@ def history_payloads(
     `mentioned` are the names in the story of the step to each snapshot: those that neither the
     first snapshot nor the last has anything of get a history as well.
     """
-    subjects = list(islice(census(snapshots), _MOST + 1))
-    family = roots(snapshots), heirs(snapshots)
+    subjects = list(islice(list_subjects(snapshots), _MOST + 1))
+    family = find_roots(snapshots), find_heirs(snapshots)
     names = _Names()
     key = navigation.history_key(slug)
     result = subjects[:_MOST]
@@ -73,7 +73,7 @@ def history_payloads(
         "names": names.everyone(),
         "complete": len(subjects) <= _MOST,
     }
-    yield payload(key, index_columns(index))
+    yield make_payload(key, index_columns(index))
 
 
 def _chunks(
@@ -89,7 +89,7 @@ def _chunks(
         for number, this_followed in enumerate(followed, start + first):
             names.add(number, this_followed.trace)
         chunk = f"{key}-{(start + first) // _CHUNK}"
-        yield payload(chunk, chunk_columns(_chunk(followed)))
+        yield make_payload(chunk, chunk_columns(_chunk(followed)))
 
 
 def _between(
@@ -115,7 +115,7 @@ def _named(snapshots: SnapshotSequence, stage: int, name: str) -> tuple[int, Pla
 
 
 def _follow_between(snapshots: SnapshotSequence, subject: Subject) -> _Followed:
-    return _Followed(trace(snapshots, subject), 1)
+    return _Followed(trace_subject(snapshots, subject), 1)
 
 
 def _follow(
@@ -124,9 +124,9 @@ def _follow(
     places = subject.places
     if subject.stage > 0:
         origins = before[places[0].computation][places[0].instruction]
-        return _Followed(trace(snapshots, subject, Ends(origins, places)), 1)
+        return _Followed(trace_subject(snapshots, subject, Ends(origins, places)), 1)
     few = replace(subject, places=places[:_FOLLOWED])
-    result = trace(snapshots, few, Ends(places, _heirs(few.places, after)))
+    result = trace_subject(snapshots, few, Ends(places, _heirs(few.places, after)))
     if len(places) > _FOLLOWED:
         last = snapshots.modules[-1]
         now = standings(last, _heirs(places, after))

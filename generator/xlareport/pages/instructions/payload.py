@@ -14,7 +14,7 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
 from xlareport.pages.pictures.columns import Interned
 from xlareport.pages.pictures.graph import fitting
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.payloads import Payload, make_payload
 
 PIECE = 20_000
 """Instructions in a piece: at a hundred characters each, the most that is loaded at once."""
@@ -39,7 +39,7 @@ def instructions_payloads(
     for number, first in enumerate(firsts):
         key = f"{navigation.instructions_key(slug)}-{number}"
         piece = figures.piece(placed[first : first + PIECE])
-        yield payload(key, {"pieces": len(firsts), **piece})
+        yield make_payload(key, {"pieces": len(firsts), **piece})
 
 
 class _Figures:

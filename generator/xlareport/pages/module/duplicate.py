@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.duplicates import paths_of_twin
+from xlareport.dump.duplicates import map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.pages import navigation, words
 from xlareport.pages.module.head import ModuleHead
@@ -25,7 +25,7 @@ def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) ->
     """Return the result of a module whose files hold what those of `result` do."""
     analysis = result.analysis
     original = analysis.summary.files
-    paths = paths_of_twin(original, files)
+    paths = map_duplicate_paths(original, files)
     own = replace(
         analysis,
         summary=_summary(analysis.summary, files, paths),

@@ -48,7 +48,7 @@ from xlareport.pages.texts.payload import KeptTexts, kept_texts
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
 from xlareport.runtime.faults import Faults, describe_fault
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.payloads import Payload, make_payload
 
 _PICTURES_NOT_WANTED = (
     "No picture, because the report was built with `--pictures none`; "
@@ -200,9 +200,9 @@ class _ModulePages:
             if page is not None and glance is not None:
                 figures = step_figures(*glance.growth[number - 1 : number + 1])
                 added = {"figures": figures, "time": time_words(glance.step_times[number])}
-                yield payload(navigation.step_key(self.slug, stage.key), page.payload | added)
+                yield make_payload(navigation.step_key(self.slug, stage.key), page.payload | added)
         summary = self.analyzed.analysis.summary
-        yield payload(navigation.steps_key(self.slug), steps_payload(summary))
+        yield make_payload(navigation.steps_key(self.slug), steps_payload(summary))
 
     def _code(self) -> Iterator[Payload]:
         module, code = self.analyzed.module, self.analyzed.code

@@ -8,7 +8,7 @@ from typing import Any
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.boxes import attribute_words, family, shape_line
 from xlareport.pictures.shade import Known, Shade, shade_of
-from xlareport.storage.folding import folded
+from xlareport.storage.folding import fold_strings
 
 _LONGEST_ARGUMENT = 12
 _WITH_ARGUMENT = frozenset({"parameter", "constant", "get-tuple-element"})
@@ -57,7 +57,7 @@ def columns(rows: Iterable[Seen], known: Known) -> Mapping[str, Any]:
             )
         )
     return {
-        "names": folded(names).listed(),
+        "names": fold_strings(names).listed(),
         "arguments": _arguments(arguments),
         "look": [number for number, _, _ in result],
         "shape": [number for _, number, _ in result],
@@ -96,7 +96,7 @@ def _arguments(words: list[str]) -> list[Any]:
     known = Interned()
     known.number("")
     numbers = list(map(known.number, words))
-    return [folded(list(known.values)).listed(), numbers]
+    return [fold_strings(list(known.values)).listed(), numbers]
 
 
 def argument_words(instruction: Instruction) -> str:

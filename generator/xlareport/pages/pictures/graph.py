@@ -17,8 +17,8 @@ from xlareport.pages.pictures.columns import Seen, columns, flat, interned, shor
 from xlareport.pictures.boxes import is_worth_opening, source_words, summary, work_mix, working
 from xlareport.pictures.shade import NOTHING, Known
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import Payload, make_payload
 
 _MOST = 200_000
 """Instructions of one module; computations after them are left out, and the page says so."""
@@ -52,12 +52,12 @@ def graph_payloads(
         for computation in computations
         for line in computation.instructions
     ]
-    yield payload(key, _index(snapshot, computations, known))
+    yield make_payload(key, _index(snapshot, computations, known))
     costs = cost.instructions if cost else {}
     for number, first in enumerate(range(0, len(placed), _PIECE)):
         some = placed[first : first + _PIECE]
         piece = _details(some, module, costs) | _times(some, module.name, known, times)
-        yield payload(f"{key}-{number}", piece)
+        yield make_payload(f"{key}-{number}", piece)
 
 
 def fitting(module: HloModule) -> Iterator[Computation]:
@@ -182,7 +182,7 @@ def _details(
     lengths, parts = flat(map(_parts, lines))
     result = (costs.get((placed.computation.name, placed.instruction.name)) for placed in placed)
     return {
-        "lines": [lengths, folded(parts).listed()],
+        "lines": [lengths, fold_strings(parts).listed()],
         "shapes": interned(_cut(line.shape.text) for line in lines),
         "scopes": interned(line.metadata.op_name for line in lines),
         "sources": interned(source_words(line, module) for line in lines),

@@ -30,8 +30,8 @@ from xlareport.pictures.drawing import Box
 from xlareport.pictures.levels import LevelPicture, all_levels, whereabouts
 from xlareport.pictures.overview import ModulePictures
 from xlareport.pictures.shade import Known
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import Payload, make_payload
 
 CHEAP = 60_000
 """Boxes that a snapshot's pictures have together, unless all are asked for."""
@@ -76,15 +76,15 @@ def snapshot_levels(
     missing = sum(len(level.drawing.nodes) for level in levels) >= CHEAP and not every
     index = {
         "graph": graph,
-        "targets": folded([level.target for level in levels]).listed(),
-        "titles": folded([_title(level, module.name) for level in levels]).listed(),
+        "targets": fold_strings([level.target for level in levels]).listed(),
+        "titles": fold_strings([_title(level, module.name) for level in levels]).listed(),
         "in": numbers,
         "up": [-1 if level.parent is None else level.parent for level in levels],
         "note": _NOTE if missing else "",
     }
     values = {key: index, f"{key}-where": _where(module, levels)}
     values |= _plain(key, levels, numbers, _Placed(module))
-    files = tuple(payload(name, value) for name, value in values.items())
+    files = tuple(make_payload(name, value) for name, value in values.items())
     return Levels(levels[0], requests, files)
 
 

@@ -18,7 +18,7 @@ from xlareport.pictures.shade import NOTHING, Known
 from xlareport.program import ParsedModule
 from xlareport.runtime import units
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.payloads import Payload, payload_file
+from xlareport.storage.payloads import Payload, make_payload_file
 
 _SIDES = ("before", "after")
 _BOXES_TOGETHER = 600
@@ -182,11 +182,11 @@ def picture_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]
             pictures = {
                 picture_result.request.key: _records(picture_result) for picture_result in together
             }
-            yield payload_file(bundle, {"pictures": pictures})
+            yield make_payload_file(bundle, {"pictures": pictures})
             continue
         for picture_result in together:
             key = picture_result.request.key
-            yield payload_file(key, {"pictures": _records(picture_result)})
+            yield make_payload_file(key, {"pictures": _records(picture_result)})
 
 
 def _records(picture_result: PictureResult) -> list[Record]:

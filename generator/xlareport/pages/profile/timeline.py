@@ -23,7 +23,7 @@ from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import scales
 from xlareport.pictures.shade import NOTHING, shade_of
 from xlareport.runtime import units
-from xlareport.storage.payloads import Payload, payload
+from xlareport.storage.payloads import Payload, make_payload
 
 _MICROSECOND = 1e6
 """Picoseconds."""
@@ -61,7 +61,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
         "scopes": scopes,
     }
     key = navigation.timeline_key(slug)
-    yield payload(key, value)
+    yield make_payload(key, value)
 
 
 def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:

@@ -6,7 +6,7 @@ from os.path import commonpath
 
 from markupsafe import Markup
 
-from xlareport.analysis.modules.chains import chains
+from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.retraces import Difference
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
@@ -164,7 +164,7 @@ def _chain_words(report: ReportRecord) -> str:
     between = [(link.source, link.target) for link in report.links if link.source != link.target]
     if not between:
         return ""
-    result, named = chains(between), _named(report)
+    result, named = find_chains(between), _named(report)
     shown = [f"`{named[text].name}`" for text in result.longest[:_LONGEST_CHAIN]]
     more = len(result.longest) - len(shown)
     row = f"{', then '.join(shown)}{f', and {more} more' if more else ''}"

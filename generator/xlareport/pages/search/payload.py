@@ -14,7 +14,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.pictures.columns import Interned
 from xlareport.pages.search.index import SearchIndex, Span, Touched, search_index
 from xlareport.records.report import ReportRecord
-from xlareport.storage.payloads import payload_file
+from xlareport.storage.payloads import make_payload_file
 
 _MOST = 400_000
 """Values of one kind in one module; the rest is left out, and the search says so."""
@@ -51,7 +51,7 @@ def searched(
         return Searched()
     index = search_index(modules)
     key = navigation.search_key(slug)
-    result = payload_file(key, _module(index, stages, steps))
+    result = make_payload_file(key, _module(index, stages, steps))
     return Searched((result,), index.scopes())
 
 

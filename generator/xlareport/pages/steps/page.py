@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
-from xlareport.analysis.passes.pipelines import Part, Pipeline, pipeline_tree
+from xlareport.analysis.passes.pipelines import Part, Pipeline, build_pipeline_tree
 from xlareport.pages import navigation, words
 from xlareport.records.report import ModuleRecord
 
@@ -51,7 +51,7 @@ def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
         "module": summary.display_name,
         "slug": summary.files.slug,
         "tree": list(
-            _ranges(pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
+            _ranges(build_pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
         ),
         "steps": [_step(snapshot) for snapshot in read],
         "hidden_note": "Snapshots that are the same as the one before are folded away.",

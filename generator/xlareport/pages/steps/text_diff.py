@@ -7,7 +7,7 @@ from typing import Any
 
 from xlareport.analysis.steps.text_difference import ComputationDiff, DiffLine, TextDiff
 from xlareport.runtime.units import plural
-from xlareport.storage.folding import folded
+from xlareport.storage.folding import fold_strings
 
 _LINES = 10_000
 _LINE_LENGTH = 4_000
@@ -50,7 +50,7 @@ class _Lines:
     def value(self) -> dict[str, Any]:
         return {
             "texts": self._stored.key if self.named else None,
-            "own": folded(list(self._own)).listed(),
+            "own": fold_strings(list(self._own)).listed(),
         }
 
 
@@ -65,7 +65,7 @@ def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) ->
     after = [result.number(_after(line)) for line in lines if line.sign in "+~"]
     return {
         "hunks": [len(some) for _, some in shown],
-        "titles": folded([title for title, _ in shown]).listed(),
+        "titles": fold_strings([title for title, _ in shown]).listed(),
         "signs": "".join(line.sign for line in lines),
         "before": _steps(before),
         "after": _steps(after),

@@ -7,8 +7,8 @@ from typing import Any
 
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation
-from xlareport.storage.folding import folded
-from xlareport.storage.payloads import payload_file
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import make_payload_file
 from xlareport.storage.texts import StoredText, TextStore
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
@@ -56,10 +56,10 @@ def _payloads(
     """Yield the index of the texts, and the chunks; the index tells the first line of each."""
     records = [[*_record(text), *name] for text, name in zip(store.texts, named, strict=True)]
     starts = [0, *accumulate(len(chunk.lines) for chunk in store.chunks)][:-1]
-    yield payload_file(key, {"texts": records, "chunks": starts})
+    yield make_payload_file(key, {"texts": records, "chunks": starts})
     for number, chunk in enumerate(store.chunks):
-        value = {"lines": folded(chunk.lines).listed(), "blocks": chunk.blocks}
-        yield payload_file(f"{key}-{number}", value)
+        value = {"lines": fold_strings(chunk.lines).listed(), "blocks": chunk.blocks}
+        yield make_payload_file(f"{key}-{number}", value)
 
 
 def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:

@@ -37,7 +37,7 @@ class Explanation:
     frontend: str | None = None
 
 
-def explain(name: str) -> Explanation:
+def explain_name(name: str) -> Explanation:
     """Explain any name that is met in a dump or around one."""
     known = _from_tables(name)
     if known is not None:

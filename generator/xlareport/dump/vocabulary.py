@@ -1,4 +1,4 @@
-"""The vocabulary of the kinds of file, read from `tables/kinds.toml`."""
+"""The vocabulary of the kinds of file, read from `tables/vocabulary.toml`."""
 
 from functools import cache
 
@@ -8,4 +8,4 @@ from xlareport.dump.tokens import table
 @cache
 def kinds() -> tuple[str, ...]:
     """Return every kind that a file of a dump can have, `unknown` last."""
-    return tuple(table("kinds")["kinds"])
+    return tuple(table("vocabulary")["kinds"])

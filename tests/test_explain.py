@@ -1,4 +1,4 @@
-from xlareport.cli.explanation import Explanation, explain
+from xlareport.explain import Explanation, explain_name
 
 
 def _told(one: Explanation) -> dict[str, str]:
@@ -6,25 +6,27 @@ def _told(one: Explanation) -> dict[str, str]:
 
 
 def test_a_file_says_what_it_holds_and_how_to_open_it() -> None:
-    one = explain("module_0001.jit_f.before_optimizations.hlo.pb")
+    one = explain_name("module_0001.jit_f.before_optimizations.hlo.pb")
 
     assert "HloProto" in one.summary
     assert one.notes
 
 
 def test_a_doubtful_name_says_so_first() -> None:
-    assert explain("module_0001.jit_f.9.ptx").notes[0].startswith("Not certain: 9 is read")
+    assert explain_name("module_0001.jit_f.9.ptx").notes[0].startswith("Not certain: 9 is read")
 
 
 def test_passes_in_a_name_are_explained_by_what_they_do() -> None:
-    told = _told(explain("module_0001.f.0001.simplification.after_algsimp.before_dce.txt"))
+    told = _told(explain_name("module_0001.f.0001.simplification.after_algsimp.before_dce.txt"))
 
     assert "cheaper arithmetic" in told["algsimp"]
     assert "nobody uses" in told["dce"]
 
 
 def test_an_unknown_pass_is_not_known_and_its_class_a_guess() -> None:
-    told = _told(explain("module_0001.f.0001.odd_pipeline.after_my-own.before_pipeline-end.txt"))
+    told = _told(
+        explain_name("module_0001.f.0001.odd_pipeline.after_my-own.before_pipeline-end.txt")
+    )
 
     assert "not known here" in told["my-own"]
     assert "MyOwn: a guess" in told["my-own"]
@@ -33,7 +35,7 @@ def test_an_unknown_pass_is_not_known_and_its_class_a_guess() -> None:
 
 
 def test_a_snapshot_inside_a_pass_names_no_unknown_pass() -> None:
-    told = _told(explain("module_0001.f.0003.copy-insertion.after_some_step_of_its_own.txt"))
+    told = _told(explain_name("module_0001.f.0003.copy-insertion.after_some_step_of_its_own.txt"))
 
     assert told["some_step_of_its_own"] == (
         "The step of the pass that was just done: some_step_of_its_own."
@@ -42,7 +44,7 @@ def test_a_snapshot_inside_a_pass_names_no_unknown_pass() -> None:
 
 
 def test_a_word_with_several_meanings_gets_all_of_them() -> None:
-    one = explain("fusion")
+    one = explain_name("fusion")
 
     assert one.kind == "pass"
     assert "Pass: " in one.tokens[0].meaning
@@ -50,25 +52,25 @@ def test_a_word_with_several_meanings_gets_all_of_them() -> None:
 
 
 def test_a_flag_says_where_it_is_set() -> None:
-    assert "Set in XLA_FLAGS." in explain("--xla_dump_hlo_as_text").notes
+    assert "Set in XLA_FLAGS." in explain_name("--xla_dump_hlo_as_text").notes
 
 
 def test_sentences_hold_no_markdown() -> None:
     for name in ("fusion", "xla_dump_to", "hlo-text", "module_0001.jit_f.debug_options"):
-        one = explain(name)
+        one = explain_name(name)
         assert "`" not in " ".join([one.summary, *one.notes, *_told(one).values()])
 
 
 def test_a_module_s_name_is_told_from_an_instruction_s() -> None:
-    assert explain("a_inference_f_17__XlaMustCompile_true_.21").kind == "module-name"
-    assert explain("extracted").kind == "module-name"
-    assert explain("loop_add_fusion.2").kind == "instruction-name"
-    assert explain("%while.3").kind == "instruction-name"
+    assert explain_name("a_inference_f_17__XlaMustCompile_true_.21").kind == "module-name"
+    assert explain_name("extracted").kind == "module-name"
+    assert explain_name("loop_add_fusion.2").kind == "instruction-name"
+    assert explain_name("%while.3").kind == "instruction-name"
 
 
 def test_an_instruction_named_by_an_opcode_says_what_the_opcode_does() -> None:
-    assert "As an opcode: " in _told(explain("transpose.5.clone"))["transpose"]
+    assert "As an opcode: " in _told(explain_name("transpose.5.clone"))["transpose"]
 
 
 def test_an_empty_name_is_unknown() -> None:
-    assert explain("").kind == "unknown"
+    assert explain_name("").kind == "unknown"

@@ -1,6 +1,6 @@
 from xlareport.dump.grammar import file_forms, name_forms, path_forms, suffix_forms
-from xlareport.dump.kinds import kinds
 from xlareport.dump.tokens import table
+from xlareport.dump.vocabulary import kinds
 from xlareport.knowledge.kinds import all_entries
 
 LEFT_TO_THE_ENDING = {"by-format", "by-report"}
