@@ -4,7 +4,7 @@ Deterministic and near-linear in what differs. Computations that both share are 
 and cost nothing; so are lines that stand in a paired computation on both sides.
 """
 
-from xlareport.analysis.matching import account, collectives, frames, rules, spreading
+from xlareport.analysis.matching import account, collectives, frames, products, rules, spreading
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search import start
 from xlareport.hlo.model import HloModule
@@ -16,6 +16,8 @@ _RULES = (
     spreading.neighbours,
     collectives.combined,
     collectives.halves,
+    products.same_work,
+    products.split_sums,
     rules.same_name,
     frames.arguments,
     frames.called,
@@ -37,9 +39,10 @@ _RULES = (
     spreading.successors,
     rules.same_operation,
     spreading.successors,
-    collectives.halves,
     frames.parameters,
 )
+_PARTS = (collectives.halves, products.split_sums)
+"""Rules that add to pairs what does their work with them; they need none open before."""
 
 
 def match(before: HloModule, after: HloModule) -> Matching:
@@ -49,6 +52,8 @@ def match(before: HloModule, after: HloModule) -> Matching:
         for rule in _RULES:
             if not search.done():
                 rule(search)
+        for rule in _PARTS:
+            rule(search)
         search.finish()
         found = tuple(account.pairings(search))
     return Matching(before, after, search.computations.pairs, found)

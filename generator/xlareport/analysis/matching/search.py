@@ -25,6 +25,21 @@ _CHANGED_IN_PLACE = frozenset(
 """Opcodes whose shape and operands the compiler changes without making a new instruction."""
 
 
+_LIBRARY_CALL = "custom-call"
+_REWRITES = frozenset(
+    {
+        ("convolution", "custom-call"),
+        ("convolution", "dot"),
+        ("custom-call", "fusion"),
+        ("dot", "convolution"),
+        ("dot", "custom-call"),
+        ("dot", "fusion"),
+        ("sort", "custom-call"),
+        ("topk", "custom-call"),
+    }
+)
+"""Opcodes of the same work, before and after."""
+
 _MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
 """Opcodes that move data; the compiler makes one of two in a row."""
 
@@ -106,8 +121,20 @@ class Search:
             token = self.tokens.of(("link", len(self.links)))
             before.token = after.token = token
         before.partner, after.partner = after, before
+        self._name_result(before, after)
         self.unsettled.append((before, after))
         self.links.append(Link(before, after, grade, reason, equal=equal))
+
+    def _name_result(self, before: Node, after: Node) -> None:
+        """Let the first element of a library call's results be the one result of the other side.
+
+        The further elements are workspace.
+        """
+        old, new = before.instruction.shape, after.instruction.shape
+        if new.elements and not old.elements and after.instruction.opcode == _LIBRARY_CALL:
+            self.after.values.name_element(after, (0,), before.token)
+        if old.elements and not new.elements and before.instruction.opcode == _LIBRARY_CALL:
+            self.before.values.name_element(before, (0,), before.token)
 
     def combine(self, members: Sequence[Node], whole: Node, grade: Grade, reason: str) -> None:
         """Make one node the partner of several, whose results are its elements, in order."""
@@ -137,6 +164,8 @@ class Search:
         old, new = before.instruction, after.instruction
         if old.opcode == new.opcode and old.name == new.name and old.opcode in _CHANGED_IN_PLACE:
             return Relation.SAME
+        if (old.opcode, new.opcode) in _REWRITES:
+            return Relation.REWRITTEN
         lives = (
             stem(old.name) == stem(new.name)
             and (old.name == new.name or before.frame.number != after.frame.number)

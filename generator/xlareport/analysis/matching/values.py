@@ -97,6 +97,11 @@ class Values:
             node.token = token
         return changed
 
+    def value_of(self, node: Node) -> int:
+        """Return the token of a node, a kept one's own if it has none yet."""
+        self._value_kept(node)
+        return node.token
+
     def kept_twin(self, node: Node) -> Node | None:
         """Return the kept line that computes the same as a node, if there is one."""
         found = self._kept_like(node.token, node.frame)

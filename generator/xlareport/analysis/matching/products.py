@@ -1,0 +1,170 @@
+"""Rules for products and other heavy work: the same over the same values, moves of data aside.
+
+Passes swap the operands of a dot, fold transposes into it, make a library call or a convolution of
+it, or split it; what it multiplies stays, behind other moves.
+"""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.graph import Node, Operand, opened_root
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.values import Tokens
+
+_MOVES = frozenset(
+    {"bitcast", "broadcast", "convert", "copy", "pad", "reshape", "reverse", "transpose"}
+)
+"""Opcodes that hand their first operand on in another shape or type."""
+_PRODUCTS = frozenset({"convolution", "dot"})
+_LIBRARIES = ("__cublas", "__cudnn$conv", "__onednn")
+_HEAVY = frozenset({"gather", "reduce", "reduce-window", "scatter", "select-and-scatter", "sort"})
+_ORDERED_OPERANDS = 2
+
+
+def same_work(search: Search) -> None:
+    """Pair heavy work over the same values, where as many on both sides do it."""
+    old, new = _open_work(search.before), _open_work(search.after)
+    if not (old and new):
+        return
+    search.evaluate()
+    groups = [
+        _grouped(_Essence(side, search.tokens), work)
+        for side, work in ((search.before, old), (search.after, new))
+    ]
+    for key, ours in groups[0].items():
+        theirs = groups[1].get(key, [])
+        if len(ours) == len(theirs):
+            _link_all(search, ours, theirs)
+
+
+def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
+    alone = len(ours) == 1
+    reason = "the same work over the same values" if alone else "of several alike, in order"
+    for one, other in zip(ours, theirs, strict=True):
+        if is_free(one) and is_free(other):
+            search.link(one, other, Grade.MATCHED if alone else Grade.GUESSED, reason)
+
+
+def _open_work(side: Side) -> list[Node]:
+    return [node for node in side.open() if _kind(node) is not None]
+
+
+def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]]:
+    groups: dict[Hashable, list[Node]] = {}
+    for node in work:
+        groups.setdefault((_kind(node), essence.of(node)), []).append(node)
+    return groups
+
+
+def _kind(node: Node) -> str | None:
+    """Return what kind of heavy work a node does; None for none."""
+    opcode = node.instruction.opcode
+    if opcode in _HEAVY:
+        return opcode
+    if opcode == "custom-call":
+        target = node.instruction.attributes.get("custom_call_target", "").strip('"')
+        return "product" if target.startswith(_LIBRARIES) else None
+    return "product" if opcode in _PRODUCTS else None
+
+
+class _Essence:
+    """Values of one side's nodes, equal for what differs in moves of data alone."""
+
+    def __init__(self, side: Side, tokens: Tokens) -> None:
+        self._side = side
+        self._tokens = tokens
+        self._values: dict[Node, int] = {}
+        for node in side.values.order:
+            self._values[node] = self._derive(node)
+
+    def of(self, node: Node) -> int:
+        """Return the value of a node; of one that both sides share, that of what it moves."""
+        found = self._values.get(node)
+        return self._of_kept(node) if found is None else found
+
+    def _of_kept(self, node: Node) -> int:
+        moved = self._moved(node)
+        if moved is not None and moved[0].kept:
+            self._values[node] = self._side.values.value_of(node)
+            self._values[node] = self._read(moved)
+        else:
+            self._values[node] = self._side.values.value_of(node)
+        return self._values[node]
+
+    def _moved(self, node: Node) -> Operand | None:
+        """Return what a move moves; None where a node is none. So is the sum of a split product."""
+        opcode = node.instruction.opcode
+        if opcode not in _MOVES and opcode != "reduce":
+            return None
+        moved = next(iter(self._side.graph.operands(node)), None)
+        sums = moved is not None and _kind(moved[0]) == "product"
+        return moved if opcode != "reduce" or sums else None
+
+    def _derive(self, node: Node) -> int:
+        moved = self._moved(node)
+        if moved is not None:
+            return self._read(moved)
+        if node.partner is not None or not node.inputs:
+            return node.token
+        opened = opened_root(node)
+        return self.of(opened) if opened is not None else self._tokens.of(self._expression(node))
+
+    def _expression(self, node: Node) -> Hashable:
+        operands = self._side.graph.operands(node)
+        kind = _kind(node)
+        if kind == "product":
+            return ("product", *sorted(self._read(one) for one in operands[:_ORDERED_OPERANDS]))
+        return ("work", _action(node), *(self._read(one) for one in operands))
+
+    def _read(self, operand: Operand) -> int:
+        node, path = operand
+        value = self.of(node)
+        if not path or _kind(node) == "product":
+            return value
+        return self._tokens.of(("element", value, path))
+
+
+def _action(node: Node) -> Hashable:
+    """Return what a node does, apart from shapes and dimensions."""
+    line = node.instruction
+    attributes = line.attributes
+    return (line.opcode, *(attributes.get(name, "") for name in _TELLING))
+
+
+_TELLING = ("direction", "index", "slice", "custom_call_target")
+"""Attributes that tell apart what reads the same, whatever the layout of it."""
+
+
+def split_sums(search: Search) -> None:
+    """Let the sum of a product that was split be, with it, what the product was."""
+    for before, after in list(_grown(search)):
+        for further in _sum_and_convert(search.after, after):
+            search.extend(before, further)
+
+
+def _grown(search: Search) -> Iterator[tuple[Node, Node]]:
+    """Yield paired products of which the one after has one dimension more."""
+    for link in search.links:
+        if (
+            _kind(link.before) == _kind(link.after) == "product"
+            and link.before not in search.further
+        ):
+            old, new = link.before.instruction.shape, link.after.instruction.shape
+            if (
+                not new.elements
+                and not old.elements
+                and len(new.dimensions) == len(old.dimensions) + 1
+            ):
+                yield link.before, link.after
+
+
+def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
+    """Yield the free sum that alone reads a product, and the free convert that alone reads that."""
+    node = product
+    for opcode in ("reduce", "convert"):
+        users = {user for user, _ in side.users.get(node, ())}
+        node = users.pop() if len(users) == 1 else product
+        if node.instruction.opcode != opcode or not is_free(node):
+            return
+        yield node

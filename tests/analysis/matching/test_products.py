@@ -1,0 +1,114 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+DOTS = """
+ENTRY %main (a: f32[64,32], b: f32[32,16], c: f32[16,8]) -> f32[64,8] {
+  %a = f32[64,32]{1,0} parameter(0)
+  %b = f32[32,16]{1,0} parameter(1)
+  %c = f32[16,8]{1,0} parameter(2)
+  %dot.1 = f32[64,16]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %tanh.1 = f32[64,16]{1,0} tanh(%dot.1)
+  %dot.2 = f32[64,8]{1,0} dot(%tanh.1, %c), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %neg = f32[64,8]{1,0} negate(%dot.2)
+}
+"""
+SWAPPED = """
+ENTRY %main (a: f32[64,32], b: f32[32,16], c: f32[16,8]) -> f32[64,8] {
+  %a = f32[64,32]{1,0} parameter(0)
+  %b = f32[32,16]{1,0} parameter(1)
+  %c = f32[16,8]{1,0} parameter(2)
+  %dot.7 = f32[16,64]{1,0} dot(%b, %a), lhs_contracting_dims={0}, rhs_contracting_dims={1}
+  %tanh.7 = f32[16,64]{1,0} tanh(%dot.7)
+  %dot.8 = f32[8,64]{1,0} dot(%c, %tanh.7), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  %neg.7 = f32[8,64]{1,0} negate(%dot.8)
+  ROOT %transpose = f32[64,8]{1,0} transpose(%neg.7), dimensions={1,0}
+}
+"""
+CALL = """
+  %custom-call.1 = (f32[64,16]{1,0}, s8[4096]{0}) custom-call(%a, %b), custom_call_target="__cublas$gemm"
+  %get-tuple-element = f32[64,16]{1,0} get-tuple-element(%custom-call.1), index=0"""  # noqa: E501
+GEMM = DOTS.replace(
+    """
+  %dot.1 = f32[64,16]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}""",
+    CALL,
+).replace("tanh(%dot.1)", "tanh(%get-tuple-element)")
+SUMS = """
+  %reshape.1 = f32[64,4,8]{2,1,0} reshape(%a)
+  %reshape.2 = f32[4,8,16]{2,1,0} reshape(%b)
+  %dot.9 = f32[4,64,16]{2,1,0} dot(%reshape.1, %reshape.2), lhs_batch_dims={1}, rhs_batch_dims={0}
+  %zero = f32[] constant(0)
+  %reduce.9 = f32[64,16]{1,0} reduce(%dot.9, %zero), dimensions={0}, to_apply=%dot.9.sum"""
+SPLIT = """
+%dot.9.sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %sum = f32[] add(%x, %y)
+}
+""" + DOTS.replace(
+    """
+  %dot.1 = f32[64,16]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}""",
+    SUMS,
+).replace("tanh(%dot.1)", "tanh(%reduce.9)")
+
+
+def at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_dots_with_swapped_operands_are_the_same_products(read: Read) -> None:
+    found = match(read(DOTS), read(SWAPPED))
+    assert found.partner_after(at("dot.1")) == at("dot.7")
+    assert found.partner_after(at("dot.2")) == at("dot.8")
+
+
+def test_a_dot_was_rewritten_as_a_library_call(read: Read) -> None:
+    found = match(read(DOTS), read(GEMM))
+    said = found.said_of_before(at("dot.1"))
+    assert said is not None
+    assert (said.relation, said.after) == (Relation.REWRITTEN, (at("custom-call.1"),))
+    assert found.partner_after(at("tanh.1")) == at("tanh.1")
+
+
+def test_an_account_names_the_dots_that_became_library_calls(read: Read) -> None:
+    change = step(read(DOTS), read(GEMM), "cublas-gemm-rewriter")
+    assert change.headline.startswith("cublas-gemm-rewriter rewrote 1 dot as a custom-call")
+
+
+def test_a_dot_was_split_into_a_larger_one_and_its_sum(read: Read) -> None:
+    found = match(read(DOTS), read(SPLIT))
+    said = found.said_of_before(at("dot.1"))
+    assert said is not None
+    assert (said.relation, said.after) == (Relation.SPLIT, (at("dot.9"), at("reduce.9")))
+    assert found.partner_after(at("dot.2")) == at("dot.2")
+
+
+def test_library_calls_in_another_order_are_told_apart_by_what_they_multiply(read: Read) -> None:
+    dots = """
+ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8]) -> (f32[8,8], f32[8,8]) {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %c = f32[8,8]{1,0} parameter(2)
+  %dot.1 = f32[8,8]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %dot.2 = f32[8,8]{1,0} dot(%a, %c), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %out = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%dot.1, %dot.2)
+}
+"""
+    calls = """
+ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8]) -> (f32[8,8], f32[8,8]) {
+  %a = f32[8,8]{1,0} parameter(0)
+  %b = f32[8,8]{1,0} parameter(1)
+  %c = f32[8,8]{1,0} parameter(2)
+  %gemm.1 = f32[8,8]{1,0} custom-call(%c, %a), custom_call_target="__cublas$gemm"
+  %gemm.2 = f32[8,8]{1,0} custom-call(%a, %b), custom_call_target="__cublas$gemm"
+  ROOT %out = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%gemm.2, %gemm.1)
+}
+"""
+    found = match(read(dots), read(calls))
+    assert found.partner_after(at("dot.1")) == at("gemm.2")
+    assert found.partner_after(at("dot.2")) == at("gemm.1")
