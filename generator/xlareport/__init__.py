@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xlareport.api import Module, Report, Stage, read
+    from xlareport.api import Module, Report, Snapshot, Stage, read
 
 __version__ = "0.1.0"
-__all__ = ["Module", "Report", "Stage", "__version__", "read"]
+__all__ = ["Module", "Report", "Snapshot", "Stage", "__version__", "read"]
 
 
 def __getattr__(name: str) -> object:

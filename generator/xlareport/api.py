@@ -102,20 +102,20 @@ class Module:
         return program.read_module(self.files)
 
     @cached_property
-    def stages(self) -> tuple["Stage", ...]:
+    def stages(self) -> tuple["Snapshot", ...]:
         """Every snapshot that could be read, in order."""
         return tuple(
-            Stage(snapshot.stage.key, snapshot.stage.label, snapshot.hlo)
+            Snapshot(snapshot.stage.key, snapshot.stage.label, snapshot.hlo)
             for snapshot in self.read.snapshots
         )
 
     @property
-    def first(self) -> "Stage":
+    def first(self) -> "Snapshot":
         """The module as it was given to the compiler, or the earliest snapshot there is."""
         return self._at_least_one()[0]
 
     @property
-    def final(self) -> "Stage":
+    def final(self) -> "Snapshot":
         """The optimised module, or the latest snapshot there is."""
         places = [
             place
@@ -124,7 +124,7 @@ class Module:
         ]
         return self._at_least_one()[places[-1] if places else -1]
 
-    def _at_least_one(self) -> tuple["Stage", ...]:
+    def _at_least_one(self) -> tuple["Snapshot", ...]:
         if not self.stages:
             raise UnreadableInputError(f"No snapshot of {self.key} could be read.")
         return self.stages
@@ -170,7 +170,7 @@ class Module:
         return trace_subject(snapshots, subjects[0]).events
 
 
-class Stage:
+class Snapshot:
     """One snapshot of a module."""
 
     def __init__(self, key: str, label: str, hlo: HloModule) -> None:
@@ -182,7 +182,7 @@ class Stage:
 
     def __repr__(self) -> str:
         """Name it."""
-        return f"<Stage {self.label}>"
+        return f"<Snapshot {self.label}>"
 
     @property
     def computations(self) -> tuple[Computation, ...]:
@@ -219,12 +219,12 @@ class Stage:
         """What goes in and what comes out."""
         return read_signature(self.hlo)
 
-    def same_code(self, other: "Stage") -> bool:
+    def same_code(self, other: "Snapshot") -> bool:
         """Say whether both differ in nothing but names, numbers and source lines."""
         forms = CodeDigests()
         return forms.of_module(self.hlo) == forms.of_module(other.hlo)
 
-    def difference(self, after: "Stage") -> StepChange:
+    def difference(self, after: "Snapshot") -> StepChange:
         """Return what changed from here to another snapshot, of this or of another dump."""
         return step(self.hlo, after.hlo)
 
@@ -233,3 +233,7 @@ class Stage:
         if instruction is None:
             return cut_computation(self.hlo, computation)
         return cut_instruction(self.hlo, computation, instruction, radius)
+
+
+Stage = Snapshot
+"""The name of it before 0.2."""

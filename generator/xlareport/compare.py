@@ -99,18 +99,18 @@ def compare(
         with _opened(base, options) as ours, _opened(head, options) as theirs:
             return Compared(_compared((ours, theirs), profiles, options, progress)[0], "")
     folder = Folder(options.out)
-    for one in (base, head):
-        check_apart(one, folder.out, folder.replaced())
+    for item in (base, head):
+        check_apart(item, folder.out, folder.replaced())
     try:
         with folder.locked():
             folder.prepare()
             with _opened(base, options) as ours, _opened(head, options) as theirs:
                 view, contrasts = _compared((ours, theirs), profiles, options, progress)
                 _write(view, contrasts, options, progress)
-            said = build_site(options.out, strict=False) if options.html else ""
+            message = build_site(options.out, strict=False) if options.html else ""
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
-    return Compared(view, said)
+    return Compared(view, message)
 
 
 @contextmanager
@@ -129,13 +129,14 @@ def _compared(
     progress: ProgressCallback,
 ) -> tuple[CompareView, Sequence[Contrast]]:
     ours, theirs = (
-        _with_times(_side(one, options, progress), (one, other), named, options, progress)
-        for one, other, named in zip(opened, reversed(opened), profiles, strict=True)
+        _with_times(_side(item, options, progress), (item, other), named, options, progress)
+        for item, other, named in zip(opened, reversed(opened), profiles, strict=True)
     )
     pairs = pair_modules(
-        [one.sketch for one in ours.sketched], [one.sketch for one in theirs.sketched]
+        [sketched.sketch for sketched in ours.sketched],
+        [sketched.sketch for sketched in theirs.sketched],
     )
-    found = [
+    comparisons = [
         compare_modules(
             pair,
             None if pair.base is None else ours.sketched[pair.base],
@@ -143,13 +144,17 @@ def _compared(
         )
         for pair in pairs
     ]
-    contrasts = dict(_contrasts(found, options, progress))
-    timings = own_timings(dict(_timings(found, (ours.watched, theirs.watched), options, progress)))
-    untold = (ProblemRecord("", None, one.problem) for one in timings.values() if one.problem)
+    contrasts = dict(_contrasts(comparisons, options, progress))
+    timings = own_timings(
+        dict(_timings(comparisons, (ours.watched, theirs.watched), options, progress))
+    )
+    untold = (
+        ProblemRecord("", None, timing.problem) for timing in timings.values() if timing.problem
+    )
     view = compare_view(
         (ours.dump, theirs.dump),
         (ours.main, theirs.main),
-        found,
+        comparisons,
         contrasts,
         (*ours.problems, *theirs.problems, *untold),
     )
@@ -169,10 +174,12 @@ def _with_times(
         return side
     near = () if named else profiles_beside(source.location)
     shared = _of_both(near, source, other)
-    beside = [one for one in near if one not in shared]
+    beside = [path for path in near if path not in shared]
     seen = read_profiles(source, named, options.limits, progress, beside=beside)
-    problems = [ProblemRecord(str(one), None, _OF_BOTH) for one in shared]
-    problems += [ProblemRecord(one.path, one.line, one.message) for one in seen.problems]
+    problems = [ProblemRecord(str(path), None, _OF_BOTH) for path in shared]
+    problems += [
+        ProblemRecord(problem.path, problem.line, problem.message) for problem in seen.problems
+    ]
     return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
 
 
@@ -181,18 +188,22 @@ def _of_both(profiles: Sequence[Path], own: Source, other: Source | BareReport) 
     if isinstance(other, BareReport) or other.location is None or other.location == own.location:
         return ()
     place, theirs = other.location.resolve(), profiles_beside(other.location)
-    return [one for one in profiles if one.is_relative_to(place) or one in theirs]
+    return [profile for profile in profiles if profile.is_relative_to(place) or profile in theirs]
 
 
 def _timings(
-    found: Sequence[Comparison],
+    comparisons: Sequence[Comparison],
     watched: tuple[Mapping[str, ModuleTimes], Mapping[str, ModuleTimes]],
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> Iterator[tuple[int, tuple[TimingTask, Timing]]]:
     """Yield, by the place of the comparison, both profiles of modules that ran in both."""
-    tasks = [task for one in found if (task := _timing_task(one, *watched)) is not None]
-    places = {_keys(one): place for place, one in enumerate(found)}
+    tasks = [
+        task
+        for comparison in comparisons
+        if (task := _timing_task(comparison, *watched)) is not None
+    ]
+    places = {_keys(comparison): place for place, comparison in enumerate(comparisons)}
     progress("comparing times", 0, len(tasks))
     work = work_in_processes(tasks, timing, options.jobs, lambda task: untimed(task, _DIED))
     for done, (task, result) in enumerate(work, 1):
@@ -202,31 +213,35 @@ def _timings(
 
 def _side(source: Source | BareReport, options: BuildOptions, progress: ProgressCallback) -> _Side:
     if isinstance(source, BareReport):
-        told = ProblemRecord(source.dump.path, None, ONLY_FIGURES)
-        return _Side(source.sketched, source.dump, source.main, (told,))
+        problem = ProblemRecord(source.dump.path, None, ONLY_FIGURES)
+        return _Side(source.sketched, source.dump, source.main, (problem,))
     artifacts = name_files(source)
     grouped = group(artifacts)
     met: dict[str, Met] = {}
     what = f"reading {Path(source.name).name}"
     progress(what, 0, len(grouped.modules))
-    ordered = sorted(grouped.modules, key=lambda one: one.bytes, reverse=True)
-    work = work_in_processes(ordered, meet, options.jobs, lambda one: unmet(one, _DIED))
-    for done, (one, result) in enumerate(work, 1):
-        met[one.key] = result
+    ordered = sorted(grouped.modules, key=lambda module: module.bytes, reverse=True)
+    work = work_in_processes(ordered, meet, options.jobs, lambda module: unmet(module, _DIED))
+    for done, (module, result) in enumerate(work, 1):
+        met[module.key] = result
         progress(what, done, len(grouped.modules))
-    results = [met[one.key] for one in grouped.modules]
-    analyses = tuple(one.analysis for one in results)
+    results = [met[module.key] for module in grouped.modules]
+    analyses = tuple(result.analysis for result in results)
     dump = AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, analyses)
     report = build_report(dump, options.marker)
     main = report.main.module if report.main else None
-    return _Side(tuple(one.sketched for one in results), report.dump, main, report.problems)
+    return _Side(tuple(result.sketched for result in results), report.dump, main, report.problems)
 
 
 def _contrasts(
-    found: Sequence[Comparison], options: BuildOptions, progress: ProgressCallback
+    comparisons: Sequence[Comparison], options: BuildOptions, progress: ProgressCallback
 ) -> Iterator[tuple[int, Contrast]]:
     """Yield, by the place of the comparison, what lies side by side of those that differ."""
-    tasks = {task: place for place, one in enumerate(found) if (task := _task(one)) is not None}
+    tasks = {
+        task: place
+        for place, comparison in enumerate(comparisons)
+        if (task := _task(comparison)) is not None
+    }
     progress("comparing modules", 0, len(tasks))
     work = work_in_processes(
         list(tasks), contrast, options.jobs, lambda task: uncontrasted(task, _DIED)
@@ -236,31 +251,35 @@ def _contrasts(
         yield tasks[task], result
 
 
-def _keys(one: Comparison) -> tuple[str, str]:
-    base, head = (side.summary.files.key if side else "" for side in (one.base, one.head))
+def _keys(comparison: Comparison) -> tuple[str, str]:
+    base, head = (
+        side.summary.files.key if side else "" for side in (comparison.base, comparison.head)
+    )
     return base, head
 
 
 def _timing_task(
-    one: Comparison, base: Mapping[str, ModuleTimes], head: Mapping[str, ModuleTimes]
+    comparison: Comparison, base: Mapping[str, ModuleTimes], head: Mapping[str, ModuleTimes]
 ) -> TimingTask | None:
     """Return what is to be timed, where both sides ran and have texts."""
-    if one.base is None or one.head is None or one.bare:
+    if comparison.base is None or comparison.head is None or comparison.bare:
         return None
-    ours, theirs = one.base.summary.files, one.head.summary.files
+    ours, theirs = comparison.base.summary.files, comparison.head.summary.files
     before, after = base.get(ours.name), head.get(theirs.name)
     return TimingTask(ours, theirs, before, after) if before and after else None
 
 
-def _task(one: Comparison) -> ContrastTask | None:
-    parted = one.divergence.where is not Where.NOWHERE
-    if one.base is None or one.head is None or not (parted or not one.same):
+def _task(comparison: Comparison) -> ContrastTask | None:
+    parted = comparison.divergence.where is not Where.NOWHERE
+    if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
         return None
-    base, head = one.base.summary.files, one.head.summary.files
-    if not one.base.moments or not one.head.moments:
+    base, head = comparison.base.summary.files, comparison.head.summary.files
+    if not comparison.base.moments or not comparison.head.moments:
         return None
-    inputs_differ = one.divergence.where is Where.INPUT
-    return ContrastTask(base, head, head.slug, one.divergence, inputs_differ, not one.same)
+    inputs_differ = comparison.divergence.where is Where.INPUT
+    return ContrastTask(
+        base, head, head.slug, comparison.divergence, inputs_differ, not comparison.same
+    )
 
 
 def _write(
@@ -269,8 +288,8 @@ def _write(
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> None:
-    payloads = {one.slug: one.payloads for one in contrasts if one.slug}
-    requests = (request for one in contrasts for request in one.requests)
+    payloads = {contrast.slug: contrast.payloads for contrast in contrasts if contrast.slug}
+    requests = (request for contrast in contrasts for request in contrast.requests)
     with LayoutPool(options.jobs) as pool:
         drawn = Studio(pool, Folder(options.out).cache, progress).draw(requests)
         files = compare_files(view, payloads, drawn)

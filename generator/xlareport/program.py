@@ -92,17 +92,17 @@ class ParsedModule:
 def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     desk = _Desk()
-    found = in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
-    found = strangers_marked(found, numbers_restart=files.second_id is not None)
-    files = replace(files, stages=_stages_in_place(files.stages, found))
-    snapshots = tuple(snapshot for snapshot in found if not snapshot.stage.left_out)
+    result = in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
+    result = strangers_marked(result, numbers_restart=files.second_id is not None)
+    files = replace(files, stages=_stages_in_place(files.stages, result))
+    snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
     memory = _memory(files, desk)
     settings = desk.side_file(_debug_options(files), read_debug_options) or ()
     passes = desk.side_file(_pass_metadata(files), read_pass_metadata)
     code = _code_notes(files, desk)
     device = _device_words(files, desk)
     stablehlo = desk.side_file(_stablehlo(files), read_stablehlo) or ()
-    problems = (*desk.problems(), *_strangers(found))
+    problems = (*desk.problems(), *_strangers(result))
     read = tuple(desk.read_paths)
     return ParsedModule(
         *(files, snapshots, memory, settings, passes, code, device, read, problems),

@@ -116,7 +116,7 @@ class DumpReading:
 
     def results(self) -> Iterator[ModuleResult]:
         """Yield each result that was not yet waited for, as they come."""
-        waiting = [one for one in self.tasks if one.item.key not in self.done]
+        waiting = [task for task in self.tasks if task.item.key not in self.done]
         for task in completed(waiting):
             result = self.done[task.item.key] = task.result()
             self.progress(_READING, len(self.done), len(self.tasks))
@@ -126,7 +126,7 @@ class DumpReading:
         """Return all results in the order of the modules."""
         for _ in self.results():
             pass
-        return [self._result(one) for one in self.grouped.modules]
+        return [self._result(module) for module in self.grouped.modules]
 
     def _result(self, module: ModuleFiles) -> ModuleResult:
         if module.key not in self.again:
@@ -186,14 +186,16 @@ def _build(
         site = SiteInput(analyzed, outputs, report, pictures, picture, nightly)
         files = site_files(site, workers, faults)
         write_sources(options.out, files)
-    said = ""
+    message = ""
     if options.html:
         progress(_BUILDING, 0, 1)
-        said = build_site(options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker)
+        message = build_site(
+            options.out, strict=False, workers=workers, mkdocs_worker=mkdocs_worker
+        )
         progress(_BUILDING, 1, 1)
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
-    return Built(with_problems(report, faults.problems), said)
+    return Built(with_problems(report, faults.problems), message)
 
 
 def _picture(report: ReportRecord, options: BuildOptions) -> PictureRequest | None:
@@ -240,9 +242,9 @@ def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> N
     source, target = os.path.realpath(place), os.path.realpath(out)
     if Path(target).is_relative_to(source):
         raise OutputInsideInputError(Path(source), Path(target))
-    for one in replaced:
-        if Path(source).is_relative_to(os.path.realpath(one)):
-            raise InputInsideOutputError(place, one)
+    for path in replaced:
+        if Path(source).is_relative_to(os.path.realpath(path)):
+            raise InputInsideOutputError(place, path)
 
 
 def read_report(
@@ -299,16 +301,16 @@ def _main_program(source: Source, options: BuildOptions, progress: ProgressCallb
 
 def _named(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
     """Return the one module of a key, slug or name; raises UnknownNameError."""
-    found = [one for one in modules if wanted in (one.key, one.slug)]
-    found = found or [one for one in modules if wanted == one.name]
-    if len(found) == 1:
-        return found[0]
-    near = [one.key for one in found or modules]
-    raise UnknownNameError(f"{dump} holds {_how_many(found)} {wanted!r}", near)
+    result = [module for module in modules if wanted in (module.key, module.slug)]
+    result = result or [module for module in modules if wanted == module.name]
+    if len(result) == 1:
+        return result[0]
+    near = [module.key for module in result or modules]
+    raise UnknownNameError(f"{dump} holds {_how_many(result)} {wanted!r}", near)
 
 
-def _how_many(found: Sequence[ModuleFiles]) -> str:
-    return f"{len(found)} modules" if found else "no module"
+def _how_many(modules: Sequence[ModuleFiles]) -> str:
+    return f"{len(modules)} modules" if modules else "no module"
 
 
 def begin_reading(
@@ -329,25 +331,28 @@ def begin_reading(
     )
     pictures = options.pictures if pages else None
     same = find_duplicates(grouped.modules)
-    own = [one for one in grouped.modules if one.key not in same]
+    own = [module for module in grouped.modules if module.key not in same]
     progress(_READING, 0, len(own))
-    own.sort(key=lambda one: one.bytes, reverse=True)
+    own.sort(key=lambda module: module.bytes, reverse=True)
     tasks = [
         workers.submit(
             partial(
                 process_module,
-                options=replace(wanted, times=watched.modules.get(one.name)),
+                options=replace(wanted, times=watched.modules.get(module.name)),
                 pictures=pictures,
             ),
-            one,
+            module,
             _process_died,
         )
-        for one in own
+        for module in own
     ]
     again = {
-        one.key: (same[one.key], workers.submit(twin_texts, one, twin_texts) if pages else None)
-        for one in grouped.modules
-        if one.key in same
+        module.key: (
+            same[module.key],
+            workers.submit(twin_texts, module, twin_texts) if pages else None,
+        )
+        for module in grouped.modules
+        if module.key in same
     }
     name = options.name or source.name
     return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress)

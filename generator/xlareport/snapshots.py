@@ -22,7 +22,7 @@ class ParsedSnapshot:
 
 def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None:
     """Return the optimised module: `after_optimizations`, else the last snapshot."""
-    named = (one for one in snapshots if one.stage.name == "after_optimizations")
+    named = (snapshot for snapshot in snapshots if snapshot.stage.name == "after_optimizations")
     return next(named, snapshots[-1] if snapshots else None)
 
 
@@ -89,14 +89,14 @@ def _marked_by_content(
     compare = _contradiction if _contradiction(snapshots[0], final) else _by_parameters
     end = snapshots.index(final)
     return tuple(
-        _left_out(one, compare(one, final) if place <= end else compare(final, one))
-        for place, one in enumerate(snapshots)
+        _left_out(snapshot, compare(snapshot, final) if place <= end else compare(final, snapshot))
+        for place, snapshot in enumerate(snapshots)
     )
 
 
 def _contradiction(earlier: ParsedSnapshot, later: ParsedSnapshot) -> str:
     """Compare source lines as well, where both forms tell all of them; drawings do not."""
-    kinds = {one.read_from.name.kind for one in (earlier, later)}
+    kinds = {snapshot.read_from.name.kind for snapshot in (earlier, later)}
     if len(kinds) > 1 or "hlo-dot" in kinds:
         return _by_parameters(earlier, later)
     return contradiction(earlier.hlo, later.hlo)

@@ -50,7 +50,9 @@ class AnalyzedDump:
 
     def settings_of(self, key: str | None) -> tuple[OptionOrigin, ...]:
         """Return the options of a module, else of the first module that has some."""
-        stated = {one.files.key: one.settings for one in self.summaries if one.settings}
+        stated = {
+            summary.files.key: summary.settings for summary in self.summaries if summary.settings
+        }
         return stated.get(key or "", next(iter(stated.values()), ()))
 
 
@@ -87,15 +89,15 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
-    found = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
-    proven = [(link.source, link.target) for link in found if link.grade == "exact"]
+    result = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
+    proven = [(link.source, link.target) for link in result if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
     played = faults.attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
     return DumpRelations(
         ranking=ranking,
         marked=marked,
         guess=guess,
-        links=found,
+        links=result,
         roles=played,
         recompilations=faults.attempt("What was compiled again", lambda: retraces(summaries), ()),
         eager_functions=faults.attempt(
@@ -130,15 +132,16 @@ def _guess_main(
 ) -> MainGuess | None:
     """Guess the main program among modules with the marker where there are any, else among all."""
     duplicates = {module.summary.files.key for module in dump.modules if module.same_as}
-    candidates = [one for one in ranking if one.summary.files.key not in duplicates]
-    with_marker = [one for one in candidates if one.summary.files.key in marked]
+    candidates = [ranked for ranked in ranking if ranked.summary.files.key not in duplicates]
+    with_marker = [candidate for candidate in candidates if candidate.summary.files.key in marked]
     return guess_main(tuple(with_marker or candidates))
 
 
 def number_processes(summaries: Sequence[ModuleSummary]) -> dict[str, int | None]:
     """Return the number of the process of each module, from 1, in the order of the modules."""
-    found = processes(summaries)
-    order = [process for process in dict.fromkeys(found.values()) if process is not None]
+    result = processes(summaries)
+    order = [process for process in dict.fromkeys(result.values()) if process is not None]
     return {
-        key: None if process is None else order.index(process) + 1 for key, process in found.items()
+        key: None if process is None else order.index(process) + 1
+        for key, process in result.items()
     }

@@ -86,12 +86,12 @@ def _with_makers(
 ) -> Measured:
     """Add the step that made each of the slowest instructions."""
     passes = {boundary.number: _pass_of(boundary) for boundary in boundaries}
-    made: dict[str, tuple[str | None, str]] = {}
+    result: dict[str, tuple[str | None, str]] = {}
     for maker in find_makers(snapshots, profile.rows):
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
         key = module.snapshots[maker.stage].stage.key if maker.stage else None
-        made[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"
-    return replace(profile, made=made)
+        result[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"
+    return replace(profile, made=result)
 
 
 def _pass_of(boundary: Boundary) -> str:

@@ -53,7 +53,7 @@ def _fit_profile(module: ModuleAnalysis, same_name: Sequence[ModuleAnalysis]) ->
         return None
     del profiles[module.summary.files.key]
     twins = [key for key, profile in profiles.items() if profile.joined == own.joined]
-    others = [key for key, one in profiles.items() if one.joined and key not in twins]
+    others = [key for key, profile in profiles.items() if profile.joined and key not in twins]
     return replace(own, twins=tuple(twins), others=tuple(others))
 
 

@@ -35,7 +35,7 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
     for reason in report.main.reasons:
         say(f"  - {reason}")
     say(f"  {report.main.meaning}")
-    programs = [one.module for one in report.main.programs]
+    programs = [program.module for program in report.main.programs]
     for module in programs:
         if module != report.main.module:
             say(f"  and {module}")

@@ -33,7 +33,7 @@ def parameter_contradiction(earlier: HloModule, later: HloModule) -> str:
     partitions = _partitions(later)
     for number, (before, after) in enumerate(zip(given, left, strict=True)):
         if not _may_become(before.shape, after.shape, partitions):
-            shapes = (_LAYOUT.sub("", one.shape.text) for one in (before, after))
+            shapes = (_LAYOUT.sub("", instruction.shape.text) for instruction in (before, after))
             return "parameter {} is {} in it and {} in the later snapshot".format(number, *shapes)
     return ""
 
@@ -65,8 +65,8 @@ def _may_be_divided(size: int | None, part: int | None, partitions: int) -> bool
 
 
 def _partitions(module: HloModule) -> int:
-    found = _PARTITIONS.search(module.header)
-    return int(found[1]) if found else 1
+    match = _PARTITIONS.search(module.header)
+    return int(match[1]) if match else 1
 
 
 def _source_lines(module: HloModule) -> set[tuple[str, int]]:

@@ -41,7 +41,10 @@ class _Account:
 
     def pairings(self) -> list[Pairing]:
         """Return what was collected."""
-        return [*self._found, *{id(one): one for one in self._partner.values()}.values()]
+        return [
+            *self._found,
+            *{id(pairing): pairing for pairing in self._partner.values()}.values(),
+        ]
 
     def links(self) -> None:
         """Tell the partners; an instruction of a computation called twice has two."""
@@ -62,13 +65,13 @@ class _Account:
 
     def _unchanged(self, place: Place) -> bool:
         """Whether a place stands in both modules in the same line."""
-        found = self._search.computations
+        correspondence = self._search.computations
         name = place.computation
-        shared = name not in found.before and name not in found.after
+        shared = name not in correspondence.before and name not in correspondence.after
         return shared or self._search.is_kept(name, place.instruction)
 
     def _pair(self, before: Place, after: Place, link: Link) -> None:
-        further = [place_of(one) for one in self._search.further.get(link.before, ())]
+        further = [place_of(node) for node in self._search.further.get(link.before, ())]
         places = (after, *further)
         pairing = Pairing((before,), places, link.grade, link.reason, link.relation)
         self._partner[before] = pairing
@@ -163,13 +166,17 @@ class _Account:
         for new, old in copies_made(self._search):
             reason = f"%{new} is a copy of %{old}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)
-            for one, other in lines:
-                self._copy(Place(old, one.name), Place(new, other.name), Grade.EXACT, reason)
+            for instruction, other in lines:
+                self._copy(
+                    Place(old, instruction.name), Place(new, other.name), Grade.EXACT, reason
+                )
         for old, new in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)
-            for one, other in lines:
-                self._duplicate(Place(old, one.name), Place(new, other.name), Grade.EXACT, reason)
+            for this_instruction, other in lines:
+                self._duplicate(
+                    Place(old, this_instruction.name), Place(new, other.name), Grade.EXACT, reason
+                )
 
     def leftovers(self) -> None:
         """Tell what became of the rest, and where the rest comes from."""
@@ -212,7 +219,7 @@ def _is_open(node: Node | None) -> TypeGuard[Node]:
     return node is not None and node.partner is None and not node.kept
 
 
-def _in_order(search: Search, found: list[Pairing]) -> list[Pairing]:
+def _in_order(search: Search, pairings: list[Pairing]) -> list[Pairing]:
     """Sort by the place before, what is new by its place after the rest."""
     old = _positions(search.before.graph.module)
     new = _positions(search.after.graph.module)
@@ -222,12 +229,14 @@ def _in_order(search: Search, found: list[Pairing]) -> list[Pairing]:
             return False, old(pairing.before[0])
         return True, new(pairing.after[0])
 
-    return sorted(found, key=order)
+    return sorted(pairings, key=order)
 
 
 def _positions(module: HloModule) -> Callable[[Place], tuple[int, int]]:
     """Return a function that tells where a place stands, looking up each computation once."""
-    computations = {one.name: number for number, one in enumerate(module.computations)}
+    computations = {
+        computation.name: number for number, computation in enumerate(module.computations)
+    }
     lines: dict[str, dict[str, int]] = {}
 
     def position(place: Place) -> tuple[int, int]:

@@ -64,11 +64,11 @@ class Frame:
 
     def node(self, instruction: Instruction) -> Node:
         """Return the node of an instruction, made on first use."""
-        found = self.nodes.get(instruction.name)
-        if found is None:
-            found = Node(self, instruction, instruction in self.kept)
-            self.nodes[instruction.name] = found
-        return found
+        node = self.nodes.get(instruction.name)
+        if node is None:
+            node = Node(self, instruction, instruction in self.kept)
+            self.nodes[instruction.name] = node
+        return node
 
 
 def opened_root(node: Node) -> Node | None:
@@ -117,31 +117,39 @@ class Graph:
     ) -> None:
         """Make the frames of everything that differs; numbers and kept lines are by computation."""
         self._numbers, self._kept = numbers, kept
-        queue = [self._home(one) for one in self.differing.values() if one.name not in self._opened]
+        queue = [
+            self._home(computation)
+            for computation in self.differing.values()
+            if computation.name not in self._opened
+        ]
         queue += self._outer_callers()
         for frame in queue:
             queue += self._open_calls(frame)
         reached = {frame.computation.name for frame in queue}
-        queue += [self._home(one) for name, one in self.differing.items() if name not in reached]
+        queue += [
+            self._home(computation)
+            for name, computation in self.differing.items()
+            if name not in reached
+        ]
         self.frames = queue
 
     def _outer_callers(self) -> list[Frame]:
         """Shared computations that call a differing one that is seen through."""
-        found: dict[str, Frame] = {}
+        frames: dict[str, Frame] = {}
         for name in self.differing:
             if name in self._opened:
                 for computation, _ in self._sites.by_callee.get(name, ()):
-                    if computation.name not in self.differing and computation.name not in found:
-                        found[computation.name] = self._home(computation)
-        return list(found.values())
+                    if computation.name not in self.differing and computation.name not in frames:
+                        frames[computation.name] = self._home(computation)
+        return list(frames.values())
 
     def _home(self, computation: Computation) -> Frame:
         name = computation.name
-        found = self._homes.get(name)
-        if found is None:
+        frame = self._homes.get(name)
+        if frame is None:
             kept = self._kept.get(name, ()) if name in self.differing else _Everything()
-            found = self._homes[name] = Frame(computation, self._numbers[name], kept)
-        return found
+            frame = self._homes[name] = Frame(computation, self._numbers[name], kept)
+        return frame
 
     def _open_calls(self, frame: Frame) -> Iterator[Frame]:
         for call in facts_of(frame.computation).calls:
@@ -174,8 +182,8 @@ class Graph:
     def operands(self, node: Node) -> tuple[Operand, ...]:
         """Return the operands of a node, seen through calls, fusions, tuples and parameters."""
         if node.operands is None:
-            found = [self.resolve(node.frame, name) for name in node.instruction.operands]
-            node.operands = tuple([one for one in found if one is not None])
+            result = [self.resolve(node.frame, name) for name in node.instruction.operands]
+            node.operands = tuple([item for item in result if item is not None])
         return node.operands
 
     def resolve(self, frame: Frame, operand: str) -> Operand | None:
@@ -257,10 +265,10 @@ def _to_operand(
     if number >= len(line.operands):
         return None
     name, _, element = line.operands[number].partition("#")
-    found = frame.computation.by_name.get(name)
-    if found is None:
+    instruction = frame.computation.by_name.get(name)
+    if instruction is None:
         return None
-    return frame, found, (*_path(element), *path)
+    return frame, instruction, (*_path(element), *path)
 
 
 def _path(element: str) -> tuple[int, ...]:

@@ -41,9 +41,9 @@ def same_work(search: Search) -> None:
 def _link_all(search: Search, ours: list[Node], theirs: list[Node]) -> None:
     alone = len(ours) == 1
     reason = "the same work over the same values" if alone else "of several alike, in order"
-    for one, other in zip(ours, theirs, strict=True):
-        if is_free(one) and is_free(other):
-            search.link(one, other, Grade.MATCHED if alone else Grade.GUESSED, reason)
+    for node, other in zip(ours, theirs, strict=True):
+        if is_free(node) and is_free(other):
+            search.link(node, other, Grade.MATCHED if alone else Grade.GUESSED, reason)
 
 
 def _open_work(side: Side) -> list[Node]:
@@ -80,8 +80,8 @@ class _Essence:
 
     def of(self, node: Node) -> int:
         """Return the value of a node; of one that both sides share, that of what it moves."""
-        found = self._values.get(node)
-        return self._of_kept(node) if found is None else found
+        number = self._values.get(node)
+        return self._of_kept(node) if number is None else number
 
     def _of_kept(self, node: Node) -> int:
         moved = self._moved(node)
@@ -114,8 +114,11 @@ class _Essence:
         operands = self._side.graph.operands(node)
         kind = _kind(node)
         if kind == "product":
-            return ("product", *sorted(self._read(one) for one in operands[:_ORDERED_OPERANDS]))
-        return ("work", _action(node), *(self._read(one) for one in operands))
+            return (
+                "product",
+                *sorted(self._read(operand) for operand in operands[:_ORDERED_OPERANDS]),
+            )
+        return ("work", _action(node), *(self._read(operand) for operand in operands))
 
     def _read(self, operand: Operand) -> int:
         node, path = operand

@@ -140,10 +140,10 @@ class Search:
         """Make one node the partner of several, whose results are its elements, in order."""
         whole.token = self.tokens.of(("link", len(self.links)))
         whole.partner = members[0]
-        for place, one in enumerate(members):
-            one.partner = whole
-            self.after.values.name_element(whole, (place,), one.token)
-            link = Link(one, whole, grade, reason, equal=False, relation=Relation.COMBINED)
+        for place, member in enumerate(members):
+            member.partner = whole
+            self.after.values.name_element(whole, (place,), member.token)
+            link = Link(member, whole, grade, reason, equal=False, relation=Relation.COMBINED)
             self.links.append(link)
 
     def extend(self, before: Node, further: Node) -> None:
@@ -188,7 +188,7 @@ class Search:
         """Whether one of several operands goes on: all new ones make a new instruction."""
         ours, theirs = self.before.graph.operands(before), self.after.graph.operands(after)
         values = zip(ours, theirs, strict=False)
-        return len(ours) < 2 or any(one.token == other.token for (one, _), (other, _) in values)
+        return len(ours) < 2 or any(node.token == other.token for (node, _), (other, _) in values)
 
     def _operand_shapes(self, node: Node) -> list[str]:
         """Return the shapes of the operands as written: XLA never changes them in place."""
@@ -260,8 +260,8 @@ def _pair_opened(search: Search) -> None:
 
 def _existing(module: HloModule, place: Place) -> tuple[Place, ...]:
     computation = module.by_name.get(place.computation)
-    found = computation is not None and place.instruction in computation.by_name
-    return (place,) if found else ()
+    result = computation is not None and place.instruction in computation.by_name
+    return (place,) if result else ()
 
 
 def _itself(side: Side, kept: Node) -> Node | None:
@@ -275,24 +275,33 @@ def start(before: HloModule, after: HloModule) -> Search:
     forms, tokens = Forms(), Tokens()
     sites = CallSites(before), CallSites(after)
     contents = Contents(before, forms, tokens), Contents(after, forms, tokens)
-    found = correspond(before, after, sites, contents)
-    pair_contents(found, sites, contents)
-    lines = {old: found.kept(old, new) for old, new in found.pairs.items() if found.steady(old)}
-    numbers = _numbers(before, after, found)
-    budget = MOST_NODES_PER_LINE * (found.most_lines + 1000)
+    correspondence = correspond(before, after, sites, contents)
+    pair_contents(correspondence, sites, contents)
+    lines = {
+        old: correspondence.kept(old, new)
+        for old, new in correspondence.pairs.items()
+        if correspondence.steady(old)
+    }
+    numbers = _numbers(before, after, correspondence)
+    budget = MOST_NODES_PER_LINE * (correspondence.most_lines + 1000)
     sides = []
     for here, module, differing, kept in (
-        (0, before, found.before, lines),
-        (1, after, found.after, {found.pairs[old]: same for old, same in lines.items()}),
+        (0, before, correspondence.before, lines),
+        (
+            1,
+            after,
+            correspondence.after,
+            {correspondence.pairs[old]: same for old, same in lines.items()},
+        ),
     ):
-        graph = Graph(module, differing, found.opened, sites[here], budget)
+        graph = Graph(module, differing, correspondence.opened, sites[here], budget)
         graph.build(numbers[here], kept)
-        callees = _callees(found, contents, here)
+        callees = _callees(correspondence, contents, here)
         sides.append(Side(graph, Values(graph, forms, tokens, callees)))
     literals = dict.fromkeys(literal for side in sides for literal in side.values.literals())
     for side in sides:
         side.values.note_kept(literals)
-    search = Search(sides[0], sides[1], forms, tokens, found, contents)
+    search = Search(sides[0], sides[1], forms, tokens, correspondence, contents)
     search.unsettled += _kept_pairs(search)
     return search
 
@@ -305,26 +314,28 @@ def _kept_pairs(search: Search) -> list[tuple[Node, Node]]:
 
 
 def _numbers(
-    before: HloModule, after: HloModule, found: Correspondence
+    before: HloModule, after: HloModule, correspondence: Correspondence
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Give every computation a number: paired and shared ones the same, others their own."""
-    old = {one.name: number for number, one in enumerate(before.computations)}
+    old = {computation.name: number for number, computation in enumerate(before.computations)}
     new: dict[str, int] = {}
-    for number, one in enumerate(after.computations, start=len(old)):
-        partner = found.partners.get(one.name, "" if one.name in found.after else one.name)
-        new[one.name] = old.get(partner, number)
+    for number, computation in enumerate(after.computations, start=len(old)):
+        partner = correspondence.partners.get(
+            computation.name, "" if computation.name in correspondence.after else computation.name
+        )
+        new[computation.name] = old.get(partner, number)
     return old, new
 
 
 def _callees(
-    found: Correspondence, contents: tuple[Contents, Contents], here: int
+    correspondence: Correspondence, contents: tuple[Contents, Contents], here: int
 ) -> Callable[[str], int]:
     """Tokens of called computations; paired ones have one token, whatever changed inside them."""
     if here == 0:
         return contents[0].of
 
     def token(name: str) -> int:
-        partner = found.partners.get(name)
+        partner = correspondence.partners.get(name)
         return contents[1].of(name) if partner is None else contents[0].of(partner)
 
     return token

@@ -73,17 +73,17 @@ class Values:
     def literals(self) -> Iterator[Literal]:
         """Yield the literals of the constants among what differs and what that is made of."""
         for node in self.order:
-            for one in (node, *node.inputs):
-                if not one.instruction.operands:
-                    yield literal_of(one.instruction)
+            for this_node in (node, *node.inputs):
+                if not this_node.instruction.operands:
+                    yield literal_of(this_node.instruction)
 
     def note_kept(self, literals: Iterable[Literal]) -> None:
         """Give values to the kept lines that are read, and to kept constants of some literals."""
         for frame in self.graph.frames:
             self._note_constants(frame, literals)
         for node in self.order:
-            for one in node.inputs:
-                self._value_kept(one)
+            for this_node in node.inputs:
+                self._value_kept(this_node)
             node.constant = _is_constant(node)
 
     def evaluate(self) -> bool:
@@ -104,8 +104,8 @@ class Values:
 
     def kept_twin(self, node: Node) -> Node | None:
         """Return the kept line that computes the same as a node, if there is one."""
-        found = self._kept_like(node.token, node.frame)
-        return None if found is node else found
+        result = self._kept_like(node.token, node.frame)
+        return None if result is node else result
 
     def kept_call(self, node: Node) -> Node | None:
         """Return the kept call or fusion that does the same as one that is seen through."""
@@ -121,9 +121,9 @@ class Values:
         """Return a kept node of a value, the nearest along the way that led to a frame."""
         step: Frame | None = frame
         while step is not None:
-            found = self._kept_with.get((token, step))
-            if found is not None:
-                return found
+            node = self._kept_with.get((token, step))
+            if node is not None:
+                return node
             step = step.caller.frame if step.caller is not None else None
         return self._kept_with.get((token, None))
 
@@ -146,13 +146,13 @@ class Values:
         callees = () if opened else callees_of(line)
         called = tuple([self._callees(callee) for callee in callees])
         node.base = self._tokens.of((self.forms.of(line), called, opened is not None))
-        inputs = [one for one, _ in operands]
+        inputs = [node for node, _ in operands]
         node.inputs = tuple([*inputs, opened] if opened else inputs)
         return node.inputs
 
     def read(self, node: Node) -> list[int]:
         """Return the tokens of what a node reads, operand by operand."""
-        return [self._element(one, path) for one, path in self.graph.operands(node)]
+        return [self._element(node, path) for node, path in self.graph.operands(node)]
 
     def name_element(self, node: Node, path: tuple[int, ...], token: int) -> None:
         """Let an element of a node's result have a token from now on."""
@@ -167,9 +167,9 @@ class Values:
     def _key(self, node: Node) -> tuple[int, ...]:
         """Return what decides a node's token: what it does, and to which values."""
         if not node.reads_elements:
-            return (node.base, *[one.token for one in node.inputs])
+            return (node.base, *[node.token for node in node.inputs])
         read = self.read(node)
-        return (node.base, *read, *[one.token for one in node.inputs[len(read) :]])
+        return (node.base, *read, *[node.token for node in node.inputs[len(read) :]])
 
     def _token(self, node: Node) -> int:
         key = self._key(node)
@@ -205,11 +205,11 @@ class Values:
     def _note_twins(self, node: Node) -> None:
         """Let the tokens of kept lines that read a same value be found by what they compute."""
         opcode = node.instruction.opcode
-        read = [([one], (UNKNOWN, one.frame)) for one in _passed_on(node)]
-        read += [self._equal(one, node.frame) for one in node.inputs]
-        if not any(self._may_be_read(*one, opcode) for one in read):
+        read = [([node], (UNKNOWN, node.frame)) for node in _passed_on(node)]
+        read += [self._equal(this_node, node.frame) for this_node in node.inputs]
+        if not any(self._may_be_read(*item, opcode) for item in read):
             return  # as nearly always
-        counts = [self._use_counts(*one) for one in read]
+        counts = [self._use_counts(*item) for item in read]
         most = max(_FEW_USERS, min(counts, default=0))
         for count, (sources, value) in zip(counts, read, strict=True):
             if count <= most:
@@ -221,22 +221,22 @@ class Values:
         """Say whether kept lines of an opcode may read one of the sources, or what equals them."""
         if value in self._equal_constants:
             return True
-        return any(opcode in self._readers(one, opcode) for one in sources)
+        return any(opcode in self._readers(source, opcode) for source in sources)
 
     def _readers(self, source: Node, opcode: str) -> Collection[str]:
         """Return the opcodes of the kept lines that read a node, found once.
 
         What many read is not gone through: it is said to be read by the opcode in question.
         """
-        found = self._read_by.get(source)
-        if found is None:
+        readers = self._read_by.get(source)
+        if readers is None:
             frame = source.frame
             users = frame.computation.users.get(source.instruction.name, ())
             if len(users) > _FEW_USERS:
                 return (opcode,)
-            found = frozenset([one.opcode for one in users if one in frame.kept])
-            self._read_by[source] = found
-        return found
+            readers = frozenset([user.opcode for user in users if user in frame.kept])
+            self._read_by[source] = readers
+        return readers
 
     def _use_counts(self, sources: list[Node], value: _ValueInFrame) -> int:
         """Return how many read one of the sources, or a constant that equals them."""
@@ -249,7 +249,7 @@ class Values:
         """
         kept = self._kept_like(operand.token, frame)
         linked = self._linked_with.get(operand.token)
-        nodes = [one for one in dict.fromkeys((operand, kept, linked)) if one is not None]
+        nodes = [node for node in dict.fromkeys((operand, kept, linked)) if node is not None]
         return nodes, (operand.token, frame if kept is None else kept.frame)
 
     def _note_users_of_equals(self, value: _ValueInFrame, opcode: str) -> None:
@@ -272,9 +272,9 @@ class Values:
         self._value_kept(user)
         if user.base == UNKNOWN:
             self._derive(user)
-            for one in user.inputs:
-                self._value_kept(one)
-        if all(one.token != UNKNOWN for one in user.inputs):
+            for node in user.inputs:
+                self._value_kept(node)
+        if all(node.token != UNKNOWN for node in user.inputs):
             key = self._key(user)
             if not self._is_kept_value(self._tokens.find(key)):
                 self._tokens.name(key, user.token)
@@ -294,7 +294,7 @@ def _is_constant(node: Node) -> bool:
     line = node.instruction
     if not node.inputs:
         return line.opcode != "parameter" and not line.operands
-    return all(one.constant for one in node.inputs)
+    return all(node.constant for node in node.inputs)
 
 
 def _use_count(node: Node) -> int:
@@ -318,5 +318,5 @@ def operands_first(
                     order.append(node)
                 continue
             state[node] = False
-            stack += [one for one in inputs_of(node) if not one.kept and one not in state]
+            stack += [node for node in inputs_of(node) if not node.kept and node not in state]
     return order
