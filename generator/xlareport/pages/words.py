@@ -8,7 +8,7 @@ from xlareport.dump.module_names import explain_module
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
-BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU"}
+BACKENDS = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU", "ipu": "IPU", "neuron": "AWS Neuron"}
 FRONTENDS = {"jax": "JAX", "tensorflow": "TensorFlow", "pytorch_xla": "PyTorch/XLA", "ipu": "IPU"}
 
 

@@ -1,9 +1,13 @@
 from pathlib import Path
 
+import pytest
+
 from xlareport.analysis.modules.origin import Origin, find_origin
 from xlareport.dump.filename import parse
 from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import Entry
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 
 
 def module(*names: str) -> ModuleFiles:
@@ -45,3 +49,42 @@ def test_one_pass_is_too_little() -> None:
     files = module("module_0001.jit_f.0001.simplification.after_dce.before_priority-fusion.txt")
 
     assert find_origin(files, []).backend is None
+
+
+def calling(*targets: str) -> HloModule:
+    lines = "".join(
+        f'  %c{at} = f32[8] custom-call(%x), custom_call_target="{target}"\n'
+        for at, target in enumerate(targets)
+    )
+    entry = f"ENTRY %main {{\n  %x = f32[8] parameter(0)\n{lines}  ROOT %r = f32[8] copy(%x)\n}}\n"
+    text = f"HloModule m\n\n{entry}"
+    parsed = TextReader().read(text.encode(), "m.txt")
+    assert parsed is not None
+    return parsed
+
+
+@pytest.mark.parametrize(
+    ("target", "backend"),
+    [
+        ("__cudnn$convForward", "gpu"),
+        ("__cublas$lt$matmul", "gpu"),
+        ("cusolver_getrf_ffi", "gpu"),
+        ("tpu_custom_call", "tpu"),
+        ("lapack_sgetrf_ffi", "cpu"),
+        ("AwsNeuronSilu", "neuron"),
+    ],
+)
+def test_a_custom_call_that_one_backend_has_tells_it_as_a_guess(target: str, backend: str) -> None:
+    found = find_origin(
+        module("module_0001.f.before_optimizations.txt"), [calling("Sharding", target)]
+    )
+
+    assert found.backend == backend
+    assert found.backend_reason == f"it calls {target}, which programs for no other backend do"
+
+
+def test_custom_calls_of_two_backends_tell_nothing() -> None:
+    files = module("module_0001.f.before_optimizations.txt")
+
+    assert find_origin(files, [calling("__cudnn$convForward", "lapack_sgetrf_ffi")]).backend is None
+    assert find_origin(files, [calling("Sharding", "mine")]).backend is None

@@ -38,6 +38,41 @@ def test_each_part_of_a_program_is_known_by_its_contents(compiled: Compile, *, n
     assert played(compiled(files)) == [role for _, role in PROGRAM.values()]
 
 
+def test_a_small_training_step_is_a_program_and_not_unknown(compiled: Compile) -> None:
+    """It returns one array updated, and costs next to nothing beside the largest program."""
+    step = """\
+  %w = f32[8] parameter(0)
+  %x = f32[8] parameter(1)
+  %d = f32[8] multiply(%w, %x)
+  %e = f32[8] subtract(%d, %x)
+  %f = f32[8] multiply(%e, %x)
+  %g = f32[8] tanh(%f)
+  ROOT %n = f32[8] subtract(%w, %g)"""
+    files = {
+        "module_0000.jit_solve.before_optimizations.txt": texts.train(512),
+        "module_0002.jit_train_step.before_optimizations.txt": step,
+        "module_0004.jit_smooth.before_optimizations.txt": step,
+    }
+    assert played(compiled(files)) == ["main", "main", "unknown"]
+
+
+def test_a_kernel_and_an_initialisation_of_the_user_are_no_operations_outside_jit(
+    compiled: Compile,
+) -> None:
+    kernel = """\
+  %x = f32[512,512] parameter(0)
+  ROOT %k = f32[512,512] custom-call(%x), custom_call_target="tpu_custom_call" """
+    start = "  %one = f32[] constant(1)\n  ROOT %w = f32[64,32] broadcast(%one), dimensions={}"
+    files = {
+        "module_0000.jit_train.before_optimizations.txt": texts.train(),
+        "module_0002.jit_blend.before_optimizations.txt": kernel,
+        "module_0004.jit_init.before_optimizations.txt": start,
+    }
+    roles_of_all = played(compiled(files))
+    assert "one-op eager module" not in roles_of_all
+    assert roles_of_all[2] == "initialisation"
+
+
 def test_all_compilations_of_the_main_function_are_the_main_program(compiled: Compile) -> None:
     files = {
         "module_0000.jit_f.before_optimizations.txt": texts.train(16),

@@ -1,10 +1,12 @@
 """Modules that are nobody's program, recognised by their own contents alone."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.features import makes_random_bits
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.module_names import explain_module
 
 MATRICES = frozenset({"dot", "ragged-dot", "scaled-dot", "convolution"})
 """Opcodes of matrix products and convolutions."""
@@ -90,6 +92,8 @@ def _eager(summary: ModuleSummary) -> Role | None:
     count, doing = summary.traits.operation_count, dict(summary.traits.operations)
     if summary.origin.frontend not in ("jax", None) or is_own_function(summary):
         return None
+    if not explain_module(summary.display_name).helper and _may_be_a_program(summary):
+        return None
     places, stack = summary.traits.places, summary.traits.functions
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
@@ -102,6 +106,18 @@ def _eager(summary: ModuleSummary) -> Role | None:
         reason = f"it came in with {count} operations, all made by one call in the source"
         return Role("one-op eager module", reason)
     return None
+
+
+_OF_PROGRAMS = re.compile(r"(?:\A|_)(?:init|train|step|update|loss|forward|predict|eval|apply)")
+
+
+def _may_be_a_program(summary: ModuleSummary) -> bool:
+    """Say whether a module that bears no name of JAX's own may be a function of the user.
+
+    A kernel that the user wrote is one custom call.
+    """
+    named_so = _OF_PROGRAMS.search(summary.display_name.removeprefix("jit_")) is not None
+    return named_so or "custom-call" in dict(summary.traits.operations)
 
 
 def _basic(doing: dict[str, int]) -> int:

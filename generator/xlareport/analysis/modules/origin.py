@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge import passes
+from xlareport.knowledge.custom_call_backends import backend_of
 from xlareport.runtime import units
 
 _TPU_FILES = ("tpu_comp_env", "target_arguments", "transfer_stats")
@@ -17,7 +18,7 @@ _JAX = ("jit_", "pmap_", "pjit_", "xmap_")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Backend (`cpu`, `gpu`, `tpu`, `ipu`) and frontend (`jax`, ...); None where nothing tells."""
+    """Backend (`cpu`, `gpu`, `tpu`, `ipu`, `neuron`) and frontend (`jax`, ...), None if unknown."""
 
     backend: str | None
     frontend: str | None
@@ -34,7 +35,9 @@ def find_origin(
     frontend = _frontend(files, texts)
     if stated:
         return Origin(stated, frontend)
-    guess, reason = _backend_by_passes(files)
+    guess, reason = _backend_by_calls(texts)
+    if guess is None:
+        guess, reason = _backend_by_passes(files)
     return Origin(guess, frontend, reason)
 
 
@@ -70,6 +73,23 @@ _FEWEST = 2
 def _backend_by_device(device_words: str) -> str | None:
     words = device_words.lower()
     return next((name for name, item in _DEVICES if any(text in words for text in item)), None)
+
+
+def _backend_by_calls(snapshots: tuple[HloModule, ...]) -> tuple[str | None, str]:
+    """Tell the backend by what first and last snapshot call, and why that is a guess."""
+    ends = {id(module): module for module in (*snapshots[:1], *snapshots[-1:])}.values()
+    targets = {
+        instruction.attributes.get("custom_call_target", "").strip('"')
+        for module in ends
+        for instruction in module.instructions
+        if instruction.opcode == "custom-call"
+    }
+    known = {target: backend_of(target) for target in sorted(targets)}
+    backends = {backend for backend in known.values() if backend}
+    if len(backends) != 1:
+        return None, ""
+    shown = next(target for target, backend in known.items() if backend)
+    return backends.pop(), f"it calls {shown}, which programs for no other backend do"
 
 
 def _backend_by_passes(files: ModuleFiles) -> tuple[str | None, str]:

@@ -113,9 +113,20 @@ def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
     least = _LIKE_A_PROGRAM if trains(best) else _ALMOST
     if trains(summary) and (summary.final.flops or 0) > least * (best.final.flops or 0):
         return "it returns its arguments updated: it is a training step as well"
+    if _TRAINING.search(summary.display_name) and _returns_an_argument(summary):
+        return "its name says that it trains, and it returns an argument updated"
     if main.sureness != "clear" and score > _NEAR * main.best.score:
         return "as much speaks for it as for the best guess for the main program"
     return ""
+
+
+_TRAINING = re.compile(r"(?:\A|_)(?:(?:pre)?train(?!ing_data)|fit(?:\Z|_)|sgd|optimi[sz]er_step)")
+
+
+def _returns_an_argument(summary: ModuleSummary) -> bool:
+    """Say whether a module computes, and returns a shape that it takes, scalars aside."""
+    shared = arguments(summary) & results(summary)
+    return bool(shared) and summary.traits.operation_count > _FEW
 
 
 def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
