@@ -40,10 +40,14 @@ check: $(VENV)/.ready-test  ## Lint, formatting, types and floors
 	$(RUN)lint-imports
 	$(RUN)python scripts/architecture.py --check
 	$(RUN)python scripts/picture_style.py --check
+	$(RUN)python scripts/report_schema.py --check
 	$(RUN)python scripts/frontend.py check
 
 architecture: $(VENV)/.ready-test  ## Write docs/architecture.md anew from the code
 	$(RUN)python scripts/architecture.py
+
+schema: $(VENV)/.ready-test  ## Write report.schema.json anew from the records
+	$(RUN)python scripts/report_schema.py
 
 format: $(VENV)/.ready-test  ## Put the sources into the house's format
 	$(RUN)ruff format

@@ -1,0 +1,200 @@
+"""Writes report.schema.json from the records of report.json: scripts/report_schema.py [--check].
+
+Keys, types and descriptions are those of the dataclasses: their fields, annotations and docstrings.
+With --check nothing is written, and the exit code is 1 where the schema is not current.
+"""
+
+import ast
+import inspect
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from xlareport.analysis.modules.summary import ModuleFigures
+from xlareport.records.report import ReportRecord
+from xlareport.runtime.resources import PACKAGE
+
+PATH = PACKAGE / "records" / "report.schema.json"
+GRADES = {"enum": ["exact", "matched", "guessed"]}
+COUNT = {"minimum": 0}
+FILES = {"type": "array", "items": {"$ref": "#/$defs/FileRecord"}}
+SNAPSHOT_FILES = {
+    "type": "object",
+    "required": ["name", "endings"],
+    "additionalProperties": False,
+    "properties": {
+        "name": {"type": "string"},
+        "endings": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+DETAILS: dict[str, dict[str, Any]] = {
+    "ReportRecord.schema": {"const": 2},
+    "ReportRecord.files": FILES | {"description": "Those that belong to no module."},
+    "ReportRecord.processes": COUNT,
+    "DumpRecord.files": COUNT,
+    "DumpRecord.bytes": COUNT,
+    "MainProgramRecord.confidence": {"minimum": 0, "maximum": 1},
+    "MainProgramRecord.sureness": {"enum": ["clear", "likely", "tie", "only", "marker"]},
+    "ModuleRecord.slug": {"maxLength": 100, "pattern": "^[a-z0-9._-]+$"},
+    "ModuleRecord.rank": {"minimum": 1},
+    "ModuleRecord.files": FILES | {"description": "Those that are of no snapshot."},
+    "ModuleRecord.retrace_group": COUNT,
+    "ModuleRecord.runs": COUNT,
+    "ModuleRecord.run_microseconds": COUNT,
+    "ModuleRecord.process": {"minimum": 1},
+    "SnapshotRecord.files": SNAPSHOT_FILES
+    | {
+        "description": "The snapshot in its formats: the path of each is the name and one of the "
+        "endings."
+    },
+    "FindingRecord.grade": GRADES,
+    "CodeRecord.grade": GRADES,
+    "RecompilationRecord.changed_steps": COUNT,
+    "RankGroupRecord.collectives": COUNT,
+    "PassTime.runs": {"minimum": 1},
+    "PassTime.changed": COUNT,
+}
+"""What annotations do not say, and keys that report.json writes in another form."""
+
+LEFT_OUT = {"SnapshotRecord.label", "FileRecord.module"}
+"""Fields that report.json does not write: they follow from the others."""
+
+ALWAYS = (ModuleFigures,)
+"""Records with defaults of which every key is written by every version."""
+
+PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of report.json."""
+    definitions = {record.__name__: definition(record) for record in records(ReportRecord)}
+    top = definitions.pop(ReportRecord.__name__)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "xlareport report.json",
+        **top,
+        "description": "The facts of a report, the same as on its pages. A figure that is not "
+        "known is null, never 0. Every file of the dump stands here once: below its snapshot, else "
+        "its module, else the dump. Keys are only added unless the number of the schema is raised; "
+        "compare takes every number.",
+        "$defs": definitions,
+    }
+
+
+def records(record: type) -> dict[type, None]:
+    """Return a dataclass and all those that its fields hold, in the order of their fields."""
+    known: dict[type, None] = {}
+    waiting = [record]
+    while waiting:
+        current = waiting.pop(0)
+        known[current] = None
+        held = [part for hint in get_type_hints(current).values() for part in parts(hint)]
+        waiting += [part for part in held if is_dataclass(part) and part not in known]
+    return known
+
+
+def parts(hint: Any) -> Iterator[Any]:
+    """Yield an annotation, or what it is put together from."""
+    arguments = get_args(hint)
+    if not arguments or get_origin(hint) is Literal:
+        yield hint
+    for argument in arguments:
+        if argument is not Ellipsis and get_origin(hint) is not Literal:
+            yield from parts(argument)
+
+
+def definition(record: Any) -> dict[str, Any]:
+    """Return the schema of one record."""
+    hints, descriptions = get_type_hints(record), field_docstrings(record)
+    written = [field for field in fields(record) if name_of(record, field) not in LEFT_OUT]
+    properties = {}
+    for field in written:
+        described = {"description": descriptions[field.name]} if field.name in descriptions else {}
+        detail = DETAILS.get(name_of(record, field), {})
+        known = {} if "type" in detail else type_schema(hints[field.name])
+        properties[field.name] = {**known, **described, **detail}
+    required = [field.name for field in written if record in ALWAYS or is_required(field)]
+    return {
+        "description": in_json(inspect.getdoc(record) or ""),
+        "type": "object",
+        "required": required,
+        "properties": properties,
+    }
+
+
+def name_of(record: type, field: Field[Any]) -> str:
+    """Return `Record.field`."""
+    return f"{record.__name__}.{field.name}"
+
+
+def is_required(field: Field[Any]) -> bool:
+    """Say whether reports of every version have the key: those added later have a default."""
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def type_schema(hint: Any) -> dict[str, Any]:
+    """Return the schema of an annotation."""
+    arguments, origin = get_args(hint), get_origin(hint)
+    if hint in PLAIN:
+        return {"type": PLAIN[hint]}
+    if is_dataclass(hint):
+        return {"$ref": f"#/$defs/{hint.__name__}"}  # type: ignore[union-attr]
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in {Union, UnionType}:
+        return nullable(type_schema(next(part for part in arguments if part is not NoneType)))
+    items = {"type": "array", "items": type_schema(arguments[0])}
+    return items if arguments[-1] is Ellipsis else items | pair_of(len(arguments))
+
+
+def nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that takes null as well."""
+    if "$ref" in schema:
+        return {"oneOf": [{"type": "null"}, schema]}
+    return schema | {"type": [schema["type"], "null"]}
+
+
+def pair_of(length: int) -> dict[str, int]:
+    """Return what an array of a fixed length adds."""
+    return {"minItems": length, "maxItems": length}
+
+
+@cache
+def field_docstrings(record: type) -> dict[str, str]:
+    """Return the string below each field of a dataclass, by the name of the field."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
+    assert isinstance(body, ast.ClassDef)  # noqa: S101 - the source of a class is a class
+    found = {}
+    for field, after in zip(body.body, body.body[1:], strict=False):
+        is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
+            found[field.target.id] = in_json(str(after.value.value))  # type: ignore[attr-defined]
+    return found
+
+
+def in_json(words: str) -> str:
+    """Return a docstring on one line, in the words of JSON."""
+    return re.sub(r"\bNone\b", "null", " ".join(words.split()))
+
+
+def main() -> int:
+    """Write the schema, or compare it with the file."""
+    text = json.dumps(report_schema(), indent=2, ensure_ascii=False) + "\n"
+    if "--check" not in sys.argv[1:]:
+        PATH.write_text(text, encoding="utf-8")
+        return 0
+    current = PATH.read_text("utf-8") == text
+    if not current:
+        sys.stderr.write(f"{PATH} is not current: run scripts/report_schema.py\n")
+    return not current
+
+
+if __name__ == "__main__":
+    sys.exit(main())

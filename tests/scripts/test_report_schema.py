@@ -1,0 +1,115 @@
+"""report.schema.json is made of the records of report.json, and describes every key of a report."""
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import jsonschema
+import pytest
+
+from xlareport.records.report_json import report_value
+from xlareport.report import BuildOptions, build
+from xlareport.runtime.resources import PACKAGE
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "report_schema.py"
+SCHEMA = json.loads((PACKAGE / "records/report.schema.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("report_schema", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_schema_is_current_and_a_schema(script: ModuleType) -> None:
+    assert script.report_schema() == SCHEMA
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_every_detail_is_of_a_field(script: ModuleType) -> None:
+    fields = {
+        f"{record.__name__}.{name}"
+        for record in script.records(script.ReportRecord)
+        for name in record.__dataclass_fields__
+    }
+    assert fields >= {*script.DETAILS, *script.LEFT_OUT}
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A part of a thing."""
+
+    size: float
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A thing; None where there is none."""
+
+    kind: Literal["a", "b"]
+    wheels: tuple[Wheel, ...]
+    """The front one
+    first; None of them is missing."""
+    pair: tuple[str, str]
+    spare: Wheel | None = None
+    count: int | None = None
+
+
+def test_annotations_and_docstrings_become_types_and_descriptions(script: ModuleType) -> None:
+    schema = script.definition(Thing)
+    assert schema["description"] == "A thing; null where there is none."
+    assert schema["required"] == ["kind", "wheels", "pair"]
+    wheel = {"$ref": "#/$defs/Wheel"}
+    assert schema["properties"] == {
+        "kind": {"enum": ["a", "b"]},
+        "wheels": {
+            "type": "array",
+            "items": wheel,
+            "description": "The front one first; null of them is missing.",
+        },
+        "pair": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+        "spare": {"oneOf": [{"type": "null"}, wheel]},
+        "count": {"type": ["integer", "null"]},
+    }
+    assert list(script.records(Thing)) == [Thing, Wheel]
+
+
+def undescribed(value: Any, schema: dict[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the paths of keys that the schema does not name."""
+    if "oneOf" in schema:
+        schema = schema["oneOf"][1]
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]]
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            known = schema.get("properties", {}).get(key)
+            if known is None:
+                yield f"{path}.{key}"
+            else:
+                yield from undescribed(inner, known, f"{path}.{key}")
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from undescribed(inner, schema.get("items", {}), path)
+
+
+@pytest.mark.parametrize("name", ["gpu-h100x2-train", "labelled-retraced"])
+def test_every_key_of_a_report_is_described(
+    name: str, unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    options = BuildOptions(out=tmp_path, html=False, pictures="none")
+    value = report_value(build(unpacked(name), options).report)
+    assert all(module["expense"] for module in value["modules"])
+    jsonschema.validate(json.loads(json.dumps(value)), SCHEMA)
+    assert sorted(set(undescribed(value, SCHEMA))) == []
+
+
+def test_a_key_that_is_not_described_is_found() -> None:
+    assert list(undescribed({"dump": {"path": "", "news": 1}}, SCHEMA)) == [".dump.news"]
