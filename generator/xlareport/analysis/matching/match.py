@@ -4,7 +4,15 @@ Deterministic and near-linear in what differs. Computations that both share are 
 and cost nothing; so are lines that stand in a paired computation on both sides.
 """
 
-from xlareport.analysis.matching import account, collectives, frames, products, rules, spreading
+from xlareport.analysis.matching import (
+    account,
+    collectives,
+    frames,
+    products,
+    rules,
+    spreading,
+    structure,
+)
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search import start
 from xlareport.hlo.model import HloModule
@@ -18,8 +26,9 @@ _RULES = (
     collectives.halves,
     products.same_work,
     products.split_sums,
-    rules.same_name,
     frames.arguments,
+    structure.heavy_by_structure,
+    rules.same_name,
     frames.called,
     rules.same_value,
     spreading.neighbours,

@@ -35,8 +35,15 @@ def place_of(node: Node) -> Place:
 
 
 def origin(node: Node) -> str:
-    """Return the framework op."""
-    return node.instruction.metadata.op_name
+    """Return the framework op, whole where a called computation gives only its own part of it."""
+    said = node.instruction.metadata.op_name
+    caller = node.frame.caller
+    if not said or caller is None or caller.instruction.opcode != "call":
+        return said
+    outer = origin(caller)
+    if not outer or said.partition("/")[0] == outer.partition("/")[0]:
+        return said
+    return f"{outer}/{said}"
 
 
 class Names:

@@ -1,0 +1,51 @@
+"""Families of heavy instructions: opcodes and library calls that passes exchange for one another."""
+
+import re
+
+from xlareport.hlo.model import Instruction
+
+_FAMILIES = {
+    "all-gather": "collective",
+    "all-reduce": "collective",
+    "all-to-all": "collective",
+    "collective-broadcast": "collective",
+    "collective-permute": "collective",
+    "conditional": "conditional",
+    "convolution": "product",
+    "dot": "product",
+    "gather": "gather",
+    "ragged-all-to-all": "collective",
+    "ragged-dot": "product",
+    "recv": "recv",
+    "reduce-scatter": "collective",
+    "scaled-dot": "product",
+    "scatter": "scatter",
+    "select-and-scatter": "select-and-scatter",
+    "send": "send",
+    "sort": "sort",
+    "topk": "sort",
+    "while": "while",
+}
+_LIBRARIES = (
+    (re.compile(r"cublas|cudnn|onednn|__gemm|conv|matmul", re.IGNORECASE), "product"),
+    (re.compile(r"top_?k", re.IGNORECASE), "sort"),
+)
+"""Targets of library calls that do the work of an instruction."""
+
+_MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGather|X64|barrier")
+"""Targets of calls that compute nothing."""
+
+
+def family_of(instruction: Instruction) -> str | None:
+    """Return the family of a heavy instruction; None for any other, `-done` halves among them."""
+    opcode = instruction.opcode
+    if opcode == "custom-call":
+        return _family_of_target(instruction.attributes.get("custom_call_target", ""))
+    return _FAMILIES.get(opcode.removesuffix("-start"))
+
+
+def _family_of_target(target: str) -> str | None:
+    if _MARKS.search(target):
+        return None
+    known = (family for pattern, family in _LIBRARIES if pattern.search(target))
+    return next(known, f"call of {target}")
