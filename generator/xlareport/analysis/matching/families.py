@@ -1,4 +1,4 @@
-"""Families of heavy instructions: opcodes and library calls that passes exchange for one another."""
+"""Families of heavy instructions: opcodes and library calls that passes exchange."""
 
 import re
 

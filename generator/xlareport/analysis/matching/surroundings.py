@@ -5,13 +5,15 @@ arguments feed them and which results they reach stays.
 """
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
+from xlareport.analysis.matching.nodes import is_root
 from xlareport.analysis.matching.search import Side
+from xlareport.hlo.model import Instruction
 
 _MOST_VISITED = 160
 """Nodes that are gone through in one direction from one instruction."""
@@ -24,8 +26,17 @@ _WITHOUT_MEANING = frozenset(
 _READING_FIRST = frozenset({"dynamic-slice", "pad", "reduce", "reduce-window", "slice"})
 """Opcodes whose further operands only say where or how."""
 
-_SEEN_THROUGH = frozenset({"collective"})
-"""Families that passes put between others: the way goes on behind them."""
+_PASSING = frozenset({"opt-barrier", "while"})
+"""Opcodes whose result has the elements of their operand."""
+
+_SEEN_THROUGH = frozenset({"collective", "while"})
+"""Families that passes put between others or around them: the way goes on behind them."""
+
+_ACTING = frozenset({"collective", "send", "recv"})
+"""Families whose instructions do something even if nothing reads them."""
+
+_Path = tuple[int, ...]
+_Step = tuple[Node, _Path]
 
 
 class Direction(StrEnum):
@@ -41,8 +52,10 @@ class Neighbor(NamedTuple):
     direction: Direction
     node: Node | None
     """None for a result of a computation."""
-    place: Hashable
-    """Which element of a tuple, or which result of which computation."""
+    path: _Path
+    """Which element of a tuple it is."""
+    computation: str = ""
+    """Whose result it is."""
 
 
 class Surroundings:
@@ -54,9 +67,9 @@ class Surroundings:
         """What closed computations return, as seen through what they call."""
         for frame in side.graph.frames:
             if frame.caller is None and frame.computation.root is not None:
-                found = side.graph.resolve(frame, frame.computation.root.name)
-                if found is not None:
-                    self._results.setdefault(found[0], frame)
+                result = side.graph.resolve(frame, frame.computation.root.name)
+                if result is not None:
+                    self._results.setdefault(result[0], frame)
 
     def of(self, node: Node) -> list[Neighbor]:
         """Return the neighbors of a heavy node on both sides of it."""
@@ -67,64 +80,92 @@ class Surroundings:
         seen = set(waiting)
         while waiting and len(seen) < _MOST_VISITED:
             node, path = waiting.popleft()
-            stops = _is_landmark(node) or _is_heavy(node)
+            stops = _is_stop(node)
             if stops:
                 yield Neighbor(Direction.ABOVE, node, path)
             if not stops or _is_seen_through(node):
-                further = [one for one in self._operands(node, path) if one not in seen]
+                further = [step for step in self._operands(node, path) if step not in seen]
                 seen.update(further)
                 waiting += further
 
-    def _operands(self, node: Node, path: tuple[int, ...]) -> list[tuple[Node, tuple[int, ...]]]:
-        """Return the operands that a node's data comes from."""
-        if node.kept:
-            return []
+    def _operands(self, node: Node, path: _Path) -> list[_Step]:
+        """Return the operands that the data of an element of a node comes from."""
+        opcode = node.instruction.opcode
+        if opcode == "parameter":
+            return self._arguments(node, path)
         operands = self._side.graph.operands(node)
-        if node.instruction.opcode == "tuple" and path:
-            operands = operands[path[0] : path[0] + 1]
-        elif node.instruction.opcode in _READING_FIRST:
+        if opcode == "tuple" and path:
+            operands, path = operands[path[0] : path[0] + 1], path[1:]
+        elif opcode in _READING_FIRST:
             operands = operands[:1]
-        known = [one for one in operands if one[0].instruction.opcode not in _WITHOUT_MEANING]
-        passed = path if node.instruction.opcode == "opt-barrier" else ()
-        return [(one, (*inner, *passed)) for one, inner in known]
+        passed = path if opcode in _PASSING else ()
+        known = [step for step in operands if step[0].instruction.opcode not in _WITHOUT_MEANING]
+        return [(operand, (*inner, *passed)) for operand, inner in known]
+
+    def _arguments(self, parameter: Node, path: _Path) -> list[_Step]:
+        """Return what a loop begins with, for the parameter of its body or condition."""
+        found = []
+        for computation, call in self._side.graph.call_sites(parameter.frame.computation.name):
+            home = self._side.homes.get(computation.name)
+            if home is not None and call.instruction.opcode == "while":
+                found.append((home.node(call.instruction), path))
+        return found
 
     def _below(self, start: Node) -> Iterator[Neighbor]:
-        waiting: deque[tuple[Node, tuple[int, ...]]] = deque([(start, ())])
+        waiting: deque[_Step] = deque([(start, ())])
         seen = set(waiting)
         while waiting and len(seen) < _MOST_VISITED:
             node, path = waiting.popleft()
-            if node in self._results:
-                yield Neighbor(Direction.BELOW, None, (self._results[node].computation.name, path))
+            frame = self._results.get(node)
+            if frame is not None:
+                yield Neighbor(Direction.BELOW, None, path, frame.computation.name)
             for user, further in self._users(node, path):
-                stops = _is_landmark(user) or _is_heavy(user)
+                stops = _is_stop(user)
                 if stops:
                     yield Neighbor(Direction.BELOW, user, further)
                 if (not stops or _is_seen_through(user)) and (user, further) not in seen:
                     seen.add((user, further))
                     waiting.append((user, further))
 
-    def _users(
-        self, node: Node, path: tuple[int, ...]
-    ) -> Iterator[tuple[Node, tuple[int, ...]]]:
+    def _users(self, node: Node, path: _Path) -> Iterator[_Step]:
         """Yield what reads an element of a node, and which element of it that becomes."""
         for user, position in self._side.users.get(node, ()):
             read = self._side.graph.operands(user)[position][1]
             if opened_root(user) is None and read[: len(path)] == path[: len(read)]:
-                rest = path[len(read) :]
-                opcode = user.instruction.opcode
-                if opcode == "tuple":
-                    yield user, (position, *rest)
-                else:
-                    yield user, rest if opcode in {"opt-barrier", "while"} else ()
+                yield user, _passed_on(user, position, path[len(read) :])
+        for line in kept_users(node):
+            yield node.frame.node(line), ()
 
 
-def _is_landmark(node: Node) -> bool:
-    return node.kept or node.partner is not None
+def is_read(side: Side, node: Node) -> bool:
+    """Whether anything reads a node, or it does something by itself."""
+    if side.users.get(node) or is_root(node) or kept_users(node):
+        return True
+    return family_of(node.instruction) in _ACTING
 
 
-def _is_heavy(node: Node) -> bool:
-    return family_of(node.instruction) is not None
+def kept_users(node: Node) -> list[Instruction]:
+    """Return the unchanged instructions that read a node by its name."""
+    frame = node.frame
+    if not frame.kept:
+        return []
+    users = frame.computation.users.get(node.instruction.name, ())
+    return [line for line in users if line in frame.kept]
+
+
+def _passed_on(user: Node, position: int, path: _Path) -> _Path:
+    """Return which element of a user an element that it reads becomes."""
+    opcode = user.instruction.opcode
+    if opcode == "tuple":
+        return (position, *path)
+    return path if opcode in _PASSING else ()
+
+
+def _is_stop(node: Node) -> bool:
+    """Whether a node is a landmark, or may become one."""
+    return node.kept or node.partner is not None or family_of(node.instruction) is not None
 
 
 def _is_seen_through(node: Node) -> bool:
-    return not node.kept and family_of(node.instruction) in _SEEN_THROUGH
+    free = not node.kept and node.partner is None
+    return free and family_of(node.instruction) in _SEEN_THROUGH

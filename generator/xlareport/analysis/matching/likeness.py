@@ -1,0 +1,157 @@
+"""How alike heavy instructions of two modules are, by what they are and what stands around them.
+
+Each instruction has features; one that two have in common counts the more the fewer others have it.
+Arguments, results and paired instructions are landmarks, the same on both sides.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from xlareport.analysis.matching.families import family_of
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import name_in_computation, origin
+from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
+
+_NEIGHBOR, _ORIGIN, _NAME, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.5, 0.25
+"""Weights of features, before they are divided by how many instructions have them."""
+
+_MOST_ALIKE = 24
+"""Instructions of one side with one feature, above which the feature brings no candidates."""
+
+_Features = dict[Hashable, float]
+
+
+class _Index:
+    """The features of the open heavy instructions of one side, and which have a feature."""
+
+    def __init__(self, search: Search, side: Side, nodes: Sequence[Node]) -> None:
+        self._search = search
+        self._is_before = side is search.before
+        surroundings = Surroundings(side)
+        self._neighbors = {node: surroundings.of(node) for node in nodes}
+        self._own = {node: self._own_features(node) for node in nodes}
+        self.features: dict[Node, _Features] = {}
+        self.holders: dict[Hashable, dict[Node, None]] = {}
+        self.viewers: dict[Node, list[Node]] = {}
+        """Which open instructions have a node as a neighbor."""
+        for node in nodes:
+            for neighbor in self._neighbors[node]:
+                if neighbor.node is not None:
+                    self.viewers.setdefault(neighbor.node, []).append(node)
+            self.add(node)
+
+    def add(self, node: Node) -> None:
+        """Enter the features that a node has now."""
+        features = dict(self._own[node])
+        for neighbor in self._neighbors[node]:
+            feature = self._feature(neighbor)
+            if feature is not None:
+                features[feature] = _NEIGHBOR
+        self.features[node] = features
+        for feature in features:
+            self.holders.setdefault(feature, {})[node] = None
+
+    def drop(self, node: Node) -> None:
+        """Forget the features of a node."""
+        for feature in self.features.pop(node, ()):
+            del self.holders[feature][node]
+
+    def count(self, feature: Hashable) -> int:
+        """Return how many open instructions have a feature."""
+        return len(self.holders.get(feature, ()))
+
+    def _own_features(self, node: Node) -> _Features:
+        """Return what a node is apart from its surroundings."""
+        form = self._search.forms.of(node.instruction)
+        features: _Features = {
+            ("form", form): _FORM,
+            ("shape", form.shape): _FORM,
+            ("opcode", form.opcode): _PART_OF_FORM,
+            ("attributes", form.opcode, form.attributes): _PART_OF_FORM,
+            ("name", name_in_computation(node)): _NAME,
+        }
+        op_name = origin(node)
+        if op_name:
+            features["op_name", op_name] = _ORIGIN
+        return features
+
+    def _feature(self, neighbor: Neighbor) -> Hashable:
+        """Return what a neighbor is on both sides; None where it has nothing there."""
+        node = neighbor.node
+        if node is None:
+            result = self._result(neighbor.computation)
+            return result and (neighbor.direction, "result", result, neighbor.path)
+        if node.kept:
+            return (neighbor.direction, name_in_computation(node), neighbor.path)
+        if node.partner is not None:
+            return (neighbor.direction, node.token, neighbor.path)
+        return (neighbor.direction, family_of(node.instruction))
+
+    def _result(self, computation: str) -> str | None:
+        """Return the name before of a computation that goes on."""
+        known = self._search.computations
+        if not self._is_before:
+            return known.partners.get(computation)
+        return computation if computation in known.pairs else None
+
+
+class Likeness:
+    """Compares open heavy instructions of both sides."""
+
+    def __init__(self, search: Search, before: Sequence[Node], after: Sequence[Node]) -> None:
+        self._before = _Index(search, search.before, before)
+        self._after = _Index(search, search.after, after)
+
+    def candidates(self, node: Node) -> dict[Node, float]:
+        """Return what a node of either side may be on the other, and how alike they are, 0 to 1."""
+        is_before = node in self._before.features
+        here, there = (self._before, self._after) if is_before else (self._after, self._before)
+        features = here.features[node]
+        family = family_of(node.instruction)
+        others = dict.fromkeys(self._rare(features, here, there))
+        weight = self._weight(features)
+        return {
+            other: 2
+            * self._shared(features, there.features[other])
+            / (weight + self._weight(there.features[other]))
+            for other in others
+            if family_of(other.instruction) == family
+        }
+
+    def _rare(self, features: _Features, here: _Index, there: _Index) -> Iterator[Node]:
+        """Yield what has a feature in common that few have."""
+        for feature in features:
+            if here.count(feature) <= _MOST_ALIKE and there.count(feature) <= _MOST_ALIKE:
+                yield from there.holders.get(feature, ())
+
+    def _shared(self, ours: _Features, theirs: _Features) -> float:
+        return sum(
+            weight / self._commonness(feature)
+            for feature, weight in ours.items()
+            if feature in theirs
+        )
+
+    def _weight(self, features: _Features) -> float:
+        return sum(weight / self._commonness(feature) for feature, weight in features.items())
+
+    def _commonness(self, feature: Hashable) -> int:
+        return max(self._before.count(feature), self._after.count(feature), 1)
+
+    def pair(self, before: Node, after: Node) -> list[Node]:
+        """Take a new pair for a landmark; return the open nodes before that may be clearer now."""
+        self._before.drop(before)
+        self._after.drop(after)
+        touched = {}
+        for index, node in ((self._before, before), (self._after, after)):
+            for viewer in index.viewers.get(node, ()):
+                if viewer in index.features:
+                    index.drop(viewer)
+                    index.add(viewer)
+                    touched.update(self._closest(viewer, index))
+        return list(touched)
+
+    def _closest(self, viewer: Node, index: _Index) -> dict[Node, None]:
+        """Return a viewer if it is one before, else what it may be before."""
+        if index is self._before:
+            return {viewer: None}
+        return dict.fromkeys(self._rare(index.features[viewer], self._after, self._before))
