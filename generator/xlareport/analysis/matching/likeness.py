@@ -141,7 +141,7 @@ class Likeness:
         """Take a new pair for a landmark; return the open nodes before that may be clearer now."""
         self._before.drop(before)
         self._after.drop(after)
-        touched = {}
+        touched: dict[Node, None] = {}
         for index, node in ((self._before, before), (self._after, after)):
             for viewer in index.viewers.get(node, ()):
                 if viewer in index.features:
