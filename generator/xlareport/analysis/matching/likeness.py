@@ -15,6 +15,8 @@ from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
 _NEIGHBOR, _ORIGIN, _NAME, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.5, 0.25
 """Weights of features, before they are divided by how many instructions have them."""
 
+_HALVING = 6.0
+"""The distance at which a neighbor counts half."""
 _MOST_ALIKE = 24
 """Instructions of one side with one feature, above which the feature brings no candidates."""
 
@@ -46,7 +48,8 @@ class _Index:
         for neighbor in self._neighbors[node]:
             feature = self._feature(neighbor)
             if feature is not None:
-                features[feature] = _NEIGHBOR
+                weight = _NEIGHBOR * _HALVING / (_HALVING + neighbor.distance)
+                features[feature] = max(weight, features.get(feature, 0.0))
         self.features[node] = features
         for feature in features:
             self.holders.setdefault(feature, {})[node] = None
@@ -85,7 +88,8 @@ class _Index:
             return (neighbor.direction, name_in_computation(node), neighbor.path)
         if node.partner is not None:
             return (neighbor.direction, node.token, neighbor.path)
-        return (neighbor.direction, family_of(node.instruction))
+        family = family_of(node.instruction)
+        return None if family == "collective" else (neighbor.direction, family)
 
     def _result(self, computation: str) -> str | None:
         """Return the name before of a computation that goes on."""
@@ -126,7 +130,7 @@ class Likeness:
 
     def _shared(self, ours: _Features, theirs: _Features) -> float:
         return sum(
-            weight / self._commonness(feature)
+            min(weight, theirs[feature]) / self._commonness(feature)
             for feature, weight in ours.items()
             if feature in theirs
         )

@@ -20,6 +20,8 @@ _CLEAR = 0.15
 """By how much the best candidate must be better than the next."""
 _ENOUGH = 0.15
 """The least likeness of a pair."""
+_AT_ONCE = 8
+"""The share of groups, as its inverse, that is paired in order before what is clear is sought."""
 _EVEN = 1e-9
 """Differences of likeness that come of adding up in another order."""
 
@@ -101,7 +103,7 @@ class _Structure:
     def _pair_in_order(self) -> bool:
         """Pair groups of equal nodes in order, the most alike first, as long as nothing changes."""
         groups = self._groups()
-        for best, nodes in groups:
+        for best, nodes in groups[: 1 + len(groups) // _AT_ONCE]:
             untouched = not any(node in self._waiting for node in nodes)
             if untouched and all(is_free(node) for node in (*nodes, *best.nodes)):
                 self._link_group(nodes, best)

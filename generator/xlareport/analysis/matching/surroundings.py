@@ -54,6 +54,8 @@ class Neighbor(NamedTuple):
     """None for a result of a computation."""
     path: _Path
     """Which element of a tuple it is."""
+    distance: int
+    """Instructions on the way, this one included."""
     computation: str = ""
     """Whose result it is."""
 
@@ -76,17 +78,18 @@ class Surroundings:
         return [*self._above(node), *self._below(node)]
 
     def _above(self, start: Node) -> Iterator[Neighbor]:
-        waiting = deque(self._operands(start, ()))
-        seen = set(waiting)
+        first = self._operands(start, ())
+        waiting = deque((step, 1) for step in first)
+        seen = set(first)
         while waiting and len(seen) < _MOST_VISITED:
-            node, path = waiting.popleft()
+            (node, path), distance = waiting.popleft()
             stops = _is_stop(node)
             if stops:
-                yield Neighbor(Direction.ABOVE, node, path)
+                yield Neighbor(Direction.ABOVE, node, path, distance)
             if not stops or _is_seen_through(node):
                 further = [step for step in self._operands(node, path) if step not in seen]
                 seen.update(further)
-                waiting += further
+                waiting += [(step, distance + 1) for step in further]
 
     def _operands(self, node: Node, path: _Path) -> list[_Step]:
         """Return the operands that the data of an element of a node comes from."""
@@ -112,20 +115,21 @@ class Surroundings:
         return found
 
     def _below(self, start: Node) -> Iterator[Neighbor]:
-        waiting: deque[_Step] = deque([(start, ())])
-        seen = set(waiting)
+        waiting: deque[tuple[_Step, int]] = deque([((start, ()), 1)])
+        seen: set[_Step] = {(start, ())}
         while waiting and len(seen) < _MOST_VISITED:
-            node, path = waiting.popleft()
-            frame = self._results.get(node)
+            step, distance = waiting.popleft()
+            frame = self._results.get(step[0])
             if frame is not None:
-                yield Neighbor(Direction.BELOW, None, path, frame.computation.name)
-            for user, further in self._users(node, path):
+                name = frame.computation.name
+                yield Neighbor(Direction.BELOW, None, step[1], distance, name)
+            for user, path in self._users(*step):
                 stops = _is_stop(user)
                 if stops:
-                    yield Neighbor(Direction.BELOW, user, further)
-                if (not stops or _is_seen_through(user)) and (user, further) not in seen:
-                    seen.add((user, further))
-                    waiting.append((user, further))
+                    yield Neighbor(Direction.BELOW, user, path, distance)
+                if (not stops or _is_seen_through(user)) and (user, path) not in seen:
+                    seen.add((user, path))
+                    waiting.append(((user, path), distance + 1))
 
     def _users(self, node: Node, path: _Path) -> Iterator[_Step]:
         """Yield what reads an element of a node, and which element of it that becomes."""
