@@ -25,7 +25,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.program import ParsedModule, read_module, unread
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.faults import Faults, describe_fault
+from xlareport.runtime.faults import Faults, guard
 
 OnChange = Callable[[StepChange, Boundary], None]
 """Sees what each step changed, in order; most of it is dropped afterwards to save memory."""
@@ -105,10 +105,10 @@ def outline_module(files: ModuleFiles, options: AnalysisOptions | None = None) -
 
     A defect in xlareport makes the module an unreadable one.
     """
-    try:
-        return _outline(files, options or AnalysisOptions())
-    except Exception as error:  # noqa: BLE001 - no module costs the others
-        return unreadable_module(files, describe_fault(error))
+    return guard(
+        lambda: _outline(files, options or AnalysisOptions()),
+        lambda reason: unreadable_module(files, reason),
+    )
 
 
 def _outline(files: ModuleFiles, options: AnalysisOptions) -> ModuleAnalysis:

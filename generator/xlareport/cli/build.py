@@ -10,7 +10,7 @@ import click
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.cli.options import limited
-from xlareport.cli.problems import tell_problems
+from xlareport.cli.problems import print_problems
 from xlareport.cli.terminal import say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.runtime.limits import Limits
@@ -19,6 +19,7 @@ from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
 
 if TYPE_CHECKING:
     from xlareport.pages.pictures.requests import PictureChoice
+    from xlareport.report import BuildOptions, Built
 
 _BREACH = 1
 
@@ -115,11 +116,9 @@ def command(
 
     Afterwards open OUT/site/index.html, or run `mkdocs serve` in OUT.
     """
-    cost_options = _reckoning(devices, device, with_source=with_source)
+    cost_options = _cost_options(devices, device, with_source=with_source)
     begun = time.monotonic()
-    with (
-        nullcontext() if no_html else MkdocsWorker() as mkdocs_worker
-    ):  # it gets ready beside these imports
+    with nullcontext() if no_html else MkdocsWorker() as mkdocs_worker:  # prepares meanwhile
         from xlareport.cli.progress import progress_bar  # noqa: PLC0415
         from xlareport.report import BuildOptions, build  # noqa: PLC0415
 
@@ -137,18 +136,22 @@ def command(
         )
         with progress_bar(quiet=quiet) as progress:
             built = build(dump, options, progress, mkdocs_worker)
-    took = time.monotonic() - begun
+    _summarize(built, options, time.monotonic() - begun)
+    click.get_current_context().exit(_BREACH if strict and built.report.problems else 0)
+
+
+def _summarize(built: "Built", options: "BuildOptions", seconds: float) -> None:
+    """Print warnings, problems, sizes and the page to open."""
     report = built.report
     if built.warnings:
         say(built.warnings, err=True)
-    tell_problems(report.problems, "the coverage page lists all")
-    if not no_html:
-        _tell_sizes(out, report.dump.bytes, took)
-    say(_last_line(out, report.main.name if report.main else None, html=not no_html))
-    click.get_current_context().exit(_BREACH if strict and report.problems else 0)
+    print_problems(report.problems, "the coverage page lists all")
+    if options.html:
+        _print_sizes(options.out, report.dump.bytes, seconds)
+    say(_last_line(options.out, report.main.name if report.main else None, html=options.html))
 
 
-def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> CostOptions:
+def _cost_options(table: Path | None, name: str | None, *, with_source: bool) -> CostOptions:
     """Read the user's table and find the device; raises click.BadParameter, naming the fault."""
     try:
         own = parse_devices(table.read_text("utf-8")) if table else {}
@@ -162,10 +165,10 @@ def _reckoning(table: Path | None, name: str | None, *, with_source: bool) -> Co
     return CostOptions(own, device, with_source)
 
 
-def _tell_sizes(out: Path, dump: int, took: float) -> None:
-    """Say how large the site is, and what of it is larger than it may be."""
+def _print_sizes(out: Path, dump: int, seconds: float) -> None:
+    """Print how large the site is, and what of it is larger than planned."""
     sizes = measure_site(out / "site")
-    for line in describe_sizes(sizes, dump, took):
+    for line in describe_sizes(sizes, dump, seconds):
         say(line)
     for overrun in find_overruns(sizes, dump):
         say(f"Larger than planned: {overrun}.")

@@ -9,7 +9,7 @@ import click
 
 from xlareport.capture.plan import Plan, find_dump, find_era, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
-from xlareport.cli.problems import tell_problems
+from xlareport.cli.problems import print_problems
 from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import printable
 from xlareport.report import BuildOptions, build
@@ -78,7 +78,7 @@ def _report(plan: Plan, out: Path) -> None:
     except XlareportError as error:
         _say(f"No report: {error}")
         return
-    tell_problems(built.report.problems, "the coverage page lists all")
+    print_problems(built.report.problems, "the coverage page lists all")
     main = built.report.main.name if built.report.main else "unknown"
     _say(f"Open {(out / 'site/index.html').resolve()} (the main program is {main}).")
 

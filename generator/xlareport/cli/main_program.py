@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from xlareport.cli.options import limited
-from xlareport.cli.problems import tell_problems
+from xlareport.cli.problems import print_problems
 from xlareport.cli.progress import progress_bar
 from xlareport.cli.terminal import say, say_json
 from xlareport.records.sentences import sureness
@@ -25,7 +25,7 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
     """Print which module of DUMP is the main program, how sure that is, and why."""
     with progress_bar() as progress:
         report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), progress)
-    tell_problems(report.problems, "`xlareport build` lists all")
+    print_problems(report.problems, "`xlareport build` lists all")
     if report.main is None:
         raise UnreadableInputError(f"{report.dump.path} holds no module that could be read.")
     if as_json:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-def tell_problems(problems: "Sequence[ProblemRecord]", where_all: str) -> None:
+def print_problems(problems: "Sequence[ProblemRecord]", where_all: str) -> None:
     """Print the first problems, and where all of them are to be found."""
     for problem in problems[:_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"

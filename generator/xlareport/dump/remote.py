@@ -5,12 +5,12 @@ fsspec and what it needs for each kind of address are extras; without them a mes
 
 import importlib.util
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from xlareport.dump.archive import inside
@@ -26,6 +26,7 @@ _DEEPEST = 20
 _AT_ONCE = 8
 _PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 
+T = TypeVar("T")
 Member = tuple[str, Path, float | None]
 
 
@@ -60,12 +61,11 @@ def fetched(url: str, spool: Spool, problems: list[Problem]) -> Iterator[Member]
     where nothing is there.
     """
     system, root = _system(url)
-    try:
-        listed = list(_listed(system, root, url, spool, problems))
-    except Exception as error:  # whatever a library raises that talks to other machines
-        if isinstance(error, LimitPassedError):
-            raise
-        raise UnreadableInputError(f"{shown(url)} cannot be read: {_said(error)}.") from error
+    listed = _attempt(lambda: list(_listed(system, root, url, spool, problems)))
+    if isinstance(listed, LimitPassedError):
+        raise listed
+    if isinstance(listed, Exception):
+        raise _unreadable(url, listed) from listed
     threads = ThreadPoolExecutor(_AT_ONCE)
     try:
         copies = threads.map(lambda item: _copied(system, item, spool), listed)
@@ -82,13 +82,25 @@ def _system(url: str) -> tuple[Any, str]:
         raise _missing(url, extra)
     import fsspec  # noqa: PLC0415 - an extra, and slow to import
 
-    try:
-        system, root = fsspec.core.url_to_fs(url)
-    except ImportError as error:
-        raise _missing(url, extra) from error
-    except Exception as error:
-        raise UnreadableInputError(f"{shown(url)} cannot be read: {_said(error)}.") from error
+    opened = _attempt(lambda: fsspec.core.url_to_fs(url))
+    if isinstance(opened, ImportError):
+        raise _missing(url, extra) from opened
+    if isinstance(opened, Exception):
+        raise _unreadable(url, opened) from opened
+    system, root = opened
     return system, root
+
+
+def _attempt(request: Callable[[], T]) -> T | Exception:
+    """Return the result of a request to another machine, or whatever a library raises instead."""
+    try:
+        return request()
+    except Exception as error:  # noqa: BLE001 - each library for another machine has its own errors
+        return error
+
+
+def _unreadable(url: str, error: Exception) -> UnreadableInputError:
+    return UnreadableInputError(f"{shown(url)} cannot be read: {_message(error)}.")
 
 
 def _missing(url: str, extra: str) -> UnreadableInputError:
@@ -141,15 +153,14 @@ def _is_below(address: str, base: str) -> bool:
 def _children(
     system: Any, folder: str, base: str, problems: list[Problem]
 ) -> Iterable[dict[str, Any]]:
-    try:
-        result: list[dict[str, Any]] = system.ls(folder, detail=True)
-    except Exception as error:
-        if folder == base:
-            raise
-        name = inside(folder[len(base) :])
-        problems.append(Problem(name, None, f"This folder cannot be listed: {_said(error)}."))
-        return []
-    return sorted(result, key=lambda item: str(item["name"]))
+    children: list[dict[str, Any]] | Exception = _attempt(lambda: system.ls(folder, detail=True))
+    if not isinstance(children, Exception):
+        return sorted(children, key=lambda child: str(child["name"]))
+    if folder == base:
+        raise children
+    message = f"This folder cannot be listed: {_message(children)}."
+    problems.append(Problem(inside(folder[len(base) :]), None, message))
+    return []
 
 
 def _remote(address: str, path: str, value: dict[str, Any]) -> _Remote:
@@ -163,11 +174,12 @@ def _copied(system: Any, remote: _Remote, spool: Spool) -> Path | Exception:
     """Copy one file here; whatever is wrong is returned, for it comes from a thread."""
     if remote.size > spool.limits.file_bytes:
         return FileTooLargeError(spool.limits)
-    try:
-        with system.open(remote.address, "rb") as stream:
-            return spool.add(stream)
-    except Exception as error:  # noqa: BLE001 - of a library that talks to other machines
-        return error
+    return _attempt(lambda: _spooled(system, remote, spool))
+
+
+def _spooled(system: Any, remote: _Remote, spool: Spool) -> Path:
+    with system.open(remote.address, "rb") as stream:
+        return spool.add(stream)
 
 
 def _arrived(
@@ -177,7 +189,7 @@ def _arrived(
         if isinstance(copy, UnreadableInputError) and not isinstance(copy, FileTooLargeError):
             raise copy
         if isinstance(copy, Exception):
-            problems.append(Problem(remote.path, None, f"Not fetched: {_said(copy)}."))
+            problems.append(Problem(remote.path, None, f"Not fetched: {_message(copy)}."))
             continue
         if _is_page(copy):
             message = "A web page came in place of a file; a folder's address ends with a slash."
@@ -190,7 +202,7 @@ def _is_page(copy: Path) -> bool:
         return _PAGE.match(file.read(512)) is not None
 
 
-def _said(error: Exception) -> str:
-    """Return what an error says, short and in one line, without the address and its keys."""
+def _message(error: Exception) -> str:
+    """Return the message of an error, short and in one line, without the address and its keys."""
     words = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return re.sub(r"\?\S*", "", " ".join(str(words).split()))[:200].rstrip(".")

@@ -35,6 +35,14 @@ class Faults:
         return self.attempt(what, lambda: tuple(part()), nothing)
 
 
+def guard(work: Callable[[], T], fallback: Callable[[str], T]) -> T:
+    """Return the result of `work`; where it raises, of `fallback`, called with the reason."""
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - any defect costs this work and no other
+        return fallback(describe_fault(error))
+
+
 def describe_fault(error: Exception) -> str:
     """Return type, place and message of an error that is a defect of xlareport."""
     frame = traceback.extract_tb(error.__traceback__)[-1]

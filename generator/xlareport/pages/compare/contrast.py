@@ -24,7 +24,7 @@ from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import ParsedModule, read_module
 from xlareport.runtime import units
-from xlareport.runtime.faults import describe_fault
+from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import make_payload
 
@@ -45,10 +45,7 @@ class Met:
 
 def meet(files: ModuleFiles) -> Met:
     """Read a module and sketch it; a fault costs this module and no other."""
-    try:
-        return _meet(files)
-    except Exception as error:  # noqa: BLE001 - no module costs the others
-        return unmet(files, describe_fault(error))
+    return guard(lambda: _meet(files), lambda reason: unmet(files, reason))
 
 
 def _meet(files: ModuleFiles) -> Met:
@@ -147,10 +144,7 @@ class Contrast:
 
 def contrast(task: ContrastTask) -> Contrast:
     """Lay both modules side by side where they first differ, and where they end."""
-    try:
-        return _contrast(task)
-    except Exception as error:  # noqa: BLE001 - no module costs the others
-        return uncontrasted(task, describe_fault(error))
+    return guard(lambda: _contrast(task), lambda reason: uncontrasted(task, reason))
 
 
 def _contrast(task: ContrastTask) -> Contrast:

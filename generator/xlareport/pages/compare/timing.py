@@ -21,7 +21,7 @@ from xlareport.pages.compare.views import (
     TimeChangeView,
 )
 from xlareport.program import read_module
-from xlareport.runtime.faults import describe_fault
+from xlareport.runtime.faults import guard
 
 MOST = 2_000
 """Instructions of one module that are told; of more, those in between are left out."""
@@ -51,10 +51,7 @@ class Timing:
 
 def timing(task: TimingTask) -> Timing:
     """Join both profiles; a fault costs this pair and no other."""
-    try:
-        return _timing(task)
-    except Exception as error:  # noqa: BLE001 - no module costs the others
-        return untimed(task, describe_fault(error))
+    return guard(lambda: _timing(task), lambda reason: untimed(task, reason))
 
 
 def untimed(task: TimingTask, reason: str) -> Timing:

@@ -47,7 +47,7 @@ from xlareport.pages.steps.text_diff import StoredLines
 from xlareport.pages.texts.payload import KeptTexts, kept_texts
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
-from xlareport.runtime.faults import Faults, describe_fault
+from xlareport.runtime.faults import Faults, guard
 from xlareport.storage.payloads import Payload, make_payload
 
 _PICTURES_NOT_WANTED = (
@@ -90,10 +90,10 @@ def process_module(
     """
     if pictures is None:
         return ModuleResult(outline_module(files, options))
-    try:
-        return _process(files, options, pictures)
-    except Exception as error:  # noqa: BLE001 - no module costs the others
-        return ModuleResult(unreadable_module(files, describe_fault(error)))
+    return guard(
+        lambda: _process(files, options, pictures),
+        lambda reason: ModuleResult(unreadable_module(files, reason)),
+    )
 
 
 def _process(files: ModuleFiles, options: AnalysisOptions, choice: PictureChoice) -> ModuleResult:
