@@ -8,6 +8,7 @@ from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import MOST_NODES_PER_LINE, CallSites, Frame, Graph, Node
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
+from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.values import Tokens, Values
 from xlareport.hlo.model import HloModule
 
@@ -114,8 +115,13 @@ class Search:
     settled: int = -1
     """The number of links when computing the values anew last changed nothing."""
 
-    def link(self, before: Node, after: Node, grade: Grade, reason: str) -> None:
-        """Make two nodes partners; from now on they have one value."""
+    def link(self, before: Node, after: Node, grade: Grade, reason: str) -> bool:
+        """Make two nodes partners, which from now on have one value; say whether they can be.
+
+        Parameters that cannot be one another are left alone, whatever a rule makes of them.
+        """
+        if not can_continue(before.instruction, after.instruction):
+            return False
         equal = before.token == after.token
         if not equal:
             token = self.tokens.of(("link", len(self.links)))
@@ -124,6 +130,7 @@ class Search:
         self._name_result(before, after)
         self.unsettled.append((before, after))
         self.links.append(Link(before, after, grade, reason, equal=equal))
+        return True
 
     def _name_result(self, before: Node, after: Node) -> None:
         """Let the first element of a library call's results be the one result of the other side.

@@ -56,8 +56,8 @@ class _Spread:
 
     def _link(self, before: Node, after: Node, reason: str) -> None:
         grade = Grade.EXACT if before.token == after.token else Grade.MATCHED
-        self._search.link(before, after, grade, reason)
-        self._queue.append((before, after))
+        if self._search.link(before, after, grade, reason):
+            self._queue.append((before, after))
 
     def _pair_operands(self, before: Node, after: Node) -> None:
         ours, theirs = self._operands(before, after)

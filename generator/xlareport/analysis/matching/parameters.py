@@ -1,0 +1,36 @@
+"""Which parameter can continue which, by their shapes."""
+
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.shape import Shape
+
+
+def can_continue(before: Instruction, after: Instruction) -> bool:
+    """Whether a parameter can be another: of one type, as a whole, in parts, or rounded."""
+    if before.opcode != "parameter" or after.opcode != "parameter":
+        return True
+    old, new = before.shape, after.shape
+    if old.elements or new.elements:
+        return bool(old.elements and new.elements) or old in new.elements or new in old.elements
+    if old.element_type == new.element_type:
+        return old.element_count == new.element_count or _is_part(old, new) or _is_part(new, old)
+    floats = _is_float(old.element_type) and _is_float(new.element_type)
+    return floats and old.dimensions == new.dimensions
+
+
+def _is_part(whole: Shape, part: Shape) -> bool:
+    """Whether a shape is a share of another, each dimension divided among devices."""
+    if len(whole.dimensions) != len(part.dimensions):
+        return False
+    return all(map(_divides, whole.dimensions, part.dimensions))
+
+
+def _divides(size: int | None, share: int | None) -> bool:
+    """Whether a share is a size divided by a whole number, rounded up."""
+    if not size or not share:
+        return size == share
+    devices = -(-size // share)
+    return -(-size // devices) == share
+
+
+def _is_float(element_type: str) -> bool:
+    return element_type.startswith(("bf", "f"))

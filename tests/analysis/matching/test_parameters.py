@@ -1,0 +1,51 @@
+import pytest
+
+from xlareport.analysis.matching.parameters import can_continue
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.text import TextReader
+
+MODULE = """\
+HloModule m
+
+ENTRY %main (a: {0}, b: {1}) -> {1} {{
+  %a = {0} parameter(0)
+  ROOT %b = {1} parameter(1)
+}}
+"""
+
+
+def parameters(first: str, second: str) -> tuple[Instruction, Instruction]:
+    module = TextReader().read(MODULE.format(first, second).encode(), "m.txt")
+    assert module is not None
+    one, other = module.instructions
+    return one, other
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f32[1000,256]{1,0}", "f32[1000,256]{0,1}"),
+        ("f32[1000,256]{1,0}", "f32[250,256]{1,0}"),
+        ("f32[10]{0}", "f32[4]{0}"),
+        ("f32[4,8]{1,0}", "f32[32]{0}"),
+        ("f32[8]{0}", "bf16[8]{0}"),
+        ("f32[16]{0}", "(f32[16]{0})"),
+        ("(f32[16]{0}, s32[])", "(s32[], f32[16]{0}, pred[])"),
+    ],
+)
+def test_a_parameter_can_be_another(before: str, after: str) -> None:
+    assert can_continue(*parameters(before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f32[1000,256]{1,0}", "s32[1,128]{1,0}"),
+        ("f32[8]{0}", "pred[8]{0}"),
+        ("f32[]", "bf16[2048,1024]{1,0}"),
+        ("f32[1000,256]{1,0}", "f32[999,256]{1,0}"),
+        ("f32[16]{0}", "(s32[], pred[])"),
+    ],
+)
+def test_a_parameter_cannot_be_another(before: str, after: str) -> None:
+    assert not can_continue(*parameters(before, after))
