@@ -1,0 +1,151 @@
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Grade, Pairing, Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+WHOLE = """
+HloModule step
+ENTRY %main.9 (x: f32[32,64], w: f32[64,128], v: f32[128,64]) -> (f32[32,64], f32[64,128]) {
+  %x = f32[32,64]{1,0} parameter(0)
+  %w = f32[64,128]{1,0} parameter(1)
+  %v = f32[128,64]{1,0} parameter(2)
+  %hidden = f32[32,128]{1,0} dot(%x, %w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %active = f32[32,128]{1,0} tanh(%hidden)
+  %out = f32[32,64]{1,0} dot(%active, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %back = f32[32,128]{1,0} dot(%out, %v), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  %grad = f32[64,128]{1,0} dot(%x, %back), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT %results = (f32[32,64]{1,0}, f32[64,128]{1,0}) tuple(%out, %grad)
+}
+"""
+
+PARTITIONED = """
+HloModule step, num_partitions=4
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %add.1 = f32[] add(%a, %b)
+}
+ENTRY %main.9_spmd (param: f32[8,64], param.1: f32[16,128], param.2: f32[32,64]) -> (f32[8,64], f32[16,128]) {
+  %param = f32[8,64]{1,0} parameter(0)
+  %param.1 = f32[16,128]{1,0} parameter(1)
+  %all-gather = f32[64,128]{1,0} all-gather(%param.1), dimensions={0}
+  %dot = f32[8,128]{1,0} dot(%param, %all-gather), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %tanh.3 = f32[8,128]{1,0} tanh(%dot)
+  %param.2 = f32[32,64]{1,0} parameter(2)
+  %all-gather.1 = f32[128,64]{1,0} all-gather(%param.2), dimensions={0}
+  %dot.1 = f32[8,64]{1,0} dot(%tanh.3, %all-gather.1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %dot.2 = f32[8,128]{1,0} dot(%dot.1, %all-gather.1), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  %dot.3 = f32[64,128]{1,0} dot(%param, %dot.2), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  %reduce-scatter = f32[16,128]{1,0} reduce-scatter(%dot.3), dimensions={0}, to_apply=%add
+  ROOT %tuple = (f32[8,64]{1,0}, f32[16,128]{1,0}) tuple(%dot.1, %reduce-scatter)
+}
+"""  # noqa: E501 - as XLA prints it
+
+LIBRARY_CALLS = """
+HloModule step
+ENTRY %main.9 (x: f32[32,64], w: f32[64,128], v: f32[128,64]) -> (f32[32,64], f32[64,128]) {
+  %x = f32[32,64]{1,0} parameter(0)
+  %w = f32[64,128]{1,0} parameter(1)
+  %v = f32[128,64]{1,0} parameter(2)
+  %cublas-gemm.1 = (f32[32,128]{1,0}, s8[4096]{0}) custom-call(%x, %w), custom_call_target="__cublas$gemm"
+  %get-tuple-element = f32[32,128]{1,0} get-tuple-element(%cublas-gemm.1), index=0
+  %active.1 = f32[32,128]{1,0} tanh(%get-tuple-element)
+  %cublas-gemm.2 = (f32[32,64]{1,0}, s8[4096]{0}) custom-call(%active.1, %v), custom_call_target="__cublas$gemm"
+  %get-tuple-element.1 = f32[32,64]{1,0} get-tuple-element(%cublas-gemm.2), index=0
+  %cublas-gemm.3 = (f32[32,128]{1,0}, s8[4096]{0}) custom-call(%get-tuple-element.1, %v), custom_call_target="__cublas$gemm"
+  %get-tuple-element.2 = f32[32,128]{1,0} get-tuple-element(%cublas-gemm.3), index=0
+  %cublas-gemm.4 = (f32[64,128]{1,0}, s8[4096]{0}) custom-call(%x, %get-tuple-element.2), custom_call_target="__cublas$gemm"
+  %get-tuple-element.3 = f32[64,128]{1,0} get-tuple-element(%cublas-gemm.4), index=0
+  ROOT %results.1 = (f32[32,64]{1,0}, f32[64,128]{1,0}) tuple(%get-tuple-element.1, %get-tuple-element.3)
+}
+"""  # noqa: E501 - as XLA prints it
+
+
+def pairing(found: Matching, name: str, computation: str = "main.9") -> Pairing:
+    claim = found.said_of_before(Place(computation, name))
+    assert claim is not None
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("after", "computation", "names"),
+    [
+        (PARTITIONED, "main.9_spmd", ("dot", "dot.1", "dot.2", "dot.3")),
+        (
+            LIBRARY_CALLS,
+            "main.9",
+            ("cublas-gemm.1", "cublas-gemm.2", "cublas-gemm.3", "cublas-gemm.4"),
+        ),
+    ],
+)
+def test_dots_are_found_without_op_names(
+    read: Read, after: str, computation: str, names: tuple[str, ...]
+) -> None:
+    found = match(read(WHOLE), read(after))
+    for old, new in zip(("hidden", "out", "back", "grad"), names, strict=True):
+        claim = pairing(found, old)
+        assert claim.after[:1] == (Place(computation, new),)
+        assert claim.grade is not Grade.EXACT
+
+
+def twins(*names: str) -> str:
+    """Return a module of two dots that only their order tells apart."""
+    a, b, result = names
+    return f"""
+HloModule twins
+ENTRY %main.9 (x: f32[8,8]) -> f32[8,8] {{
+  %x = f32[8,8]{{1,0}} parameter(0)
+  %t = f32[8,8]{{0,1}} custom-call(), custom_call_target="noise"
+  %u = f32[8,8]{{0,1}} custom-call(), custom_call_target="noise"
+  %{a} = f32[8,8]{{1,0}} dot(%x, %t), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  %{b} = f32[8,8]{{1,0}} dot(%x, %u), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  ROOT %{result} = f32[8,8]{{1,0}} add(%{a}, %{b})
+}}
+"""
+
+
+def test_order_alone_is_a_guess(read: Read) -> None:
+    after = twins("p", "q", "r").replace("8,8", "4,4").replace("%t", "%i").replace("%u", "%j")
+    found = match(read(twins("a", "b", "c")), read(after))
+    for old, new in (("a", "p"), ("b", "q")):
+        claim = pairing(found, old)
+        assert (claim.after, claim.grade) == ((Place("main.9", new),), Grade.GUESSED)
+
+
+CALLED = """
+HloModule step
+%f (p: f32[8,8]) -> f32[8,8] {
+  %p = f32[8,8]{1,0} parameter(0)
+  ROOT %dot_general.1 = f32[8,8]{1,0} dot(%p, %p), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="dot_general"}
+}
+ENTRY %main (x: f32[8,8], y: f32[8,8]) -> (f32[8,8], f32[8,8]) {
+  %x = f32[8,8]{1,0} parameter(0)
+  %y = f32[8,8]{1,0} parameter(1)
+  %g = f32[8,8]{1,0} call(%x), to_apply=%f, metadata={op_name="jit(step)/jit(g)"}
+  %h = f32[8,8]{1,0} call(%y), to_apply=%f, metadata={op_name="jit(step)/jit(h)"}
+  ROOT %both = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%g, %h)
+}
+"""  # noqa: E501 - as XLA prints it
+
+INLINED = """
+HloModule step
+ENTRY %main (x: f32[8,8], y: f32[8,8]) -> (f32[8,8], f32[8,8]) {
+  %x = f32[8,8]{1,0} parameter(0)
+  %y = f32[8,8]{1,0} parameter(1)
+  %gemm.1 = f32[8,8]{1,0} custom-call(%y), custom_call_target="__cublas$gemm", metadata={op_name="jit(step)/jit(h)/dot_general"}
+  %gemm.2 = f32[8,8]{1,0} custom-call(%x), custom_call_target="__cublas$gemm", metadata={op_name="jit(step)/jit(g)/dot_general"}
+  ROOT %both = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%gemm.2, %gemm.1)
+}
+"""  # noqa: E501 - as XLA prints it
+
+
+def test_a_dot_of_a_called_computation_is_found_as_two_library_calls(read: Read) -> None:
+    found = match(read(CALLED), read(INLINED))
+    claim = pairing(found, "dot_general.1", "f")
+    assert set(claim.after) == {Place("main", "gemm.1"), Place("main", "gemm.2")}
