@@ -16,7 +16,7 @@ class FrameWorker extends EventTarget {
     document.body.append(this.frame);
     const scope = /** @type {any} */ (this.frame.contentWindow);
     scope.postMessage = (/** @type {unknown} */ data) => this.receive(data);
-    scope.importScripts = (/** @type {string[]} */ ...urls) => Promise.all(urls.map((one) => this.run(one)));
+    scope.importScripts = (/** @type {string[]} */ ...urls) => Promise.all(urls.map((address) => this.run(address)));
     this.ready = this.run(url);
   }
 

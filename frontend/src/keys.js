@@ -25,10 +25,10 @@ function pressed(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
   if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  const found = bound.get(event.key);
-  if (!found) return;
+  const binding = bound.get(event.key);
+  if (!binding) return;
   event.preventDefault();
-  found.action();
+  binding.action();
 }
 
 const overlay = /** @type {HTMLDialogElement} */ (element("dialog.xr-keys", { "aria-label": "Keys" }));
@@ -86,10 +86,10 @@ async function explainMarked() {
   await showFound(await wordAtCaret(line, marked.getRangeAt(0)));
 }
 
-/** @param {{word: string, place: DOMRect} | null} found */
-async function showFound(found) {
-  const parts = found ? await explainWord(found.word) : [];
-  if (found && parts.length) show(found.place, parts);
+/** @param {{word: string, place: DOMRect} | null} name */
+async function showFound(name) {
+  const parts = name ? await explainWord(name.word) : [];
+  if (name && parts.length) show(name.place, parts);
   else if (!asked) hide();
 }
 
@@ -115,7 +115,7 @@ function hide() {
 /** Lets the keyboard reach what is wider than its room. */
 function reachWide() {
   const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
-  for (const wide of boxes.filter((one) => one.scrollWidth > one.clientWidth)) {
+  for (const wide of boxes.filter((box) => box.scrollWidth > box.clientWidth)) {
     for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name, value);
   }
 }

@@ -9,7 +9,7 @@ const HOME = "index.html";
 const MISSING = "left-out.html";
 const folder = new URL("./", location.href).href;
 const templates = /** @type {HTMLTemplateElement[]} */ ([...document.querySelectorAll("template[data-page]")]);
-const pages = new Map(templates.map((one) => [one.dataset.page ?? "", one]));
+const pages = new Map(templates.map((template) => [template.dataset.page ?? "", template]));
 
 /** @param {string} fragment @returns {string | null} the page that it names */
 const named = (fragment) => new URLSearchParams(fragment.slice(1)).get("page");

@@ -80,7 +80,7 @@ class Code {
     let place = units.findIndex((unit) => title(unit) === name);
     const within = place < 0 && Object.hasOwn(inside, name);
     if (within) place = inside[name];
-    for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
+    for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
     if (place < 0 && this.order && (!name || name === ORDER)) {
       this.order.setAttribute("aria-current", "true");
       this.panel.replaceChildren(...this.thunks());
@@ -135,8 +135,8 @@ class Code {
 
   /** @param {number} id */
   thunkLink(id) {
-    const found = this.index.thunks.find(([number]) => number === id);
-    const unit = found && found[7] !== null ? this.index.units[found[7]] : null;
+    const thunk = this.index.thunks.find(([number]) => number === id);
+    const unit = thunk && thunk[7] !== null ? this.index.units[thunk[7]] : null;
     return unit ? element("a", { href: address(title(unit)) }, `${id} (${title(unit)})`) : String(id);
   }
 
@@ -215,10 +215,10 @@ class Code {
 
   /** @param {Thunk} thunk */
   thunkRow([id, kind, description, before, after, part, depth, unit, waits]) {
-    const made = unit === null ? null : this.index.units[unit];
+    const owner = unit === null ? null : this.index.units[unit];
     const within = `${"\u2003".repeat(Math.min(depth, 8))}${part ? `${part}: ` : ""}`;
     const link = (/** @type {number | null} */ number) => (number === null ? "" : this.thunkLink(number));
-    return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, made && element("a", { href: address(title(made)) }, element("code", null, title(made)))), element("td", null, link(before), ...this.waits(waits)), element("td", null, link(after)));
+    return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, owner && element("a", { href: address(title(owner)) }, element("code", null, title(owner)))), element("td", null, link(before), ...this.waits(waits)), element("td", null, link(after)));
   }
 }
 

@@ -78,7 +78,7 @@ class ComputationTimeline {
     this.slider.max = String(this.frames.stages.length - 1);
     if (!this.frames.stages.length) return this.nothing();
     const stage = this.unknown ? -1 : this.index.stages.findIndex(([key]) => key === wanted);
-    const last = this.frames.stages.findLastIndex((one) => stage < 0 || one <= stage);
+    const last = this.frames.stages.findLastIndex((snapshot) => stage < 0 || snapshot <= stage);
     return this.show(Math.max(0, last), stage < 0);
   }
 
@@ -129,22 +129,22 @@ class ComputationTimeline {
  * @param {SVGSVGElement} after
  */
 function fade(before, after) {
-  const here = new Map([...after.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
-  const there = new Map([...before.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
+  const here = new Map([...after.querySelectorAll("g.n")].map((box) => [box.getAttribute("data-node"), box]));
+  const there = new Map([...before.querySelectorAll("g.n")].map((box) => [box.getAttribute("data-node"), box]));
   for (const [life, box] of here) if (!there.has(life)) box.classList.add("xr-born");
-  const drawn = new Set([...before.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
-  const kept = new Set([...after.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
+  const drawn = new Set([...before.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
+  const kept = new Set([...after.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
   for (const arrow of after.querySelectorAll("[data-e]")) if (!drawn.has(arrow.getAttribute("d"))) arrow.classList.add("xr-born");
-  const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box]) => box), ...[...before.querySelectorAll("path[data-e]")].filter((one) => !kept.has(one.getAttribute("d")))];
+  const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box]) => box), ...[...before.querySelectorAll("path[data-e]")].filter((arrow) => !kept.has(arrow.getAttribute("d")))];
   const stage = after.querySelector(":scope > g[transform]");
-  for (const one of gone) {
-    one.removeAttribute("data-e");
-    one.removeAttribute("data-target");
-    one.removeAttribute("role");
-    one.setAttribute("class", `${one.getAttribute("class")} xr-dying`);
-    one.setAttribute("aria-hidden", "true");
-    stage?.append(one);
-    setTimeout(() => one.remove(), FADE);
+  for (const shape of gone) {
+    shape.removeAttribute("data-e");
+    shape.removeAttribute("data-target");
+    shape.removeAttribute("role");
+    shape.setAttribute("class", `${shape.getAttribute("class")} xr-dying`);
+    shape.setAttribute("aria-hidden", "true");
+    stage?.append(shape);
+    setTimeout(() => shape.remove(), FADE);
   }
 }
 

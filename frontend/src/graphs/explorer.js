@@ -57,13 +57,13 @@ function drawing(view, places, arrows, focus, { title, notes }) {
  * @param {Graph} graph
  * @param {number} start
  * @param {Wanted} asked
- * @returns {{drawing: Drawing, said: string}}
+ * @returns {{drawing: Drawing, summary: string}}
  */
 function near(graph, start, { show, radius }) {
   const view = new View(graph, [start]);
   const how = { up: show !== "consumers", down: show !== "producers", radius, most: MOST };
   const { places, more, hubs } = neighborhood(view, start, how);
-  const shown = [...places.keys()].sort((one, other) => one - other);
+  const shown = [...places.keys()].sort((left, right) => left - right);
   const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => places.has(source));
   const notes = [
     more > 0 && `Left out: ${format.plural(more, "more instruction")} as near as these; the nearest ${MOST} are drawn.`,
@@ -71,28 +71,28 @@ function near(graph, start, { show, radius }) {
     "Constants are named in the boxes of their users.",
   ];
   const title = `%${graph.name(start)}: ${SHOWS[show]}, ${format.plural(radius, "step")}`;
-  const said = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
-  return { drawing: drawing(view, shown, arrows, new Set([start]), { title, notes: /** @type {string[]} */ (notes.filter(Boolean)) }), said };
+  const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
+  return { drawing: drawing(view, shown, arrows, new Set([start]), { title, notes: /** @type {string[]} */ (notes.filter(Boolean)) }), summary };
 }
 
 /**
  * @param {Graph} graph
  * @param {number} from
  * @param {number} to
- * @returns {{drawing: Drawing | null, said: string}}
+ * @returns {{drawing: Drawing | null, summary: string}}
  */
 function way(graph, from, to) {
   const view = new View(graph, [from, to]);
   const names = [`%${graph.name(from)}`, `%${graph.name(to)}`];
   const there = shortestPath(view, from, to);
-  const found = there ?? shortestPath(view, to, from);
-  if (!found) return { drawing: null, said: `No value goes from ${names[0]} to ${names[1]}, nor back.` };
+  const hops = there ?? shortestPath(view, to, from);
+  if (!hops) return { drawing: null, summary: `No value goes from ${names[0]} to ${names[1]}, nor back.` };
   const [first, last] = there ? names : names.reverse();
-  const arrows = found.length > MOST ? [...found.slice(0, MOST / 2), ...found.slice(-MOST / 2)] : found;
+  const arrows = hops.length > MOST ? [...hops.slice(0, MOST / 2), ...hops.slice(-MOST / 2)] : hops;
   const places = [...new Set([there ? from : to, ...arrows.flatMap(({ source, target }) => [source, target])])];
-  const said = `A shortest way from ${first} to ${last}: ${format.plural(found.length, "step")}.`;
-  const notes = found.length > arrows.length ? [`Left out: ${format.plural(found.length - arrows.length, "step")} in the middle.`] : [];
-  return { drawing: drawing(view, places, arrows, new Set([from, to]), { title: said, notes }), said };
+  const summary = `A shortest way from ${first} to ${last}: ${format.plural(hops.length, "step")}.`;
+  const notes = hops.length > arrows.length ? [`Left out: ${format.plural(hops.length - arrows.length, "step")} in the middle.`] : [];
+  return { drawing: drawing(view, places, arrows, new Set([from, to]), { title: summary, notes }), summary };
 }
 
 /**
@@ -182,7 +182,7 @@ class Explorer {
    * @param {string[][]} options
    */
   choice(words, options) {
-    const input = /** @type {HTMLSelectElement} */ (element("select", null, ...options.map(([value, said]) => element("option", { value }, said))));
+    const input = /** @type {HTMLSelectElement} */ (element("select", null, ...options.map(([value, label]) => element("option", { value }, label))));
     input.addEventListener("change", () => this.ask());
     return { input, part: labelled(words, input) };
   }
@@ -193,8 +193,8 @@ class Explorer {
    */
   async suggest(input, list) {
     const graph = await this.graph(this.at.input.value);
-    const found = graph.search(input.value, SUGGESTED);
-    list.replaceChildren(...found.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
+    const places = graph.search(input.value, SUGGESTED);
+    list.replaceChildren(...places.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
   }
 
   /** Puts what the form says into the address, and answers it. */
@@ -254,7 +254,7 @@ class Explorer {
     if (from === null) return this.unknown(graph, asked.node);
     if (asked.show === "path" && to === null) return asked.to ? this.unknown(graph, asked.to) : this.empty("Name the instruction to which the way leads.");
     const answer = asked.show === "path" ? way(graph, from, to ?? from) : near(graph, from, asked);
-    if (!answer.drawing) return this.empty(answer.said);
+    if (!answer.drawing) return this.empty(answer.summary);
     const look = await load("pictures/look");
     const { nodes, edges } = answer.drawing;
     const layout = layeredLayout(nodes.map(boxSize), edges.map(({ source, target }) => [source, target]));
@@ -262,7 +262,7 @@ class Explorer {
     this.figure.replaceChildren();
     this.figure.dataset.alt = answer.drawing.title;
     const picture = interactivePicture(this.figure, `graph-of-${graph.name(from)}`, writeSvg(answer.drawing, layout, look));
-    this.status.textContent = `${answer.said} From ${graph.index.label}.`;
+    this.status.textContent = `${answer.summary} From ${graph.index.label}.`;
     requestAnimationFrame(() => picture.showFocus());
   }
 

@@ -79,17 +79,17 @@ export class Frames {
     this.stages = frames;
     this.watched = watch || most > MOST ? this.named(watch) : null;
     const views = frames.map((stage) => snapshotView(table, name, stage, this.watched));
-    const shown = views.map((one) => near(one, this.watched));
+    const shown = views.map((view) => near(view, this.watched));
     const chosen = this.chosen(views, shown);
-    this.frames = views.map((one, at) => frame(one, shown[at].filter((place) => chosen.has(one.instructions[place]))));
+    this.frames = views.map((view, at) => frame(view, shown[at].filter((place) => chosen.has(view.instructions[place]))));
     this.cut();
     this.place(chosen);
   }
 
   /** Leaves out the steps in which nothing of what is shown is there or differs. */
   cut() {
-    const words = this.frames.map(({ version, arrows }) => (version.size ? JSON.stringify([[...version].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null));
-    const kept = words.map((one, at) => one !== null && one !== words[at - 1]);
+    const words = this.frames.map(({ version, arrows }) => (version.size ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()]) : null));
+    const kept = words.map((description, at) => description !== null && description !== words[at - 1]);
     this.frames = this.frames.filter((_, at) => kept[at]);
     this.stages = this.stages.filter((_, at) => kept[at]);
   }
@@ -107,7 +107,7 @@ export class Frames {
     const last = Math.max(...this.stages);
     const lasting = new Set(this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction]) => instruction));
     for (const [instruction] of this.table.versions) if (lasting.has(instruction)) counts.set(instruction, (counts.get(instruction) ?? 0) + 1);
-    return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [-1, 0])[0];
+    return [...counts].reduce((best, candidate) => (candidate[1] > best[1] ? candidate : best), [-1, 0])[0];
   }
 
   /**
@@ -120,7 +120,7 @@ export class Frames {
     const counts = /** @type {Map<number, number>} */ (new Map());
     for (const [at, { instructions }] of views.entries()) for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
     if (this.watched !== null) counts.set(this.watched, Infinity);
-    const kept = [...counts].sort(([, one], [, other]) => other - one).slice(0, MOST);
+    const kept = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
     this.left = counts.size - kept.length;
     return new Set(kept.map(([instruction]) => instruction));
   }
@@ -137,7 +137,7 @@ export class Frames {
 
   /** @param {Set<number>} chosen instructions; all of them are laid out at once */
   place(chosen) {
-    const instructions = [...chosen].sort((one, other) => one - other);
+    const instructions = [...chosen].sort((left, right) => left - right);
     const positions = new Map(instructions.map((instruction, position) => [instruction, position]));
     const sizes = instructions.map((instruction) => {
       const all = this.frames.flatMap(({ nodes }) => nodes.get(instruction) ?? []).map(boxSize);

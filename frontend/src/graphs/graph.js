@@ -115,8 +115,8 @@ export class Graph {
    * @returns {Use[]} its operands as written
    */
   operands(place) {
-    return this.index.operands[place].map((one) => {
-      const [distance, element] = String(one).split("#");
+    return this.index.operands[place].map((operand) => {
+      const [distance, element] = String(operand).split("#");
       return { place: place - Number(distance), element: element ?? "" };
     });
   }
@@ -135,12 +135,12 @@ export class Graph {
   /** Who uses each instruction, as one list with the start of each one's part. */
   reversed() {
     const starts = new Int32Array(this.size + 1);
-    const used = (/** @type {number} */ place) => new Set([...this.operands(place).map((one) => one.place), ...this.controls(place)]);
-    for (let place = 0; place < this.size; place += 1) for (const one of used(place)) starts[one + 1] += 1;
+    const used = (/** @type {number} */ place) => new Set([...this.operands(place).map((operand) => operand.place), ...this.controls(place)]);
+    for (let place = 0; place < this.size; place += 1) for (const source of used(place)) starts[source + 1] += 1;
     for (let place = 0; place < this.size; place += 1) starts[place + 1] += starts[place];
     const users = new Int32Array(starts[this.size]);
     const next = starts.slice();
-    for (let place = 0; place < this.size; place += 1) for (const one of used(place)) users[next[one]++] = place;
+    for (let place = 0; place < this.size; place += 1) for (const source of used(place)) users[next[source]++] = place;
     return { starts, users };
   }
 
@@ -185,15 +185,15 @@ export class Graph {
   search(wanted, most) {
     const words = wanted.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
     if (!words.length) return [];
-    const found = /** @type {[number, number][]} */ ([]);
+    const ranked = /** @type {[number, number][]} */ ([]);
     for (let place = 0; place < this.size; place += 1) {
       const name = this.name(place).toLowerCase();
       const text = `${name} ${this.opcode(place)}`;
       if (!words.every((word) => text.includes(word))) continue;
-      found.push([name === words[0] ? -1 : name.startsWith(words[0]) ? name.length : 1000 + name.length, place]);
+      ranked.push([name === words[0] ? -1 : name.startsWith(words[0]) ? name.length : 1000 + name.length, place]);
     }
-    found.sort(([one, a], [other, b]) => one - other || a - b);
-    return found.slice(0, most).map(([, place]) => place);
+    ranked.sort(([left, a], [right, b]) => left - right || a - b);
+    return ranked.slice(0, most).map(([, place]) => place);
   }
 
   /**
@@ -233,8 +233,8 @@ const known = new Map();
  * @returns {Promise<Graph>}
  */
 export function loadGraph(key) {
-  const made = known.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */ (load(key)).then((index) => new Graph(readInstructions(index)));
-  known.set(key, made);
-  made.catch(() => known.delete(key));
-  return made;
+  const graph = known.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */ (load(key)).then((index) => new Graph(readInstructions(index)));
+  known.set(key, graph);
+  graph.catch(() => known.delete(key));
+  return graph;
 }

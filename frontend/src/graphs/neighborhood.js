@@ -55,7 +55,7 @@ export class View {
    * @param {Use} use
    * @returns {Use}
    */
-  made(use) {
+  origin(use) {
     let { place, element } = use;
     for (let hops = 0; hops < 100 && this.isElement(place); hops += 1) {
       const [operand] = this.graph.operands(place);
@@ -71,20 +71,20 @@ export class View {
    * @returns {Arrow[]} the arrows that arrive at its box
    */
   arriving(place) {
-    const found = /** @type {Map<number, Arrow>} */ (new Map());
+    const arrows = /** @type {Map<number, Arrow>} */ (new Map());
     const operands = this.graph.operands(place);
     for (const [number, use] of operands.entries()) {
-      const { place: source, element } = this.made(use);
+      const { place: source, element } = this.origin(use);
       if (this.words(source) !== null || source === place) continue;
       const label = `${operands.length > 1 ? number : ""}${element ? `#${element}` : ""}`;
-      const known = found.get(source);
+      const known = arrows.get(source);
       if (known) known.label = known.label.length > 10 ? known.label : `${known.label},${label}`;
-      else found.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
+      else arrows.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
     }
     for (const source of this.graph.controls(place)) {
-      if (!found.has(source)) found.set(source, { source, target: place, label: "", style: "control" });
+      if (!arrows.has(source)) arrows.set(source, { source, target: place, label: "", style: "control" });
     }
-    return [...found.values()].filter((one) => this.hasBox(one.source));
+    return [...arrows.values()].filter((arrow) => this.hasBox(arrow.source));
   }
 
   /**
@@ -92,13 +92,13 @@ export class View {
    * @returns {[number, string][]} its operands without a box, by their numbers
    */
   foldedOperands(place) {
-    const named = this.graph.operands(place).map((use, number) => /** @type {[number, string | null]} */ ([number, this.words(this.made(use).place)]));
+    const named = this.graph.operands(place).map((use, number) => /** @type {[number, string | null]} */ ([number, this.words(this.origin(use).place)]));
     return /** @type {[number, string][]} */ (named.filter(([, words]) => words !== null));
   }
 
   /** @param {number} place */
   producers(place) {
-    return this.arriving(place).map((one) => one.source);
+    return this.arriving(place).map((arrow) => arrow.source);
   }
 
   /**
@@ -106,15 +106,15 @@ export class View {
    * @returns {number[]} boxes that use it, directly or through elements of tuples
    */
   consumers(place) {
-    const found = new Set(/** @type {number[]} */ ([]));
+    const boxes = new Set(/** @type {number[]} */ ([]));
     const waiting = [place];
-    for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-      for (const user of this.graph.users(one)) {
+    for (let producer = waiting.pop(); producer !== undefined; producer = waiting.pop()) {
+      for (const user of this.graph.users(producer)) {
         if (this.isElement(user)) waiting.push(user);
-        else if (this.words(user) === null) found.add(user);
+        else if (this.words(user) === null) boxes.add(user);
       }
     }
-    return [...found].sort((one, other) => one - other);
+    return [...boxes].sort((left, right) => left - right);
   }
 }
 
@@ -176,12 +176,12 @@ function* onwards(view, place) {
  * @param {number} computation
  */
 function taken({ graph }, place, caller, attribute, computation) {
-  const number = graph.operands(caller).findIndex((one) => one.place === place);
+  const number = graph.operands(caller).findIndex((operand) => operand.place === place);
   if (number < 0) return null;
   const wanted = graph.opcode(caller) === "while" || /branch|true_|false_/.test(attribute) ? "0" : String(number);
   const first = graph.first[computation];
   const last = first + graph.index.computations[computation][1];
-  for (let one = first; one < last; one += 1) if (graph.opcode(one) === "parameter" && graph.argument(one) === wanted) return one;
+  for (let parameter = first; parameter < last; parameter += 1) if (graph.opcode(parameter) === "parameter" && graph.argument(parameter) === wanted) return parameter;
   return null;
 }
 
@@ -220,10 +220,10 @@ export function plainBox(graph, place, operands) {
   const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
   const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
   const isPlain = name.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
-  const said = [graph.says(place)].filter(Boolean);
+  const attribute = [graph.says(place)].filter(Boolean);
   return {
     id: `${graph.computation(place)}/%${name}`,
-    lines: [name, ...(isPlain ? [] : [kind]), ...called(graph, place), ...said, ...operands, graph.shape(place)].map((line) => shorten(line)),
+    lines: [name, ...(isPlain ? [] : [kind]), ...called(graph, place), ...attribute, ...operands, graph.shape(place)].map((line) => shorten(line)),
     family: graph.family(place),
     tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
     target: `i=${graph.address(place)}`,
@@ -255,7 +255,7 @@ export function calledPictures(graph, place) {
   const opens = new Map(worth.map(([attribute, computation]) => [graph.index.computations[computation][0], attribute]));
   const fused = graph.opcode(place) === "fusion" ? graph.calls(place).find(([attribute]) => attribute === "calls") : undefined;
   const mix = /** @type {any[]} */ (fused ? inside(fused[1])[1] : []);
-  return { opens: [...opens].map(([name, attribute]) => [`c=${name}`, `${attribute} ${name}`]), mix: mix.flatMap((one, at) => (at % 2 ? [] : [[one, mix[at + 1]]])) };
+  return { opens: [...opens].map(([name, attribute]) => [`c=${name}`, `${attribute} ${name}`]), mix: mix.flatMap((color, at) => (at % 2 ? [] : [[color, mix[at + 1]]])) };
 }
 
 /**

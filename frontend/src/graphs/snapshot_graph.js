@@ -31,7 +31,7 @@ const [AT_THE_END, AT_THE_START] = [-1, -2];
 export function computationAt(table, snapshot, { name, number, from = 0, to = table.versions.length }) {
   const rows = [];
   for (let at = from; at < to; at += 1) if (table.versions[at][1] <= snapshot && snapshot < table.versions[at][2]) rows.push(at);
-  rows.sort((one, other) => table.versions[one][0] - table.versions[other][0]);
+  rows.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
   const instructions = rows.map((at) => table.versions[at][0]);
   const places = new Map(instructions.map((instruction, place) => [instruction, place]));
   const operands = rows.map((at, place) =>
@@ -58,7 +58,7 @@ function doing({ columns, rows }) {
     const rank = HEAVY.includes(colour) ? HEAVY.indexOf(colour) : HEAVY.length;
     if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank, count: (counts.get(opcode)?.count ?? 0) + 1 });
   }
-  const most = [...counts].sort(([one, a], [other, b]) => a.rank - b.rank || b.count - a.count || (one < other ? -1 : 1));
+  const most = [...counts].sort(([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1));
   const total = most.reduce((sum, [, { count }]) => sum + count, 0);
   if (total <= 1) return most[0]?.[0] ?? "nothing";
   const words = most.slice(0, NAMED).map(([opcode, { count }]) => (count > 1 ? `${count} ${opcode}` : opcode));
@@ -110,7 +110,7 @@ export function assembleGraph(parts, description) {
       index.shape.push(shape + columns.shape[row]);
       index.shade.push(shade + columns.shade[row]);
       index.operands.push(operands[place]);
-      if (controls[place].length) index.controls[first + place] = controls[place].map((one) => first + one);
+      if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
       const called = calls[place].flatMap(([attribute, number]) => (places.has(number) ? [/** @type {[string, number]} */ ([attribute, places.get(number) ?? 0])] : []));
       if (called.length) index.calls[first + place] = called;
     }

@@ -46,7 +46,7 @@ export function readIndex({ titles, between: [first, others], names: [names, len
  */
 export function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds, names, sources, targets, grades, reasons] }) {
   const firsts = (/** @type {number[][]} */ [counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row, place) => [counts[place], ...row]);
-  const lists = (/** @type {[number[], any]} */ [lengths, some]) => splitRows([lengths, unfold(some)]);
+  const lists = (/** @type {[number[], any]} */ [lengths, folded]) => splitRows([lengths, unfold(folded)]);
   const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
   return {
     subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),

@@ -122,10 +122,10 @@ class Histories {
       return;
     }
     const index = await this.index();
-    const found = [...matches(Object.keys(index.names), wanted).map((name) => askLink(name)), ...matches(opsOf(index), wanted).map(opLink)];
-    this.status.textContent = found.length ? format.plural(found.length, "name") : "No instruction and no framework op has this in its name.";
-    if (found.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
-    this.results.replaceChildren(...found.slice(0, FOUND).map((link) => element("li", null, link)));
+    const links = [...matches(Object.keys(index.names), wanted).map((name) => askLink(name)), ...matches(opsOf(index), wanted).map(opLink)];
+    this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction and no framework op has this in its name.";
+    if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
+    this.results.replaceChildren(...links.slice(0, FOUND).map((link) => element("li", null, link)));
   }
 
   /**
@@ -171,8 +171,8 @@ class Histories {
   async answer(index, numbers) {
     if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
     const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
-    const said = numbers.length > 1 ? [element("p.xr-muted", null, `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`)] : [];
-    return [...said, ...all.map((found, place) => this.part(index, found, place === 0))];
+    const intro = numbers.length > 1 ? [element("p.xr-muted", null, `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`)] : [];
+    return [...intro, ...all.map((answer, place) => this.part(index, answer, place === 0))];
   }
 
   /** @param {Index} index */
@@ -200,7 +200,7 @@ class Histories {
   part(index, { title, subject, events, standings, number }, open) {
     const between = number >= index.between[0];
     const backward = number < index.forward || between;
-    const rows = (/** @type {Listed} */ some) => places(some, standings);
+    const rows = (/** @type {Listed} */ numbers) => places(numbers, standings);
     const kind = between ? "came and went on the way" : backward ? "an instruction of the last snapshot" : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
     return element(
       "details.xr-subject",
@@ -223,11 +223,11 @@ class Histories {
    */
   begun(index, events) {
     const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
-    const told = births.map(([stage, , instruction, , , grade]) => {
+    const paragraphs = births.map(([stage, , instruction, , , grade]) => {
       const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
       return element("p.xr-begun", null, before, askLink(lastName(instruction), instruction), after, ...this.place(index, stage), " ", gradeChip(GRADES[grade]));
     });
-    return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...told];
+    return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
   }
 
   /**
@@ -308,7 +308,7 @@ function titleOf({ titles, between: [first, ...others] }, number) {
  */
 function eventsOf({ subjects, events }, place) {
   const isNew = (/** @type {number} */ number) => number < 0;
-  let next = -subjects.slice(0, place).flatMap((one) => one.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
+  let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
   return subjects[place].events.flatMap((number) => (isNew(number) ? events.slice(next, (next -= number)) : [events[number]]));
 }
 
@@ -350,12 +350,12 @@ function opsOf(index) {
  * @param {string} wanted in lower case
  */
 function matches(names, wanted) {
-  const found = /** @type {[number, string][]} */ ([]);
+  const ranked = /** @type {[number, string][]} */ ([]);
   for (const name of names) {
     const place = name.toLowerCase().indexOf(wanted);
-    if (place >= 0) found.push([name.length === wanted.length ? -1 : place, name]);
+    if (place >= 0) ranked.push([name.length === wanted.length ? -1 : place, name]);
   }
-  return found.sort(([one, a], [other, b]) => one - other || byName.compare(a, b)).map(([, name]) => name);
+  return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
 }
 
 /**

@@ -82,7 +82,7 @@ export async function explainWord(word) {
   if (kind === "instruction") return instruction(name, known);
   if (kind === "shape") return shape(name, known);
   if (kind === "layout") return layoutParts(name.slice(1, -1));
-  return kinds(name, known).filter(([one]) => one === kind).map(([, meaning]) => ["", meaning]);
+  return kinds(name, known).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
 }
 
 /**
@@ -91,8 +91,8 @@ export async function explainWord(word) {
  * @returns {Part[]} each kind of word that the name is, and what it means as such
  */
 function kinds(name, known) {
-  const found = Object.entries(known.words).map(([kind, words]) => [kind, own(words, kind === "flag" ? bareFlag(name) : name)]);
-  return /** @type {Part[]} */ (found.filter(([, meaning]) => meaning));
+  const meanings = Object.entries(known.words).map(([kind, words]) => [kind, own(words, kind === "flag" ? bareFlag(name) : name)]);
+  return /** @type {Part[]} */ (meanings.filter(([, meaning]) => meaning));
 }
 
 /**
@@ -142,7 +142,7 @@ function firstParts(text, known) {
 function innermost(match) {
   const all = Object.entries(match.indices?.groups ?? {}).filter(([, span]) => span && span[0] < span[1]);
   const spans = all.map(([field, [start, end]]) => /** @type {[string, number, number]} */ ([field, start, end]));
-  spans.sort((one, other) => one[1] - other[1] || other[2] - one[2]);
+  spans.sort((left, right) => left[1] - right[1] || right[2] - left[2]);
   return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
 }
 
@@ -168,7 +168,7 @@ function laterParts(text, { fields, suffix }) {
   const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text);
   const [, word, number] = numbered ? [text, numbered[2], numbered[1]] : /** @type {string[]} */ (/^(.*?)(\d*)$/s.exec(text));
   const parts = /** @type {Part[]} */ ([[word, own(suffix, word) || fields.later], [number, fields.number]]);
-  return (numbered ? parts.reverse() : parts).filter(([one]) => one);
+  return (numbered ? parts.reverse() : parts).filter(([piece]) => piece);
 }
 
 /**
@@ -230,9 +230,9 @@ function recognised(text, known) {
   for (const [pattern, kind] of TOLD_BY_SIGN) {
     if (pattern.test(text) && (kind !== "flag" || own(known.words.flag, bareFlag(text)))) return `${kind}:${text}`;
   }
-  const found = kinds(text, known).find(([kind]) => kind !== "word");
-  if (!found && FUSED.test(text)) return `instruction:${text}`;
-  return found ? `${found[0]}:${text}` : "";
+  const meaning = kinds(text, known).find(([kind]) => kind !== "word");
+  if (!meaning && FUSED.test(text)) return `instruction:${text}`;
+  return meaning ? `${meaning[0]}:${text}` : "";
 }
 
 const IN_TEXT = /%[\w.#$-]+|[a-z]+\d*\w*\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?|[A-Za-z_][\w.-]*/g;
@@ -283,8 +283,8 @@ function kindInText(text, start, name, known) {
   const follows = text.slice(start + name.length);
   if (follows.startsWith("(") && own(known.words.opcode, name)) return `opcode:${name}`;
   if (follows.startsWith(" = ") || name.startsWith("%")) return `instruction:${name}`;
-  const told = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name));
-  return told ? `${told[1]}:${name}` : "";
+  const form = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name));
+  return form ? `${form[1]}:${name}` : "";
 }
 
 /** Names whose meaning stands beside them, or whose kind their table tells, are left as they are. */
@@ -295,18 +295,18 @@ const UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr
  * @param {ParentNode} parent
  */
 async function mark(parent) {
-  for (const one of /** @type {NodeListOf<HTMLAnchorElement>} */ (parent.querySelectorAll("a[data-word]:not([href])"))) {
-    one.href = entryAddress(one.dataset.word ?? "");
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (parent.querySelectorAll("a[data-word]:not([href])"))) {
+    link.href = entryAddress(link.dataset.word ?? "");
   }
   const names = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(UNMARKED)]);
   if (!names.length) return;
   const known = await tables();
-  for (const one of names) {
-    const around = one.closest("a");
-    const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${one.textContent}` : recognised(one.textContent ?? "", known);
-    if (!word || !one.parentNode) continue;
+  for (const code of names) {
+    const around = code.closest("a");
+    const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognised(code.textContent ?? "", known);
+    if (!word || !code.parentNode) continue;
     if (around) around.dataset.word ??= word;
-    else wrap(one, word);
+    else wrap(code, word);
   }
 }
 
@@ -315,9 +315,9 @@ async function mark(parent) {
  * @param {string} word
  */
 function wrap(shown, word) {
-  const made = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
-  shown.replaceWith(made);
-  made.append(shown);
+  const link = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+  shown.replaceWith(link);
+  link.append(shown);
 }
 
 /** Marks what scripts put into the page later. */

@@ -47,13 +47,13 @@ export async function openDetails(picture, box, target) {
  * @param {string | null} around the address of what is around it
  */
 function head(name, close, around) {
-  const said = element("span.xr-muted", { role: "status" });
+  const status = element("span.xr-muted", { role: "status" });
   const code = element("code", null, `%${name.replace(/^%/, "")}`);
   return element(
     "header",
     null,
     element("h3", null, code),
-    element("div.xr-details-tools", null, copier("Copy name", () => name, code, said), around && copier("Copy link", () => shareableAddress(around), code, said), element("button.xr-button", { type: "button", onclick: close }, "Close"), said),
+    element("div.xr-details-tools", null, copier("Copy name", () => name, code, status), around && copier("Copy link", () => shareableAddress(around), code, status), element("button.xr-button", { type: "button", onclick: close }, "Close"), status),
   );
 }
 
@@ -61,16 +61,16 @@ function head(name, close, around) {
  * @param {string} words
  * @param {() => string} text
  * @param {Element} shown selected where the browser does not let us copy
- * @param {HTMLElement} said
+ * @param {HTMLElement} status
  */
-function copier(words, text, shown, said) {
+function copier(words, text, shown, status) {
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text());
-      said.textContent = "copied";
+      status.textContent = "copied";
     } catch {
       getSelection()?.selectAllChildren(shown);
-      said.textContent = "selected: copy it with Ctrl+C";
+      status.textContent = "selected: copy it with Ctrl+C";
     }
   };
   return element("button.xr-button", { type: "button", onclick: copy }, words);
@@ -164,18 +164,18 @@ function page(host) {
  */
 async function facts(picture, box, name) {
   const key = /** @type {HTMLElement | null} */ (picture.host.closest("[data-graph]"))?.dataset.graph;
-  if (!key) return told(box);
+  if (!key) return tooltipFacts(box);
   try {
     const graph = await loadSnapshotGraph(key);
     const place = graph.find(box.getAttribute("data-node") ?? "") ?? graph.find(name);
-    return place === null ? told(box) : await known(graph, key, place);
+    return place === null ? tooltipFacts(box) : await known(graph, key, place);
   } catch (error) {
-    return [...told(box), element("p.xr-failed", { role: "alert" }, /** @type {Error} */ (error).message)];
+    return [...tooltipFacts(box), element("p.xr-failed", { role: "alert" }, /** @type {Error} */ (error).message)];
   }
 }
 
 /** @param {Element} box what its tooltip says, a fact a line */
-function told(box) {
+function tooltipFacts(box) {
   const lines = (box.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
   if (!lines.length) return [element("p.xr-empty", null, box.getAttribute("aria-label") ?? "")];
   return [element("ul.xr-told", null, ...lines.map((fact) => element("li", null, element("code", null, fact))))];
@@ -200,9 +200,9 @@ const pieces = new Map();
 
 /** @param {string} key of some details, whose lines are read once */
 function piece(key) {
-  const made = pieces.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) }));
-  pieces.set(key, made);
-  return made;
+  const details = pieces.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) }));
+  pieces.set(key, details);
+  return details;
 }
 
 /**
@@ -222,7 +222,7 @@ async function known(graph, key, place) {
     ["scope", scope],
     ["source", source],
     ["stands in", standing(graph, place)],
-    ["operands", names(graph, [...new Set(graph.operands(place).map((one) => one.place))])],
+    ["operands", names(graph, [...new Set(graph.operands(place).map((operand) => operand.place))])],
     ["used by", names(graph, [...graph.users(place)])],
     ["runs after", names(graph, graph.controls(place))],
     ["calls", called(graph, place)],

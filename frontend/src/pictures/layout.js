@@ -73,16 +73,16 @@ function ranks(count, edges) {
   }
   const open = before.map((all) => all.length);
   const rank = new Array(count).fill(0);
-  const ready = [...rank.keys()].filter((one) => open[one] === 0);
-  for (const one of ready) {
-    for (const next of after[one]) {
-      rank[next] = Math.max(rank[next], rank[one] + 1);
+  const ready = [...rank.keys()].filter((node) => open[node] === 0);
+  for (const node of ready) {
+    for (const next of after[node]) {
+      rank[next] = Math.max(rank[next], rank[node] + 1);
       open[next] -= 1;
       if (open[next] === 0) ready.push(next);
     }
   }
-  for (let one = 0; one < count; one += 1) {
-    if (!before[one].length && after[one].length) rank[one] = Math.min(...after[one].map((next) => rank[next])) - 1;
+  for (let node = 0; node < count; node += 1) {
+    if (!before[node].length && after[node].length) rank[node] = Math.min(...after[node].map((next) => rank[next])) - 1;
   }
   return narrowed(rank, before);
 }
@@ -94,20 +94,20 @@ function ranks(count, edges) {
  */
 function narrowed(rank, before) {
   const members = /** @type {Map<number, number[]>} */ (new Map());
-  for (const [one, layer] of rank.entries()) members.set(layer, [...(members.get(layer) ?? []), one]);
-  const found = new Array(rank.length).fill(0);
-  const key = (/** @type {number} */ one) => Math.min(...before[one].map((source) => found[source] * 1000 + source), 1e9);
+  for (const [node, layer] of rank.entries()) members.set(layer, [...(members.get(layer) ?? []), node]);
+  const layers = new Array(rank.length).fill(0);
+  const key = (/** @type {number} */ node) => Math.min(...before[node].map((source) => layers[source] * 1000 + source), 1e9);
   let next = 0;
-  for (const layer of [...members.keys()].sort((one, other) => one - other)) {
+  for (const layer of [...members.keys()].sort((left, right) => left - right)) {
     const all = members.get(layer) ?? [];
     const parts = Math.ceil(all.length / WIDEST);
     const each = Math.ceil(all.length / parts);
-    const keys = new Map(all.map((one) => [one, key(one)]));
-    all.sort((one, other) => (keys.get(one) ?? 0) - (keys.get(other) ?? 0) || one - other);
-    for (const [place, one] of all.entries()) found[one] = next + Math.floor(place / each);
+    const keys = new Map(all.map((node) => [node, key(node)]));
+    all.sort((left, right) => (keys.get(left) ?? 0) - (keys.get(right) ?? 0) || left - right);
+    for (const [place, node] of all.entries()) layers[node] = next + Math.floor(place / each);
     next += parts;
   }
-  return found;
+  return layers;
 }
 
 /**
@@ -119,9 +119,9 @@ function narrowed(rank, before) {
 function slots(sizes, edges, rank) {
   const rows = /** @type {Slot[][]} */ (Array.from({ length: Math.max(-1, ...rank) + 1 }, () => []));
   const slot = (/** @type {number | null} */ node, /** @type {number} */ width, /** @type {number} */ layer) => {
-    const made = /** @type {Slot} */ ({ node, width, x: 0, above: [], below: [] });
-    rows[layer].push(made);
-    return made;
+    const added = /** @type {Slot} */ ({ node, width, x: 0, above: [], below: [] });
+    rows[layer].push(added);
+    return added;
   };
   const own = sizes.map(({ width }, node) => slot(node, width, rank[node]));
   const chains = edges.map(([from, to]) => {
@@ -134,7 +134,7 @@ function slots(sizes, edges, rank) {
     }
     return chain;
   });
-  for (const row of rows) for (const [place, one] of row.entries()) one.x = place;
+  for (const row of rows) for (const [place, member] of row.entries()) member.x = place;
   return { rows, chains };
 }
 
@@ -145,26 +145,26 @@ function slots(sizes, edges, rank) {
  */
 function reorder(rows, down) {
   for (const row of down ? rows : [...rows].reverse()) {
-    const wish = new Map(row.map((one) => [one, mean(down ? one.above : one.below) ?? one.x]));
-    row.sort((one, other) => (wish.get(one) ?? 0) - (wish.get(other) ?? 0));
+    const wish = new Map(row.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
+    row.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
     const scale = 1 / Math.max(1, row.length);
-    for (const [place, one] of row.entries()) one.x = (place + 0.5) * scale;
+    for (const [place, slot] of row.entries()) slot.x = (place + 0.5) * scale;
   }
 }
 
-/** @param {Slot[]} some */
-function mean(some) {
-  return some.length ? some.reduce((sum, one) => sum + one.x, 0) / some.length : null;
+/** @param {Slot[]} joined */
+function mean(joined) {
+  return joined.length ? joined.reduce((sum, slot) => sum + slot.x, 0) / joined.length : null;
 }
 
 /** @param {Slot[]} row put side by side; `x` is the middle from here on */
 function pack(row) {
   let x = 0;
-  for (const one of row) {
-    one.x = x + one.width / 2;
-    x += one.width + GAP_X;
+  for (const slot of row) {
+    slot.x = x + slot.width / 2;
+    x += slot.width + GAP_X;
   }
-  for (const one of row) one.x -= x / 2;
+  for (const slot of row) slot.x -= x / 2;
 }
 
 /**
@@ -174,7 +174,7 @@ function pack(row) {
  */
 function settle(rows, down) {
   for (const row of down ? rows : [...rows].reverse()) {
-    placeRow(row, row.map((one) => mean(down ? one.above : one.below) ?? one.x));
+    placeRow(row, row.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x));
   }
 }
 
@@ -216,7 +216,7 @@ function drawn(sizes, edges, directed, rank, rows, chains) {
   const right = Math.max(0, ...rows.map((row) => row[row.length - 1].x + row[row.length - 1].width / 2));
   const tops = [0];
   for (const row of rows) {
-    const tallest = Math.max(0, ...row.map((one) => (one.node === null ? 0 : sizes[one.node].height)));
+    const tallest = Math.max(0, ...row.map((slot) => (slot.node === null ? 0 : sizes[slot.node].height)));
     tops.push(tops[tops.length - 1] + tallest + GAP_Y);
   }
   const boxes = /** @type {Box[]} */ ([]);
@@ -244,7 +244,7 @@ function drawn(sizes, edges, directed, rank, rows, chains) {
  * @returns {[Point, Point][]}
  */
 function ports(boxes, chains, left) {
-  const found = /** @type {[Point, Point][]} */ (chains.map(() => [[0, 0], [0, 0]]));
+  const ends = /** @type {[Point, Point][]} */ (chains.map(() => [[0, 0], [0, 0]]));
   for (const side of [0, 1]) {
     const at = /** @type {Map<number, [number, number][]>} */ (new Map());
     for (const [number, chain] of chains.entries()) {
@@ -254,14 +254,14 @@ function ports(boxes, chains, left) {
     }
     for (const [node, arrows] of at) {
       const { x, y, width, height } = boxes[node];
-      arrows.sort(([one], [another]) => one - another);
+      arrows.sort(([start], [end]) => start - end);
       const apart = Math.min(16, (width - 16) / arrows.length);
       for (const [place, [, number]] of arrows.entries()) {
-        found[number][side] = [x + width / 2 + (place - (arrows.length - 1) / 2) * apart, side ? y : y + height];
+        ends[number][side] = [x + width / 2 + (place - (arrows.length - 1) / 2) * apart, side ? y : y + height];
       }
     }
   }
-  return found;
+  return ends;
 }
 
 /**
@@ -279,10 +279,10 @@ function bent(chain, [start, end], layer, tops, left) {
     const middle = (from[1] + to[1]) / 2;
     points.push([from[0], middle], [to[0], middle], to);
   };
-  for (const [place, one] of chain.slice(1, -1).entries()) {
+  for (const [place, slot] of chain.slice(1, -1).entries()) {
     const at = layer + 1 + place;
-    bend([one.x - left, tops[at]]);
-    bend([one.x - left, tops[at + 1] - GAP_Y]);
+    bend([slot.x - left, tops[at]]);
+    bend([slot.x - left, tops[at + 1] - GAP_Y]);
   }
   bend(end);
   return points;

@@ -57,7 +57,7 @@ function sections({ nodes, edges, groups = [] }, modes, look) {
   return [
     ["", entries.filter(([kind]) => kind !== "families")],
     ["opcode", entries.filter(([kind]) => kind === "families")],
-    ...modes.map(({ mode, palette, words }) => /** @type {Section} */ ([mode, words.map(([level, said]) => [palette, String(level), said])])),
+    ...modes.map(({ mode, palette, words }) => /** @type {Section} */ ([mode, words.map(([level, text]) => [palette, String(level), text])])),
   ];
 }
 
@@ -71,15 +71,15 @@ function sections({ nodes, edges, groups = [] }, modes, look) {
  */
 function section(mode, entries, left, top, right) {
   let [x, row] = [left, 0];
-  const found = entries.map((entry) => {
+  const swatches = entries.map((entry) => {
     const wide = LEGEND_SWATCH + LEGEND_CHARACTER * entry[2].length;
     if (x > left && x + wide > right) [x, row] = [left, row + 1];
-    const made = swatch(entry, x, top + 12 + LEGEND_LINE * row);
+    const drawn = swatch(entry, x, top + 12 + LEGEND_LINE * row);
     x += wide + LEGEND_GAP;
-    return made;
+    return drawn;
   });
   const end = top + LEGEND_LINE * (entries.length ? row + 1 : 0);
-  return [mode && found.length ? [`<g class="legend of-${mode}">`, ...found, "</g>"] : found, end];
+  return [mode && swatches.length ? [`<g class="legend of-${mode}">`, ...swatches, "</g>"] : swatches, end];
 }
 
 /**

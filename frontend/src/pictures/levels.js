@@ -38,7 +38,7 @@ export async function openLevel(picture, target) {
   const key = picture.host.dataset.levels;
   if (!key) return false;
   const levels = await loadLevels(key);
-  const place = levels.pictures.findIndex((one) => one.target === target);
+  const place = levels.pictures.findIndex((level) => level.target === target);
   if (place < 0) {
     say(picture.host, levels.note);
     return false;
@@ -91,13 +91,13 @@ async function show(picture, levels, place) {
   const svg = place ? await drawn(levels, pictures[place]) : first.source;
   const around = [];
   for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
-  const back = around.map((one) => element("button.xr-button", { type: "button", onclick: () => show(picture, levels, one) }, pictures[one].title));
-  const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((one) => [one, " \u203a "]), element("span", { "aria-current": "true" }, pictures[place].title));
+  const back = around.map((outer) => element("button.xr-button", { type: "button", onclick: () => show(picture, levels, outer) }, pictures[outer].title));
+  const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((button) => [button, " \u203a "]), element("span", { "aria-current": "true" }, pictures[place].title));
   host.replaceChildren();
-  const made = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
+  const opened = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
   if (back.length) host.prepend(crumbs);
-  made.canvas.focus({ preventScroll: true });
-  return made;
+  opened.canvas.focus({ preventScroll: true });
+  return opened;
 }
 
 /**

@@ -22,7 +22,7 @@ const WORDS = /** @type {Record<string, string>} */ ({
  * @returns {string[]} what its colours can stand for
  */
 function modes(picture) {
-  return (picture.svg.dataset.modes ?? "").split(" ").filter((one) => Object.hasOwn(WORDS, one));
+  return (picture.svg.dataset.modes ?? "").split(" ").filter((mode) => Object.hasOwn(WORDS, mode));
 }
 
 /**
@@ -34,7 +34,7 @@ export function applyMode(picture) {
   if (!known.length) return;
   const wanted = picture.host.dataset.mode ?? FIRST;
   const now = known.includes(wanted) ? wanted : FIRST;
-  for (const one of known) picture.svg.classList.toggle(`by-${one}`, one === now);
+  for (const mode of known) picture.svg.classList.toggle(`by-${mode}`, mode === now);
   picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
 }
 
@@ -48,7 +48,7 @@ export function modeChoice(picture) {
   const known = modes(picture);
   if (known.length < 2) return null;
   const chosen = picture.host.dataset.mode ?? FIRST;
-  const options = known.map((one) => element("option", { value: one, selected: one === chosen }, WORDS[one]));
+  const options = known.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
   const select = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => choose(picture, select.value) }, ...options));
   return element("label.xr-modes", null, "Colours by ", select);
 }

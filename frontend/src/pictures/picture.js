@@ -38,11 +38,11 @@ const REMOVED = "script, foreignObject, iframe, object, embed, image, use, anima
 function parse(source) {
   const read = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
   if (read.localName !== "svg") throw new Error("The picture is damaged.");
-  for (const one of read.querySelectorAll(REMOVED)) one.remove();
-  for (const one of [read, ...read.querySelectorAll("*")]) {
-    for (const { name, value } of [...one.attributes]) {
+  for (const active of read.querySelectorAll(REMOVED)) active.remove();
+  for (const part of [read, ...read.querySelectorAll("*")]) {
+    for (const { name, value } of [...part.attributes]) {
       const leadsOut = /href$/i.test(name) && !value.startsWith("#");
-      if (/^on/i.test(name) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) one.removeAttribute(name);
+      if (/^on/i.test(name) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part.removeAttribute(name);
     }
   }
   return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.adoptNode(read)));
@@ -104,8 +104,8 @@ export class Picture {
 
   /** @param {HTMLElement} host */
   label(host) {
-    const said = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
-    return `${said ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
+    const description = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
+    return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
   }
 
   toolbar() {
@@ -168,7 +168,7 @@ export class Picture {
     this.fit();
     if (this.scale() >= READABLE) return;
     const all = this.svg.querySelectorAll("g.n");
-    const changed = [...all].filter((one) => /s-(added|removed|changed)/.test(one.getAttribute("class") ?? ""));
+    const changed = [...all].filter((box) => /s-(added|removed|changed)/.test(box.getAttribute("class") ?? ""));
     this.visit(changed.length ? changed : [...all]);
   }
 
@@ -177,7 +177,7 @@ export class Picture {
    * @param {Element[]} boxes
    */
   visit(boxes) {
-    const places = boxes.map((one) => one.getBoundingClientRect()).sort((one, other) => one.top - other.top);
+    const places = boxes.map((box) => box.getBoundingClientRect()).sort((left, right) => left.top - right.top);
     if (!places.length) return;
     const around = this.canvas.getBoundingClientRect();
     const x = this.view.x + (places[0].left + places[0].width / 2 - around.left) / this.scale();
@@ -192,7 +192,7 @@ export class Picture {
   /** Shows the boxes that the picture is about where the whole cannot be read. */
   showFocus() {
     if (this.scale() < READABLE) this.visit([...this.svg.querySelectorAll("g.focus")]);
-    else for (const one of this.svg.querySelectorAll("g.focus")) this.reveal(one);
+    else for (const box of this.svg.querySelectorAll("g.focus")) this.reveal(box);
   }
 
   /** Shows the whole picture, never larger than its natural size; as soon as it has a place. */
@@ -349,7 +349,7 @@ export class Picture {
     const node = target instanceof Element ? target.closest("g.n") : null;
     const id = node?.getAttribute("data-node");
     const group = this.canvas.closest(".xr-pair") ?? this.canvas;
-    for (const one of group.querySelectorAll(".xr-lit")) one.classList.remove("xr-lit");
+    for (const lit of group.querySelectorAll(".xr-lit")) lit.classList.remove("xr-lit");
     if (!node || !id) return;
     for (const edge of this.walk.arrows(node)) edge.classList.add("xr-lit");
     for (const same of group.querySelectorAll(`g.n[data-node="${CSS.escape(id)}"]`)) same.classList.add("xr-lit");

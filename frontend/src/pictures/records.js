@@ -52,7 +52,7 @@ function known([place, operands, badge, shape], graph) {
  * @returns {any[]} its members two by two
  */
 function pairs(flat) {
-  return (flat || []).flatMap((one, place, all) => (place % 2 ? [] : [[one, all[place + 1]]]));
+  return (flat || []).flatMap((member, place, all) => (place % 2 ? [] : [[member, all[place + 1]]]));
 }
 
 /**
@@ -137,7 +137,7 @@ function curve(steps) {
  */
 export async function recordSvg(records, place, graph) {
   const look = await load("pictures/look");
-  const drawings = records.map((one) => readDrawing(one, graph));
+  const drawings = records.map((record) => readDrawing(record, graph));
   const together = drawings.flatMap(({ nodes }) => nodes);
   const pair = drawings.slice(place - (place % 2), place - (place % 2) + 2);
   const where = records[place].size || pair.length < 2 ? recordLayout(records[place], drawings[place]) : ofPair(pair, drawings[place]);

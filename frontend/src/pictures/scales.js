@@ -20,14 +20,14 @@ import { shorten } from "./svg_text.js";
  */
 export function colorScales(nodes, look) {
   const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
-  const found = [
+  const modes = [
     ordered("cost", values(shades, ({ cost }) => cost), format.percent, look),
     ordered("time", values(shades, ({ time }) => time), format.percent, look),
     ordered("memory", values(shades, ({ memory }) => memory), format.bytes, look),
     kinds("scope", scopes(shades)),
     kinds("sharding", values(shades, ({ sharding }) => sharding || null)),
   ];
-  return found.filter(({ levels }) => levels.size);
+  return modes.filter(({ levels }) => levels.size);
 }
 
 /**
@@ -38,7 +38,7 @@ export function colorScales(nodes, look) {
  */
 function values(shades, value) {
   const all = [...shades].map(([id, shade]) => [id, value(shade)]);
-  return new Map(/** @type {[string, T][]} */ (all.filter(([, one]) => one !== null && one !== undefined)));
+  return new Map(/** @type {[string, T][]} */ (all.filter(([, figure]) => figure !== null && figure !== undefined)));
 }
 
 /**
@@ -53,8 +53,8 @@ function ordered(mode, figures, written, look) {
   const level = (/** @type {number} */ figure) => from.filter((limit) => limit <= figure).length - 1;
   const levels = new Map([...figures].map(([id, figure]) => [id, level(figure)]));
   const marks = new Map([...figures].map(([id, figure]) => [id, written(figure)]));
-  const used = [...new Set(levels.values())].sort((one, other) => one - other);
-  return { mode, palette: "heat", levels, marks, words: used.map((one) => [one, words[one]]) };
+  const used = [...new Set(levels.values())].sort((left, right) => left - right);
+  return { mode, palette: "heat", levels, marks, words: used.map((place) => [place, words[place]]) };
 }
 
 /**
@@ -65,7 +65,7 @@ function ordered(mode, figures, written, look) {
 function kinds(mode, named) {
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const name of named.values()) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
-  let names = [...counts].sort(([, one], [, other]) => other - one).map(([name]) => name);
+  let names = [...counts].sort(([, left], [, right]) => right - left).map(([name]) => name);
   if (mode === "scope" && names.length < 2) names = [];
   const numbers = new Map(names.map((name, place) => [name, Math.min(place, MOST_KINDS - 1)]));
   const levels = new Map([...named].flatMap(([id, name]) => (numbers.has(name) ? [[id, numbers.get(name) ?? 0]] : [])));

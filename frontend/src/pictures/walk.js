@@ -26,7 +26,7 @@ export class Walk {
   /** @param {Picture} picture */
   constructor(picture) {
     this.picture = picture;
-    this.found = /** @type {Element[]} */ ([]);
+    this.matches = /** @type {Element[]} */ ([]);
     this.shown = -1;
     /** @type {Element[]} */
     this.boxes = [];
@@ -51,7 +51,7 @@ export class Walk {
       return { arrow, from, to };
     });
     this.choice = [];
-    this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((one) => !one.closest("g.n"))];
+    this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((mark) => !mark.closest("g.n"))];
     for (const stop of this.stops) {
       for (const [name, value] of [["tabindex", "-1"], ["role", "button"], ["aria-label", words(stop)]]) stop.setAttribute(name, value);
     }
@@ -70,8 +70,8 @@ export class Walk {
    */
   next(box, down) {
     const place = this.places.get(box);
-    const found = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
-    return [...new Set(found)].filter((one) => one && one !== box).sort((one, other) => middle(one).x - middle(other).x);
+    const neighbors = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
+    return [...new Set(neighbors)].filter((next) => next && next !== box).sort((left, right) => middle(left).x - middle(right).x);
   }
 
   /** @param {Element} box */
@@ -99,7 +99,7 @@ export class Walk {
     if (!choice.length) return;
     const { x } = middle(box);
     this.choice = choice;
-    this.go(choice.reduce((best, one) => (Math.abs(middle(one).x - x) < Math.abs(middle(best).x - x) ? one : best)));
+    this.go(choice.reduce((best, candidate) => (Math.abs(middle(candidate).x - x) < Math.abs(middle(best).x - x) ? candidate : best)));
   }
 
   /**
@@ -111,10 +111,10 @@ export class Walk {
     const other = place >= 0 ? this.choice[place + direction] : undefined;
     if (other) return this.go(other);
     const from = middle(box);
-    const far = (/** @type {Element} */ one) => Math.abs(middle(one).x - from.x) + ASIDE * Math.abs(middle(one).y - from.y);
-    const there = this.stops.filter((one) => (middle(one).x - from.x) * direction > 2);
+    const far = (/** @type {Element} */ stop) => Math.abs(middle(stop).x - from.x) + ASIDE * Math.abs(middle(stop).y - from.y);
+    const there = this.stops.filter((stop) => (middle(stop).x - from.x) * direction > 2);
     this.choice = [];
-    if (there.length) this.go(there.reduce((best, one) => (far(one) < far(best) ? one : best)));
+    if (there.length) this.go(there.reduce((best, stop) => (far(stop) < far(best) ? stop : best)));
   }
 
   /**
@@ -152,54 +152,54 @@ export class Walk {
 
   /** The field that finds boxes. */
   finder() {
-    const said = element("span.xr-zoom-level", { role: "status" });
+    const status = element("span.xr-zoom-level", { role: "status" });
     const field = /** @type {HTMLInputElement} */ (element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" }));
-    field.addEventListener("input", () => this.find(field.value, said));
+    field.addEventListener("input", () => this.find(field.value, status));
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
-      if (this.found.length) this.showFound(event.shiftKey ? -1 : 1, said);
-      else this.lookBehind(field.value, said);
+      if (this.matches.length) this.showFound(event.shiftKey ? -1 : 1, status);
+      else this.lookBehind(field.value, status);
     });
-    return [field, said];
+    return [field, status];
   }
 
   /**
    * @param {string} wanted
-   * @param {HTMLElement} said
+   * @param {HTMLElement} status
    */
-  find(wanted, said) {
+  find(wanted, status) {
     const asked = wanted.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
     const text = (/** @type {Element} */ box) => `${box.getAttribute("data-node")} ${words(box)} ${box.querySelector("title")?.textContent ?? ""}`.toLowerCase();
-    this.found = asked.length ? this.boxes.filter((box) => asked.every((word) => text(box).includes(word))) : [];
-    for (const box of this.boxes) box.classList.toggle("xr-found", this.found.includes(box));
+    this.matches = asked.length ? this.boxes.filter((box) => asked.every((word) => text(box).includes(word))) : [];
+    for (const box of this.boxes) box.classList.toggle("xr-found", this.matches.includes(box));
     this.shown = -1;
-    said.textContent = asked.length && !this.found.length ? "none" : "";
-    if (this.found.length) this.showFound(1, said);
+    status.textContent = asked.length && !this.matches.length ? "none" : "";
+    if (this.matches.length) this.showFound(1, status);
   }
 
   /**
    * Looks for an instruction in the pictures behind this one.
    * @param {string} name
-   * @param {HTMLElement} said
+   * @param {HTMLElement} status
    */
-  async lookBehind(name, said) {
+  async lookBehind(name, status) {
     const bare = name.trim().replace(/^%/, "");
     const picture = bare ? await this.picture.openers.openWith(this.picture, bare) : null;
-    const box = picture?.walk.boxes.find((one) => one.getAttribute("data-target") === `i=${bare}`);
+    const box = picture?.walk.boxes.find((candidate) => candidate.getAttribute("data-target") === `i=${bare}`);
     if (picture && box) picture.walk.go(box);
-    else if (!picture) said.textContent = "none";
+    else if (!picture) status.textContent = "none";
   }
 
   /**
    * @param {1 | -1} direction
-   * @param {HTMLElement} said
+   * @param {HTMLElement} status
    */
-  showFound(direction, said) {
-    if (!this.found.length) return;
-    this.shown = (this.shown + direction + this.found.length) % this.found.length;
-    said.textContent = `${format.count(this.shown + 1)} of ${format.count(this.found.length)}`;
-    this.picture.reveal(this.found[this.shown]);
-    this.picture.point(this.found[this.shown]);
+  showFound(direction, status) {
+    if (!this.matches.length) return;
+    this.shown = (this.shown + direction + this.matches.length) % this.matches.length;
+    status.textContent = `${format.count(this.shown + 1)} of ${format.count(this.matches.length)}`;
+    this.picture.reveal(this.matches[this.shown]);
+    this.picture.point(this.matches[this.shown]);
   }
 }

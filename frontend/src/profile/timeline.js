@@ -30,14 +30,14 @@ const MODES = /** @type {Record<string, string>} */ ({ opcode: "kind of opcode",
  * @param {...(Node | string)} children
  */
 function drawn(name, attributes, ...children) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  made.append(...children);
-  return made;
+  const created = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
+  created.append(...children);
+  return created;
 }
 
 /** @param {number} time microseconds */
-const told = (time) => format.seconds(time / 1e6);
+const duration = (time) => format.seconds(time / 1e6);
 
 /**
  * Returns the distance between the marks of an axis: 1, 2 or 5 of a power of ten.
@@ -110,12 +110,12 @@ export class Timeline {
   /** Numbers the slowest instructions of the run, and names them below it. */
   name() {
     const alone = this.step.bars.filter(([, , , , count]) => count === 1);
-    const first = alone.sort(([, , one], [, , other]) => other - one).slice(0, NAMED);
+    const first = alone.sort(([, , left], [, , right]) => right - left).slice(0, NAMED);
     this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
     const named = first.map(([, , length, place], at) => {
       const href = this.address(place);
       const name = element("code", null, `%${this.data.instructions[place][0]}`);
-      return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name) : name, ` ${told(length)}`);
+      return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name) : name, ` ${duration(length)}`);
     });
     this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
   }
@@ -227,7 +227,7 @@ export class Timeline {
     for (let time = Math.ceil(this.from / apart) * apart; time <= this.from + this.wide; time += apart) {
       const x = ((time - this.from) / this.wide) * width;
       marks.push(drawn("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
-      if (x < width - 40) marks.push(drawn("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? told(time) : "0"));
+      if (x < width - 40) marks.push(drawn("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
     }
     return marks;
   }
@@ -243,7 +243,7 @@ export class Timeline {
     const [x, wide] = [Math.max(-2, left), Math.max(1, Math.min(width + 2, right) - Math.max(-2, left))];
     const [name, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
     const words = count > 1 ? format.plural(count, "short event") : [`%${name}`, opcode].filter(Boolean).join(", ");
-    const said = `${words}: ${told(length)}, from ${told(start)} on`;
+    const tooltip = `${words}: ${duration(length)}, from ${duration(start)} on`;
     const box = drawn("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
     const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
     const whole = count > 1 ? `${count} short` : name;
@@ -251,9 +251,9 @@ export class Timeline {
     const cut = whole.length > fits ? `${whole.slice(0, fits - 1)}\u2026` : whole;
     const shown = fits >= 4 ? `${rank && `${rank} `}${cut}` : rank;
     const label = shown ? [drawn("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
-    const group = drawn("g", { class: `n n-${family}`, "data-scope": scope }, drawn("title", {}, said), box, ...label);
+    const group = drawn("g", { class: `n n-${family}`, "data-scope": scope }, drawn("title", {}, tooltip), box, ...label);
     const href = count > 1 ? null : this.address(place);
-    return href ? drawn("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": said }, group) : group;
+    return href ? drawn("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
   }
 
   /** @param {number} place of an instruction: the address of what is around it, seen from the root */

@@ -69,7 +69,7 @@ export class ModuleIndex {
     this.kinds = new Map();
     for (const [kind, packed] of Object.entries(value.kinds)) {
       const values = unpacked(packed);
-      this.kinds.set(kind, { values, lower: values.map((one) => one.toLowerCase()) });
+      this.kinds.set(kind, { values, lower: values.map((name) => name.toLowerCase()) });
     }
     this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
   }
@@ -118,16 +118,16 @@ export class ModuleIndex {
   *find(kind, ranked) {
     const lower = this.kinds.get(kind)?.lower ?? [];
     for (let place = 0; place < lower.length; place += 1) {
-      const found = ranked(lower[place]);
-      if (found >= 0) yield { rank: found, hit: () => this.hit(kind, place) };
+      const quality = ranked(lower[place]);
+      if (quality >= 0) yield { rank: quality, hit: () => this.hit(kind, place) };
     }
   }
 
   /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
   *stages(ranked) {
     for (const [place, label] of this.labels.entries()) {
-      const found = ranked(label);
-      if (found >= 0) yield { rank: Math.max(1, found), hit: () => this.stage(place, "a snapshot") };
+      const quality = ranked(label);
+      if (quality >= 0) yield { rank: Math.max(1, quality), hit: () => this.stage(place, "a snapshot") };
     }
   }
 
@@ -141,8 +141,8 @@ export class ModuleIndex {
   touchedOpcode(opcode) {
     return this.value.steps.flatMap(([place, touched]) => {
       const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
-      const said = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
-      return added || removed || changed ? [this.stage(place, said.filter(Boolean).join(", "))] : [];
+      const changes = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
+      return added || removed || changed ? [this.stage(place, changes.filter(Boolean).join(", "))] : [];
     });
   }
 
@@ -151,8 +151,8 @@ export class ModuleIndex {
     const place = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
     if (place < 0) return [];
     return this.value.steps.flatMap(([step, , ...lists]) => {
-      const said = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
-      return said.length ? [this.stage(step, `%${name} ${said.join(", ")}`)] : [];
+      const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
+      return changes.length ? [this.stage(step, `%${name} ${changes.join(", ")}`)] : [];
     });
   }
 }

@@ -40,7 +40,7 @@ const GROUPS = /** @type {[string, string][]} */ ([
 /** @typedef {import("./index.js").Found} Found */
 /** @typedef {{front: ReportIndex | null, words: import("../../types/payloads").Words | null, files: [string, string][] | null}} Small what is not of one module; null where it is not loaded */
 /** @typedef {import("../../types/payloads").ReportIndex} ReportIndex */
-/** @typedef {{kind: string, title: string, found: Found[], count: number, best: number}} Group */
+/** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group */
 
 /** @type {ReportIndex} */
 const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
@@ -86,9 +86,9 @@ class Search {
     [this.small.front, this.small.words] = await Promise.all([load("search").catch(() => null), load("words").catch(() => null)]);
     const front = this.small.front ?? NOTHING;
     this.modules = front.modules.map(([slug, name, key, role, read, changed], order) => ({ slug, name, key, role, order, read: read === 1, changed: changed === 1 }));
-    const here = (/** @type {Module} */ one) => location.pathname.includes(`/m/${encodeURIComponent(one.slug)}`);
-    const read = this.modules.filter((one) => one.read);
-    this.waiting = [...read.filter(here), ...read.filter((one) => !here(one))];
+    const here = (/** @type {Module} */ module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
+    const read = this.modules.filter((module) => module.read);
+    this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
     this.show();
     await this.loadModules(AT_FIRST);
     if (front.files && front.files <= FILES) await this.loadFiles();
@@ -106,7 +106,7 @@ class Search {
     for (const module of this.waiting.splice(0, most)) {
       try {
         this.indexes.push(await loadModuleIndex(module, this.modules.length > 1));
-        this.indexes.sort((one, other) => one.module.order - other.module.order);
+        this.indexes.sort((left, right) => left.module.order - right.module.order);
       } catch {
         this.failed += 1;
       }
@@ -123,17 +123,17 @@ class Search {
   show() {
     const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
     const groups = query ? this.groups(query) : [];
-    const hits = groups.reduce((sum, one) => sum + one.found.length, 0);
+    const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
     const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
-    this.results.replaceChildren(...groups.map((one) => this.drawn(one)), ...this.others());
+    this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
     this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type what you look for${this.searched()}`;
-    const again = at && [...this.results.querySelectorAll("a")].find((one) => one.getAttribute("href") === at);
+    const again = at && [...this.results.querySelectorAll("a")].find((link) => link.getAttribute("href") === at);
     if (again) again.focus();
   }
 
   searched() {
     const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
-    const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
+    const cut = this.indexes.some((index) => !index.value.complete) ? "; a module has more names than are listed" : "";
     return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
   }
 
@@ -146,19 +146,19 @@ class Search {
   /** @param {string} query @returns {Group[]} those in which something is found, the best first */
   groups(query) {
     const ranked = ranker(query);
-    const found = GROUPS.map(([kind, title]) => this.group(kind, title, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
-    const touched = found.find((one) => one.kind === "touched");
+    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
+    const touched = matches.find((group) => group.kind === "touched");
     if (touched) touched.best = 0;
-    return found.filter((one) => one.found.length).sort((one, other) => one.best - other.best);
+    return matches.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
   }
 
-  /** @param {string} kind @param {string} title @param {Iterable<Found>} found @returns {Group} */
-  group(kind, title, found) {
+  /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
+  group(kind, title, matches) {
     const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
-    for (const one of found) ranks[one.rank].push(one);
-    const best = ranks.findIndex((one) => one.length);
+    for (const match of matches) ranks[match.rank].push(match);
+    const best = ranks.findIndex((rank) => rank.length);
     const all = ranks.flat();
-    return { kind, title, found: all, count: all.length, best };
+    return { kind, title, matches: all, count: all.length, best };
   }
 
   /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -176,7 +176,7 @@ class Search {
     if (kind === "word") return explained(words);
     if (kind === "file") return (files ?? []).map(([name, note]) => [name, () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })]);
     if (!front) return [];
-    if (kind === "module") return this.modules.map((one) => [one.name, () => ({ text: one.name, note: one.role, href: page(one) })]);
+    if (kind === "module") return this.modules.map((module) => [module.name, () => ({ text: module.name, note: module.role, href: page(module) })]);
     if (kind === "finding") return front.findings.map(([number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
     if (kind === "scope") return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
     return kind === "opcode" ? this.unloaded(front.opcodes) : [];
@@ -191,7 +191,7 @@ class Search {
 
   /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
   unloaded(opcodes) {
-    const known = new Set(this.indexes.map((one) => one.module.slug));
+    const known = new Set(this.indexes.map((index) => index.module.slug));
     return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
       const left = numbers.filter((number) => !known.has(this.modules[number].slug));
       return left.length ? [/** @type {[string, () => Hit]} */ ([opcode, () => this.holder(opcode, left)])] : [];
@@ -202,16 +202,16 @@ class Search {
   *touched(query) {
     for (const index of this.indexes) {
       const opcodes = index.kinds.get("opcode")?.values ?? [];
-      const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((one) => one.startsWith(query)) : null;
-      const hits = [...(opcode ? index.touchedOpcode(opcode).map((one) => ({ ...one, note: `${opcode}: ${one.note}` })) : []), ...index.touchedName(query)];
+      const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((known) => known.startsWith(query)) : null;
+      const hits = [...(opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : []), ...index.touchedName(query)];
       for (const hit of hits) yield { rank: 0, hit: () => hit };
     }
   }
 
   /** @param {Group} group */
-  drawn({ kind, title, found, count }) {
+  drawn({ kind, title, matches, count }) {
     const limit = this.limit.get(kind) ?? SHOWN;
-    const rows = found.slice(0, limit).map((one) => row(one.hit()));
+    const rows = matches.slice(0, limit).map((match) => row(match.hit()));
     const rest = count - rows.length;
     const more = rest > 0 && element("button.xr-button", { type: "button", onclick: () => this.more(kind, limit) }, `${format.count(rest)} more`);
     return element("section", null, element("h2", null, `${title} `, element("span.xr-muted", null, format.count(count))), element("ul", null, ...rows), more);

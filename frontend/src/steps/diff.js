@@ -74,15 +74,15 @@ function common(left, right) {
  */
 function trace(left, right, table) {
   const width = right.length + 1;
-  const found = /** @type {[Set<number>, Set<number>]} */ ([new Set(), new Set()]);
+  const positions = /** @type {[Set<number>, Set<number>]} */ ([new Set(), new Set()]);
   for (let i = 0, j = 0; i < left.length && j < right.length; ) {
     if (left[i] === right[j]) {
-      found[0].add(i++);
-      found[1].add(j++);
+      positions[0].add(i++);
+      positions[1].add(j++);
     } else if (table[(i + 1) * width + j] >= table[i * width + j + 1]) i += 1;
     else j += 1;
   }
-  return found;
+  return positions;
 }
 
 /**
@@ -255,8 +255,8 @@ export async function readDiff(diff) {
   const own = unfold(diff.own);
   const stored = numbers.flat().filter((number) => number >= 0);
   const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
-  const found = new Map(((await store?.numbered(stored)) ?? []).map((/** @type {string} */ line, /** @type {number} */ place) => [stored[place], bare(line)]));
-  const [before, after] = numbers.map((some) => some.map((number) => found.get(number) ?? own[-1 - number])[Symbol.iterator]());
+  const loaded = new Map(((await store?.numbered(stored)) ?? []).map((/** @type {string} */ line, /** @type {number} */ place) => [stored[place], bare(line)]));
+  const [before, after] = numbers.map((list) => list.map((number) => loaded.get(number) ?? own[-1 - number])[Symbol.iterator]());
   const take = (/** @type {Iterator<string>} */ from) => from.next().value ?? "";
   const lines = [...diff.signs].map((sign) => /** @type {Line} */ (
     sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]

@@ -22,18 +22,18 @@ import { drawStory, plainSentence, sentence } from "./story.js";
  * @returns {Section[]}
  */
 function sections({ steps, tree }) {
-  const found = /** @type {Section[]} */ ([]);
+  const all = /** @type {Section[]} */ ([]);
   const seen = new Set();
   for (const [place, step] of steps.entries()) {
     const around = tree.filter(({ first, last }) => first <= place && place <= last);
-    around.sort((one, other) => other.last - other.first - (one.last - one.first));
+    around.sort((left, right) => right.last - right.first - (left.last - left.first));
     const range = around.at(-1) ?? null;
-    const last = found.at(-1);
+    const last = all.at(-1);
     if (last && last.range === range) last.steps.push(step);
-    else found.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
+    else all.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
     seen.add(range);
   }
-  return found;
+  return all;
 }
 
 /** @param {Section} section */
@@ -174,14 +174,14 @@ class Gallery {
   /** @param {Step} step */
   item(step) {
     const look = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-    const made = element(look, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
-    made.addEventListener("click", (event) => {
+    const item = element(look, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
+    item.addEventListener("click", (event) => {
       event.preventDefault();
       this.show(this.index.steps.indexOf(step));
       if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
     });
-    this.items.set(step.id, made);
-    return made;
+    this.items.set(step.id, item);
+    return item;
   }
 
   /** @param {1 | -1} direction */
@@ -216,7 +216,7 @@ class Gallery {
 
   /** @param {Step} step */
   mark(step) {
-    for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
+    for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
     const item = this.items.get(step.id);
     if (!item) return;
     item.setAttribute("aria-current", "true");
@@ -232,8 +232,8 @@ class Gallery {
   head(step) {
     const move = (/** @type {1 | -1} */ direction, /** @type {string} */ words, /** @type {string} */ key) =>
       element("button.xr-button", { type: "button", disabled: this.neighbour(direction) === null, title: `${words} step that changed something (${key})`, onclick: () => this.go(direction) }, words, " ", element("kbd", null, key));
-    const number = this.index.steps.slice(0, this.current + 1).filter((one) => one.changed).length;
-    const total = this.index.steps.filter((one) => one.changed).length;
+    const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
+    const total = this.index.steps.filter((earlier) => earlier.changed).length;
     const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
     return element(
       "header.xr-step-head",

@@ -95,7 +95,7 @@ function exampleRow(example) {
 function kindPart(groups, place) {
   const [{ kind, label }] = groups;
   const count = groups.reduce((sum, group) => sum + group.count, 0);
-  const weakest = groups.map((group) => group.grade ?? "").sort((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0];
+  const weakest = groups.map((group) => group.grade ?? "").sort((left, right) => ORDER.indexOf(right) - ORDER.indexOf(left))[0];
   return element(
     "details.xr-group",
     { open: place === 0 },
@@ -171,11 +171,11 @@ function figuresPart({ figures, time }) {
 /** @param {[string, number | null, number | null][]} opcodes */
 function opcodePart(opcodes) {
   const changed = opcodes.filter(([, before, after]) => before !== after);
-  changed.sort((one, other) => Math.abs(delta(other) ?? 0) - Math.abs(delta(one) ?? 0));
+  changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
   if (!changed.length) return null;
   const rows = changed.map(opcodeRow);
   const rest = rows.splice(SHOWN_OPCODES);
-  const all = (/** @type {HTMLElement[]} */ some) => element("div.xr-opcodes", null, ...some);
+  const all = (/** @type {HTMLElement[]} */ shown) => element("div.xr-opcodes", null, ...shown);
   return element(
     "section",
     null,
@@ -223,7 +223,7 @@ function picturePart({ pictures }) {
  * @param {Place[]} places
  */
 function leftOutPart(lines, places) {
-  const item = (/** @type {string} */ line, /** @type {number} */ number) => element("li", null, ...sentence(line), ...places.filter((one) => one.line === number).map(placePart));
+  const item = (/** @type {string} */ line, /** @type {number} */ number) => element("li", null, ...sentence(line), ...places.filter((place) => place.line === number).map(placePart));
   return element(
     "details.xr-left-out",
     null,

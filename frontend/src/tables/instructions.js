@@ -37,14 +37,14 @@ async function pieces(key) {
 
 /**
  * @param {any} index of the graph
- * @param {Piece[]} found
+ * @param {Piece[]} loaded
  */
-function rows(index, found) {
+function rows(index, loaded) {
   const names = index.names.values();
   const inside = index.computations.flatMap((/** @type {[string, number]} */ [name, count]) => Array(count).fill(name));
   /** @type {any[][]} */
   const listed = [];
-  for (const piece of found) {
+  for (const piece of loaded) {
     for (let place = 0; place < piece.share.length; place += 1) {
       const at = listed.length;
       const [opcode] = index.looks[index.look[at]];
@@ -63,10 +63,10 @@ function rows(index, found) {
 async function show(host, key) {
   const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
   host.replaceChildren(room);
-  const [{ index }, found] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces(key)]);
+  const [{ index }, loaded] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces(key)]);
   const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
   room.removeAttribute("aria-busy");
-  const data = { columns: COLUMNS, rows: rows(index, found), sort: [SHARE, "desc"], empty: "There is no instruction." };
+  const data = { columns: COLUMNS, rows: rows(index, loaded), sort: [SHARE, "desc"], empty: "There is no instruction." };
   new Table(room, key, /** @type {any} */ (data));
   host.append(element("p.xr-muted", null, note));
 }

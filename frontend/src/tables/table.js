@@ -349,7 +349,7 @@ export class Table {
       element("div", null, element("dt", null, column.title), element("dd", null, content(column, this.data.rows[row][index], this.data.meanings ?? []))),
     );
     this.details.replaceChildren(...pairs);
-    for (const one of this.body.children) one.classList.toggle("xr-selected", one === line && this.selected >= 0);
+    for (const drawn of this.body.children) drawn.classList.toggle("xr-selected", drawn === line && this.selected >= 0);
   }
 }
 

@@ -52,18 +52,18 @@ class Reader {
   options() {
     /** @type {[string, Text[]][]} */
     const groups = [
-      ["Snapshots", this.store.texts.filter((one) => one.key !== one.path)],
-      ["Other texts", this.store.texts.filter((one) => one.key === one.path)],
+      ["Snapshots", this.store.texts.filter((text) => text.key !== text.path)],
+      ["Other texts", this.store.texts.filter((text) => text.key === text.path)],
     ];
     return groups.filter(([, texts]) => texts.length).map(([title, texts]) =>
-      element("optgroup", { label: title }, ...texts.map((one) => element("option", { value: one.key }, one.label))),
+      element("optgroup", { label: title }, ...texts.map((text) => element("option", { value: text.key }, text.label))),
     );
   }
 
   /** @returns {Text} the text that the address names, else the last snapshot */
   wanted() {
-    const named = this.store.texts.find((one) => one.key === state.get("text"));
-    const snapshots = this.store.texts.filter((one) => one.key !== one.path);
+    const named = this.store.texts.find((text) => text.key === state.get("text"));
+    const snapshots = this.store.texts.filter((text) => text.key !== text.path);
     return named ?? snapshots.at(-1) ?? this.store.texts[0];
   }
 

@@ -32,8 +32,8 @@ const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u
  * @param {string} text
  */
 export function visible(text) {
-  return text.replace(INVISIBLE, (one) => {
-    const number = one.charCodeAt(0);
+  return text.replace(INVISIBLE, (character) => {
+    const number = character.charCodeAt(0);
     if (number < 0x20) return String.fromCharCode(0x2400 + number);
     return number < 0x100 ? `\\x${number.toString(16).padStart(2, "0")}` : `\\u${number.toString(16).padStart(4, "0")}`;
   });
@@ -52,7 +52,7 @@ export function* tokens(line) {
     const part = match[0];
     if (match.index > end) yield [line.slice(end, match.index), ""];
     end = match.index + part.length;
-    let look = NAMES[match.slice(1).findIndex((one) => one !== undefined)];
+    let look = NAMES[match.slice(1).findIndex((group) => group !== undefined)];
     if (look === "word") look = first ? "keyword" : "";
     first = look === "equals";
     yield [part, look === "equals" ? "" : look];
