@@ -6,7 +6,7 @@
 
 import { askedPart, state } from "./core/address.js";
 import { drawComponents } from "./core/components.js";
-import { element } from "./core/elements.js";
+import { element, errorMessage, failure } from "./core/elements.js";
 import { load } from "./core/payloads.js";
 
 /** @typedef {import("../types/payloads").Part} Part */
@@ -26,7 +26,7 @@ async function show(tabs, article) {
   try {
     put(article, await loadPart(tabs, name));
   } catch (error) {
-    fail(article, tabs, /** @type {Error} */ (error).message);
+    fail(article, tabs, errorMessage(error));
   }
   article.removeAttribute("aria-busy");
 }
@@ -131,7 +131,7 @@ function fail(article, tabs, reason) {
   entitle(title, "missing");
   article.append(
     element("h1", { id: "missing" }, title),
-    element("p.xr-failed", { role: "alert" }, `${reason} `, element("a", { href: overview }, "The overview of the module")),
+    failure(`${reason} `, element("a", { href: overview }, "The overview of the module")),
   );
 }
 

@@ -16,7 +16,7 @@
         this.frame.contentWindow
       );
       scope.postMessage = (data) => this.receive(data);
-      scope.importScripts = (...urls) => Promise.all(urls.map((one) => this.run(one)));
+      scope.importScripts = (...urls) => Promise.all(urls.map((address) => this.run(address)));
       this.ready = this.run(url);
     }
     /**

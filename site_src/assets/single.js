@@ -9,7 +9,7 @@
     /** @type {HTMLTemplateElement[]} */
     [...document.querySelectorAll("template[data-page]")]
   );
-  var pages = new Map(templates.map((one) => [one.dataset.page ?? "", one]));
+  var pages = new Map(templates.map((template2) => [template2.dataset.page ?? "", template2]));
   var named = (fragment) => new URLSearchParams(fragment.slice(1)).get("page");
   var template = (address) => pages.get((address ?? "").split("?")[0]);
   function within(address) {

@@ -34,7 +34,7 @@ var xlareport = (() => {
     recordLayout: () => recordLayout,
     recordSvg: () => recordSvg,
     state: () => state,
-    tokens: () => tokens2,
+    tokens: () => tokens,
     visible: () => visible
   });
 
@@ -62,6 +62,13 @@ var xlareport = (() => {
     if (parts.length % 2 === 0) return [sentence2];
     return parts.map((part2, place) => place % 2 ? element("code", null, part2) : part2).filter(Boolean);
   }
+  var errorMessage = (error) => error instanceof Error ? error.message : String(error);
+  var failure = (...words2) => element("p.xr-failed", { role: "alert" }, ...words2);
+  function saveFile(content2, name2) {
+    const address3 = URL.createObjectURL(content2);
+    element("a", { href: address3, download: name2 }).click();
+    setTimeout(() => URL.revokeObjectURL(address3), 1e3);
+  }
 
   // src/core/components.js
   var components = /* @__PURE__ */ new Map();
@@ -80,7 +87,7 @@ var xlareport = (() => {
     return hosts.map(
       (host) => drawOne(host, attribute).catch((error) => {
         host.removeAttribute("aria-busy");
-        host.append(element("p.xr-failed", { role: "alert" }, `This part could not be drawn. ${error.message}`));
+        host.append(failure(`This part could not be drawn. ${errorMessage(error)}`));
       })
     );
   }
@@ -187,6 +194,16 @@ var xlareport = (() => {
     }
   };
 
+  // src/core/once.js
+  function once(kept2, key, make) {
+    const known3 = kept2.get(key);
+    if (known3) return known3;
+    const value = make();
+    kept2.set(key, value);
+    value.catch(() => kept2.delete(key));
+    return value;
+  }
+
   // src/core/packing.js
   var DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;.=>?@^_`{|}~";
   var values = new Uint8Array(128);
@@ -249,10 +266,7 @@ var xlareport = (() => {
   var MAY_BE_SMALL = /^(m\/[^/]+\/)(?!(?:small|search|texts(?:-\d+)?)$)(.+)$/;
   var loaded = /* @__PURE__ */ new Map();
   function load(key) {
-    const known4 = loaded.get(key) ?? locate(key);
-    loaded.set(key, known4);
-    known4.catch(() => loaded.delete(key));
-    return known4;
+    return once(loaded, key, () => locate(key));
   }
   async function locate(key) {
     const [, folder, name2] = MAY_BE_SMALL.exec(key) ?? [];
@@ -284,6 +298,35 @@ var xlareport = (() => {
     const [, body, packing] = JSON.parse(block.textContent ?? "");
     return opened(body, packing);
   }
+
+  // src/names/sentences.js
+  var NAME = /(%[\w.-]*\w)/;
+  var GRADES = (
+    /** @type {Record<string, string>} */
+    {
+      exact: "Read off directly: nothing else is possible.",
+      matched: "Paired by what they compute and what they are connected to.",
+      guessed: "Likely, but another reading is possible."
+    }
+  );
+  function gradeChip(grade) {
+    if (!grade || !(grade in GRADES)) return null;
+    return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
+  }
+  function historyLink(name2, title2) {
+    const bare2 = name2.replace(/^%/, "");
+    return element("a.xr-ask", { href: `#i=${encodeURIComponent(bare2)}`, title: title2 ?? null }, element("code", null, `%${bare2}`));
+  }
+  function nameNode(name2) {
+    return name2.startsWith("%") ? historyLink(name2, "Where it came from and where it went") : element("code", null, name2);
+  }
+  function sentence(words2) {
+    const parts = words2.split("`");
+    if (parts.length % 2 === 0) return [words2];
+    return parts.flatMap((part2, place) => place % 2 ? [nameNode(part2)] : withNames(part2)).filter(Boolean);
+  }
+  var withNames = (words2) => words2.split(NAME).map((part2, place) => place % 2 ? nameNode(part2) : part2);
+  var plainSentence = (words2) => words2.replaceAll("`", "");
 
   // src/texts/store.js
   var TextStore = class {
@@ -330,10 +373,10 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      const known4 = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */
-      load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }));
-      this.chunks.set(number, known4);
-      return known4;
+      return once(this.chunks, number, () => (
+        /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */
+        load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }))
+      ));
     }
     /**
      * Takes the blocks of all chunks up to one; a chunk may copy from those before it.
@@ -377,7 +420,7 @@ var xlareport = (() => {
      * @returns {number[]} its blocks; each text is told by the one before it
      */
     numbers(wanted2) {
-      let known4 = 0;
+      let known3 = 0;
       let former = (
         /** @type {number[]} */
         []
@@ -390,7 +433,7 @@ var xlareport = (() => {
         for (let at = 0; at < runs.length; ) {
           const [kind, first] = [runs[at], runs[at + 1]];
           at += 2;
-          if (kind === 0) for (const end = known4 + first; known4 < end; known4 += 1) numbers.push(known4);
+          if (kind === 0) for (const end = known3 + first; known3 < end; known3 += 1) numbers.push(known3);
           else if (kind === 1) numbers.push(...former.slice(first, first + runs[at++]));
           else numbers.push(first);
         }
@@ -401,10 +444,10 @@ var xlareport = (() => {
   };
   var stores = /* @__PURE__ */ new Map();
   function openTexts(key) {
-    const known4 = stores.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */
-    load(key).then((index) => new TextStore(key, index.texts, index.chunks));
-    stores.set(key, known4);
-    return known4;
+    return once(stores, key, () => (
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */
+      load(key).then((index) => new TextStore(key, index.texts, index.chunks))
+    ));
   }
   function textBytes(lines2) {
     const text = lines2.join("\n");
@@ -413,421 +456,6 @@ var xlareport = (() => {
     const encoder = new TextEncoder();
     const encoded = parts.map((part2, place) => place % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2));
     return new Blob(encoded);
-  }
-
-  // src/steps/diff.js
-  var COMPARED = 400;
-  var AT_ONCE = 60;
-  var ALIKE = 0.4;
-  var QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
-  var tokens = (line2) => line2.match(/[\w.-]+|\s+|[^\w\s]/g) ?? [];
-  function compareLines(before, after) {
-    const [old, fresh] = [tokens(before), tokens(after)];
-    let start = 0;
-    while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1;
-    let end = 0;
-    const room = Math.min(old.length, fresh.length) - start;
-    while (end < room && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end += 1;
-    const [left, right] = [old.slice(start, old.length - end), fresh.slice(start, fresh.length - end)];
-    const small = left.length <= COMPARED && right.length <= COMPARED;
-    const [kept2, stayed] = small ? common(left, right) : [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()];
-    const alike = start + end + kept2.size >= Math.max(old.length, fresh.length) * ALIKE;
-    if (!alike) return [[{ text: before, changed: false }], [{ text: after, changed: false }]];
-    const head2 = old.slice(0, start).join("");
-    const tail = old.slice(old.length - end).join("");
-    return [pieces(head2, left, kept2, tail), pieces(head2, right, stayed, tail)];
-  }
-  function common(left, right) {
-    const width = right.length + 1;
-    const table = new Uint16Array((left.length + 1) * width);
-    for (let i = left.length - 1; i >= 0; i -= 1) {
-      for (let j = right.length - 1; j >= 0; j -= 1) {
-        const same = left[i] === right[j];
-        const [below2, beside] = [table[(i + 1) * width + j], table[i * width + j + 1]];
-        table[i * width + j] = same ? table[(i + 1) * width + j + 1] + 1 : Math.max(below2, beside);
-      }
-    }
-    return trace(left, right, table);
-  }
-  function trace(left, right, table) {
-    const width = right.length + 1;
-    const found = (
-      /** @type {[Set<number>, Set<number>]} */
-      [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()]
-    );
-    for (let i = 0, j = 0; i < left.length && j < right.length; ) {
-      if (left[i] === right[j]) {
-        found[0].add(i++);
-        found[1].add(j++);
-      } else if (table[(i + 1) * width + j] >= table[i * width + j + 1]) i += 1;
-      else j += 1;
-    }
-    return found;
-  }
-  function pieces(head2, middle2, kept2, tail) {
-    const all = [{ text: head2, changed: false }];
-    for (const [position, text] of middle2.entries()) {
-      const changed = !kept2.has(position);
-      const last = all[all.length - 1];
-      if (last.changed === changed) last.text += text;
-      else all.push({ text, changed });
-    }
-    all.push({ text: tail, changed: false });
-    return all.filter((piece2) => piece2.text);
-  }
-  function quietParts(line2) {
-    const parts = (
-      /** @type {[number, number][]} */
-      []
-    );
-    for (let from = 0; ; ) {
-      const match = QUIET.exec(line2.slice(from));
-      if (!match) return parts;
-      const start = from + match.index;
-      from = closing(line2, start + match[0].length - 1);
-      parts.push([start, from]);
-    }
-  }
-  function closing(line2, open) {
-    let depth = 0;
-    let quoted = false;
-    for (let place = open; place < line2.length; place += 1) {
-      const character = line2[place];
-      if (quoted && character === "\\") place += 1;
-      else if (character === '"') quoted = !quoted;
-      else if (!quoted && character === "{") depth += 1;
-      else if (!quoted && character === "}" && --depth === 0) return place + 1;
-    }
-    return line2.length;
-  }
-  function written(line2) {
-    const text = line2.map((piece2) => piece2.text).join("");
-    const nodes = (
-      /** @type {Node[]} */
-      []
-    );
-    let place = 0;
-    for (const [start, end] of quietParts(text)) {
-      nodes.push(...marked(line2, place, start), element("span.xr-quiet", null, ...marked(line2, start, end)));
-      place = end;
-    }
-    return [...nodes, ...marked(line2, place, text.length)];
-  }
-  function marked(line2, start, end) {
-    const nodes = (
-      /** @type {Node[]} */
-      []
-    );
-    let place = 0;
-    for (const { text, changed } of line2) {
-      const part2 = text.slice(Math.max(0, start - place), Math.max(0, end - place));
-      if (part2) nodes.push(changed ? element("mark", null, part2) : document.createTextNode(part2));
-      place += text.length;
-    }
-    return nodes;
-  }
-  var LOOKS = (
-    /** @type {Record<string, [string, string, string]>} */
-    {
-      "+": ["xr-added", "+", "added"],
-      "-": ["xr-removed", "\u2212", "removed"],
-      "~": ["xr-changed", "~", "changed"],
-      " ": ["xr-same", " ", ""]
-    }
-  );
-  function row(sign, line2, spoken) {
-    const [look2, shown, words2] = LOOKS[sign] ?? LOOKS[" "];
-    const aloud = spoken ?? words2;
-    return element(
-      `div.xr-line.${look2}`,
-      null,
-      element("span.xr-sign", { "aria-hidden": "true" }, shown),
-      aloud && element("span.xr-hidden", null, `${aloud}: `),
-      element("span.xr-text", null, ...written(line2))
-    );
-  }
-  function rows([sign, text, other]) {
-    if (sign !== "~" || other === void 0) return [row(sign, [{ text, changed: false }])];
-    const [before, after] = compareLines(text, other);
-    const old = row("~", before, "changed from");
-    const fresh = row("~", after, "changed to");
-    old.classList.add("xr-from");
-    fresh.classList.add("xr-to");
-    return [old, fresh];
-  }
-  function hunk({ computation, lines: lines2 }) {
-    const head2 = element("h4.xr-hunk-title", null, element("code", null, computation));
-    return element("section.xr-hunk", null, head2, element("div.xr-lines", null, ...lines2.flatMap(rows)));
-  }
-  function withinReason({ computation, lines: lines2 }) {
-    const parts = [];
-    for (let from = 0; from === 0 || from < lines2.length; from += AT_ONCE) {
-      parts.push({ computation: from ? "" : computation, lines: lines2.slice(from, from + AT_ONCE) });
-    }
-    return parts;
-  }
-  function drawSome(box2, hunks) {
-    let lines2 = 0;
-    while (hunks.length && lines2 < AT_ONCE) {
-      const next = (
-        /** @type {Hunk} */
-        hunks.shift()
-      );
-      lines2 += next.lines.length;
-      if (next.computation) box2.append(hunk(next));
-      else box2.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
-    }
-    if (hunks.length) requestAnimationFrame(() => setTimeout(() => drawSome(box2, hunks)));
-  }
-  async function readDiff(diff) {
-    const numbers = [sums(diff.before), sums(diff.after)];
-    const own2 = unfold(diff.own);
-    const stored = numbers.flat().filter((number) => number >= 0);
-    const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
-    const found = new Map((await store?.numbered(stored) ?? []).map((line2, place) => [stored[place], bare(line2)]));
-    const [before, after] = numbers.map((some) => some.map((number) => found.get(number) ?? own2[-1 - number])[Symbol.iterator]());
-    const take = (from) => from.next().value ?? "";
-    const lines2 = [...diff.signs].map((sign) => (
-      /** @type {Line} */
-      sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
-    ));
-    const ends = sums(diff.hunks);
-    return unfold(diff.titles).map((computation, place) => ({ computation, lines: lines2.slice(ends[place] - diff.hunks[place], ends[place]) }));
-  }
-  var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
-  function drawDiff(diff) {
-    const box2 = element("div.xr-diff");
-    const missing = diff.total > diff.shown;
-    const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the texts hold the rest.` : `${format.plural(diff.total, "changed line")}.`;
-    const options = element(
-      "div.xr-diff-bar",
-      null,
-      element("span", null, words2, diff.note ? ` ${diff.note}` : ""),
-      toggle(box2, "xr-nowrap", "One line each"),
-      toggle(box2, "xr-hush", "Hide metadata")
-    );
-    box2.append(options);
-    readDiff(diff).then(
-      (hunks) => drawSome(box2, hunks.map(withinReason).flat()),
-      (error) => box2.append(element("p.xr-failed", { role: "alert" }, `The lines cannot be shown. ${error.message}`))
-    );
-    return box2;
-  }
-  function toggle(box2, look2, words2) {
-    const input = (
-      /** @type {HTMLInputElement} */
-      element("input", { type: "checkbox" })
-    );
-    input.checked = remembered(look2);
-    box2.classList.toggle(look2, input.checked);
-    input.addEventListener("change", () => {
-      box2.classList.toggle(look2, input.checked);
-      remember(look2, input.checked);
-    });
-    return element("label", null, input, ` ${words2}`);
-  }
-  function remembered(look2) {
-    try {
-      return localStorage.getItem(look2) !== "no" && (look2 === "xr-hush" || localStorage.getItem(look2) === "yes");
-    } catch {
-      return look2 === "xr-hush";
-    }
-  }
-  function remember(look2, on) {
-    try {
-      localStorage.setItem(look2, on ? "yes" : "no");
-    } catch {
-    }
-  }
-
-  // src/steps/story.js
-  var SHOWN_OPCODES = 12;
-  var SHOWN_GROUPS = 8;
-  var ORDER = ["", "exact", "matched", "guessed"];
-  var NAME = /(%[\w.-]*\w)/;
-  var GRADES = (
-    /** @type {Record<string, string>} */
-    {
-      exact: "Read off directly: nothing else is possible.",
-      matched: "Paired by what they compute and what they are connected to.",
-      guessed: "Likely, but another reading is possible."
-    }
-  );
-  function gradeChip(grade) {
-    if (!grade || !(grade in GRADES)) return null;
-    return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
-  }
-  function look(kind) {
-    if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
-    return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
-  }
-  function asked(name2) {
-    const shown = element("code", null, name2);
-    if (!name2.startsWith("%")) return shown;
-    return element("a.xr-ask", { href: `#i=${encodeURIComponent(name2.slice(1))}`, title: "Where it came from and where it went" }, shown);
-  }
-  function sentence(words2) {
-    const parts = words2.split("`");
-    if (parts.length % 2 === 0) return [words2];
-    return parts.flatMap((part2, place) => place % 2 ? [asked(part2)] : withNames(part2)).filter(Boolean);
-  }
-  var withNames = (words2) => words2.split(NAME).map((part2, place) => place % 2 ? asked(part2) : part2);
-  var plainSentence = (words2) => words2.replaceAll("`", "");
-  function nameList(names2) {
-    if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");
-    const all = typeof names2 === "string" ? [names2] : names2;
-    return element("span", null, ...all.flatMap((name2, place) => [place ? ", " : "", name2.startsWith("and ") ? name2 : asked(name2)]));
-  }
-  function exampleRow(example) {
-    return element(
-      "tr",
-      null,
-      element("td", null, nameList(example.before)),
-      element("td.xr-arrow", null, "\u2192"),
-      element("td", null, nameList(example.after)),
-      element("td.xr-muted", null, example.scope ?? ""),
-      element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade))
-    );
-  }
-  function kindPart(groups, place) {
-    const [{ kind, label }] = groups;
-    const count = groups.reduce((sum, group) => sum + group.count, 0);
-    const weakest = groups.map((group) => group.grade ?? "").sort((one, other) => ORDER.indexOf(other) - ORDER.indexOf(one))[0];
-    return element(
-      "details.xr-group",
-      { open: place === 0 },
-      element(
-        "summary",
-        null,
-        element(`span.xr-mark-sign.xr-${look(kind)}`, { "aria-hidden": "true" }),
-        element("span.xr-group-title", null, label),
-        element("span.xr-count", null, `${format.count(count)}\xD7`),
-        gradeChip(weakest)
-      ),
-      groupTable(label, groups.slice(0, SHOWN_GROUPS)),
-      groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS))
-    );
-  }
-  function groupsMore(label, groups) {
-    return element("details.xr-fold", null, element("summary", null, `${format.count(groups.length)} more groups`), groupTable(label, groups));
-  }
-  function groupTable(label, groups) {
-    const head2 = ["Before", "", "After", "Where", "Why"].map((title2) => title2 ? element("th", { scope: "col" }, title2) : element("td"));
-    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), ...groups.map(groupRows));
-    return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
-  }
-  function groupRows({ title: title2, count, grade: surest, examples }) {
-    const more = count - examples.length;
-    const head2 = element("th", { colspan: 5, scope: "rowgroup" }, title2, " ", element("span.xr-count", null, `${format.count(count)}\xD7`), " ", gradeChip(surest));
-    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
-    return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
-  }
-  function kindParts(groups) {
-    const kinds3 = [...new Set(groups.map(({ kind }) => kind))];
-    return kinds3.map((kind, place) => kindPart(groups.filter((group) => group.kind === kind), place));
-  }
-  function ranPart(ran) {
-    if (ran.length < 2) return null;
-    const changed = ran.filter(([, change]) => change).length;
-    const rows3 = ran.map(([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change")));
-    const words2 = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
-    return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows3));
-  }
-  function figuresPart({ figures: figures2, time }) {
-    const changed = figures2.filter(([, , , difference]) => difference);
-    const same = figures2.filter(([, , , difference]) => !difference);
-    const rows3 = changed.map(([what, before, after, difference]) => element("tr", null, element("th", { scope: "row" }, what), element("td", null, before), element("td.xr-arrow", null, "\u2192"), element("td", null, after), element("td.xr-figure-delta", null, difference)));
-    const kept2 = same.map(([what, before]) => `${what} (${before})`);
-    return element(
-      "div.xr-step-figures",
-      null,
-      rows3.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows3)),
-      kept2.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept2.join(", ")}.`),
-      time && element("p.xr-muted", null, time)
-    );
-  }
-  function opcodePart(opcodes) {
-    const changed = opcodes.filter(([, before, after]) => before !== after);
-    changed.sort((one, other) => Math.abs(delta(other) ?? 0) - Math.abs(delta(one) ?? 0));
-    if (!changed.length) return null;
-    const rows3 = changed.map(opcodeRow);
-    const rest2 = rows3.splice(SHOWN_OPCODES);
-    const all = (some) => element("div.xr-opcodes", null, ...some);
-    return element(
-      "section",
-      null,
-      element("h3", null, "Opcodes that became more or fewer"),
-      all(rows3),
-      rest2.length > 0 && element("details", null, element("summary", null, `${rest2.length} more`), all(rest2))
-    );
-  }
-  var delta = ([, before, after]) => before === null || after === null ? null : after - before;
-  function opcodeRow(opcode) {
-    const [name2, before, after] = opcode;
-    const change = delta(opcode) ?? 0;
-    const shown = (number) => number === null ? format.unknown : format.count(number);
-    return element(
-      "div.xr-opcode",
-      { title: `${shown(before)} before, ${shown(after)} after` },
-      element("code", null, name2),
-      element(`span.xr-delta.${change > 0 ? "xr-added" : "xr-removed"}`, null, format.signed(change)),
-      element("span.xr-muted", null, `${shown(before)} \u2192 ${shown(after)}`)
-    );
-  }
-  function picturePart({ pictures }) {
-    if (!pictures) return null;
-    const { note: note2, left_out: leftOut2, places: places2 = [] } = pictures;
-    const figures2 = [drawn("Before", pictures.before), drawn("After", pictures.after)];
-    if (!figures2.some(Boolean) && !note2) return null;
-    return element(
-      "section",
-      null,
-      element("h3", null, "What changed, drawn"),
-      note2 && element("p.xr-muted", null, ...sentence(note2)),
-      figures2.some(Boolean) && element("div.xr-pair", null, ...figures2),
-      leftOut2?.length ? leftOutPart(leftOut2, places2) : null
-    );
-  }
-  function leftOutPart(lines2, places2) {
-    const item = (line2, number) => element("li", null, ...sentence(line2), ...places2.filter((one) => one.line === number).map(placePart));
-    return element(
-      "details.xr-left-out",
-      null,
-      element("summary", null, `What changed besides (${lines2.length})`),
-      element("ul", null, ...lines2.map(item))
-    );
-  }
-  function placePart({ name: name2, before, after }) {
-    return element("details", null, element("summary", null, "Drawn: ", element("code", null, name2)), element("div.xr-pair", null, drawn("Before", before), drawn("After", after)));
-  }
-  function drawn(words2, picture) {
-    if (!picture) return null;
-    return element(
-      "figure.xr-picture",
-      { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words2}: ${picture.alt}`, "data-side": words2.toLowerCase() },
-      element("figcaption", null, words2)
-    );
-  }
-  function textPart({ diff }) {
-    if (!diff?.hunks.length) return null;
-    return element("section", null, element("h3", null, "The text of the change"), drawDiff(diff));
-  }
-  function drawStory(story) {
-    const part2 = element(
-      "div",
-      null,
-      story.certain && element("p.xr-certain", null, ...sentence(story.certain)),
-      ranPart(story.ran ?? []),
-      story.account.length > 0 && element("ul.xr-account", null, ...story.account.map((words2) => element("li", null, ...sentence(words2)))),
-      figuresPart(story),
-      story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
-      ...kindParts(story.groups),
-      opcodePart(story.opcodes),
-      picturePart(story),
-      textPart(story)
-    );
-    drawComponents(part2);
-    return part2;
   }
 
   // src/texts/syntax.js
@@ -849,13 +477,13 @@ var xlareport = (() => {
   var PATTERN = FORMS.map(([, form]) => `(${form})`).join("|");
   var INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]/gu;
   function visible(text) {
-    return text.replace(INVISIBLE, (one) => {
-      const number = one.charCodeAt(0);
+    return text.replace(INVISIBLE, (character) => {
+      const number = character.charCodeAt(0);
       if (number < 32) return String.fromCharCode(9216 + number);
       return number < 256 ? `\\x${number.toString(16).padStart(2, "0")}` : `\\u${number.toString(16).padStart(4, "0")}`;
     });
   }
-  function* tokens2(line2) {
+  function* tokens(line2) {
     if (line2.length > LONGEST) return yield [line2, ""];
     let end = 0;
     let first = true;
@@ -863,7 +491,7 @@ var xlareport = (() => {
       const part2 = match[0];
       if (match.index > end) yield [line2.slice(end, match.index), ""];
       end = match.index + part2.length;
-      let look2 = NAMES[match.slice(1).findIndex((one) => one !== void 0)];
+      let look2 = NAMES[match.slice(1).findIndex((group) => group !== void 0)];
       if (look2 === "word") look2 = first ? "keyword" : "";
       first = look2 === "equals";
       yield [part2, look2 === "equals" ? "" : look2];
@@ -871,19 +499,19 @@ var xlareport = (() => {
     if (end < line2.length) yield [line2.slice(end), ""];
   }
   function coloredLine(line2) {
-    return [...tokens2(visible(line2))].map(([part2, look2]) => look2 ? element(`span.xr-code-${look2}`, null, part2) : part2);
+    return [...tokens(visible(line2))].map(([part2, look2]) => look2 ? element(`span.xr-code-${look2}`, null, part2) : part2);
   }
 
   // src/code/code.js
   var SHOWN = 3e5;
-  var COLOURED = 4e4;
-  var ORDER2 = "(order)";
+  var COLORED = 4e4;
+  var ORDER = "(order)";
   var title = (unit) => unit.name || unit.computation;
   var address = (name2) => `#unit=${encodeURIComponent(name2)}`;
-  function coloured(text) {
-    const looked = text.slice(0, COLOURED).split("\n");
+  function colored(text) {
+    const looked = text.slice(0, COLORED).split("\n");
     const parts = looked.flatMap((line2, place) => [place ? "\n" : "", ...coloredLine(line2)]);
-    const rest2 = visible(text.slice(COLOURED, SHOWN));
+    const rest2 = visible(text.slice(COLORED, SHOWN));
     const cut = text.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`);
     return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest2)), cut || ""];
   }
@@ -898,7 +526,7 @@ var xlareport = (() => {
       element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
       this.filter.addEventListener("input", () => this.narrow());
       this.items = index.units.map((unit) => this.item(unit));
-      this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER2) }, element("span.xr-item-label", null, "What runs, in order")) : null;
+      this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order")) : null;
       const head2 = element("p.xr-list-head", null, format.plural(index.units.length, "instruction or computation", "instructions and computations"));
       this.list = element("nav.xr-steps-list", { "aria-label": "Instructions" }, element("label.xr-ask-box", null, this.filter), head2, this.order, ...this.items);
       this.panel = element("section.xr-step", { "aria-label": "The code" });
@@ -925,8 +553,8 @@ var xlareport = (() => {
       let place = units.findIndex((unit) => title(unit) === name2);
       const within = place < 0 && Object.hasOwn(inside, name2);
       if (within) place = inside[name2];
-      for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
-      if (place < 0 && this.order && (!name2 || name2 === ORDER2)) {
+      for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
+      if (place < 0 && this.order && (!name2 || name2 === ORDER)) {
         this.order.setAttribute("aria-current", "true");
         this.panel.replaceChildren(...this.thunks());
         return;
@@ -944,7 +572,7 @@ var xlareport = (() => {
      * @param {string} note
      */
     unit(unit, note2) {
-      const name2 = unit.name ? element("a.xr-ask", { href: `#i=${encodeURIComponent(unit.name)}`, title: "Where it came from" }, element("code", null, `%${unit.name}`)) : element("code", null, unit.computation);
+      const name2 = unit.name ? historyLink(unit.name, "Where it came from") : element("code", null, unit.computation);
       const facts2 = (
         /** @type {[string, string][]} */
         [
@@ -973,8 +601,8 @@ var xlareport = (() => {
     when([id, kind, description, before, after, , , , waits]) {
       if (kind === void 0) return null;
       const named = (number) => number === null ? "none" : this.thunkLink(number);
-      const known4 = id !== null;
-      return element("p.xr-certain", null, known4 ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...known4 ? ["The nearest earlier thunk that touches the same memory: ", named(before), "; the nearest later one: ", named(after), "."] : [], ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []);
+      const known3 = id !== null;
+      return element("p.xr-certain", null, known3 ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...known3 ? ["The nearest earlier thunk that touches the same memory: ", named(before), "; the nearest later one: ", named(after), "."] : [], ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []);
     }
     /** @param {string[]} names */
     waits(names2) {
@@ -982,8 +610,8 @@ var xlareport = (() => {
     }
     /** @param {number} id */
     thunkLink(id) {
-      const found = this.index.thunks.find(([number]) => number === id);
-      const unit = found && found[7] !== null ? this.index.units[found[7]] : null;
+      const thunk = this.index.thunks.find(([number]) => number === id);
+      const unit = thunk && thunk[7] !== null ? this.index.units[thunk[7]] : null;
       return unit ? element("a", { href: address(title(unit)) }, `${id} (${title(unit)})`) : String(id);
     }
     /**
@@ -1011,10 +639,9 @@ var xlareport = (() => {
     async fill(body, file) {
       body.append(element("p.xr-muted", { "aria-busy": "true" }, "Loading"));
       try {
-        body.replaceChildren(...coloured(await this.text(file)));
+        body.replaceChildren(...colored(await this.text(file)));
       } catch (error) {
-        body.replaceChildren(element("p.xr-failed", { role: "alert" }, `This text cannot be shown. ${/** @type {Error} */
-        error.message}`));
+        body.replaceChildren(failure(`This text cannot be shown. ${errorMessage(error)}`));
       }
     }
     /**
@@ -1025,7 +652,7 @@ var xlareport = (() => {
       if (Array.isArray(text)) return (await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code-0"]>} */
       load(`${this.index.key}-${text[0]}`))[text[1]];
       const store = await openTexts(this.index.texts);
-      const stored = store.texts.find((known4) => known4.path === path);
+      const stored = store.texts.find((known3) => known3.path === path);
       if (!stored) throw new Error(`${path} is not among the texts of the module.`);
       return (await store.lines(stored)).join("\n");
     }
@@ -1061,10 +688,10 @@ var xlareport = (() => {
     }
     /** @param {Thunk} thunk */
     thunkRow([id, kind, description, before, after, part2, depth, unit, waits]) {
-      const made = unit === null ? null : this.index.units[unit];
+      const owner = unit === null ? null : this.index.units[unit];
       const within = `${"\u2003".repeat(Math.min(depth, 8))}${part2 ? `${part2}: ` : ""}`;
       const link2 = (number) => number === null ? "" : this.thunkLink(number);
-      return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, made && element("a", { href: address(title(made)) }, element("code", null, title(made)))), element("td", null, link2(before), ...this.waits(waits)), element("td", null, link2(after)));
+      return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, owner && element("a", { href: address(title(owner)) }, element("code", null, title(owner)))), element("td", null, link2(before), ...this.waits(waits)), element("td", null, link2(after)));
     }
   };
   async function drawCode(host, key) {
@@ -1119,23 +746,23 @@ var xlareport = (() => {
     return element("a.xr-word", { "data-word": `${kind}:${name2}`, href: address2(kind, name2) }, ...inside);
   }
   async function explainWord(word) {
-    const known4 = await tables();
+    const known3 = await tables();
     const [kind, name2] = divide(word);
-    if (kind === "instruction") return instruction(name2, known4);
-    if (kind === "shape") return shape(name2, known4);
+    if (kind === "instruction") return instruction(name2, known3);
+    if (kind === "shape") return shape(name2, known3);
     if (kind === "layout") return layoutParts(name2.slice(1, -1));
-    return kinds(name2, known4).filter(([one]) => one === kind).map(([, meaning]) => ["", meaning]);
+    return kinds(name2, known3).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
   }
-  function kinds(name2, known4) {
-    const found = Object.entries(known4.words).map(([kind, words2]) => [kind, own(words2, kind === "flag" ? bareFlag(name2) : name2)]);
+  function kinds(name2, known3) {
+    const meanings = Object.entries(known3.words).map(([kind, words2]) => [kind, own(words2, kind === "flag" ? bareFlag(name2) : name2)]);
     return (
       /** @type {Part[]} */
-      found.filter(([, meaning]) => meaning)
+      meanings.filter(([, meaning]) => meaning)
     );
   }
   var own = (words2, name2) => Object.hasOwn(words2, name2) ? words2[name2] : "";
-  function instruction(name2, known4) {
-    const { fields, suffix } = known4.instruction;
+  function instruction(name2, known3) {
+    const { fields, suffix } = known3.instruction;
     const output = /\{([\d,]*)\}$/.exec(name2);
     const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name2.slice(0, output?.index ?? LONGEST2));
     if (!match) return [[name2, fields.born]];
@@ -1145,8 +772,8 @@ var xlareport = (() => {
         /** @type {Part} */
         ["wide", suffix.wide]
       )),
-      ...firstParts(first, known4),
-      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known4.instruction)),
+      ...firstParts(first, known3),
+      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known3.instruction)),
       ...elements.split("#").slice(1).map((number) => (
         /** @type {Part} */
         [number, fields.element.replace("{text}", number)]
@@ -1157,12 +784,12 @@ var xlareport = (() => {
       ] : []
     ];
   }
-  function firstParts(text, known4) {
-    for (const form of known4.instruction.forms) {
+  function firstParts(text, known3) {
+    for (const form of known3.instruction.forms) {
       const match = new RegExp(`^(?:${form})$`, "ds").exec(text);
-      if (match) return innermost(match).map(([field, start, end]) => part(field, text.slice(start, end), known4));
+      if (match) return innermost(match).map(([field, start, end]) => part(field, text.slice(start, end), known3));
     }
-    return [part("born", text, known4)];
+    return [part("born", text, known3)];
   }
   function innermost(match) {
     const all = Object.entries(match.indices?.groups ?? {}).filter(([, span]) => span && span[0] < span[1]);
@@ -1170,13 +797,13 @@ var xlareport = (() => {
       /** @type {[string, number, number]} */
       [field, start, end]
     ));
-    spans.sort((one, other) => one[1] - other[1] || other[2] - one[2]);
+    spans.sort((left, right) => left[1] - right[1] || right[2] - left[2]);
     return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
   }
-  function part(field, text, known4) {
-    const { fields, manner } = known4.instruction;
+  function part(field, text, known3) {
+    const { fields, manner } = known3.instruction;
     if (field === "manner") return [text, own(manner, text) || fields.manner];
-    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known4.words.opcode, text) : "";
+    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known3.words.opcode, text) : "";
     return [text, `${fields[field].replace("{text}", text)}${opcode ? ` As an opcode: ${opcode}` : ""}`];
   }
   function laterParts(text, { fields, suffix }) {
@@ -1189,15 +816,15 @@ var xlareport = (() => {
       /** @type {Part[]} */
       [[word, own(suffix, word) || fields.later], [number, fields.number]]
     );
-    return (numbered ? parts.reverse() : parts).filter(([one]) => one);
+    return (numbered ? parts.reverse() : parts).filter(([piece2]) => piece2);
   }
-  function shape(text, known4) {
+  function shape(text, known3) {
     const match = /^(\w+)\[([^\]]*)\](?:\{(.*)\})?$/s.exec(text);
     if (!match) return [["( )", "A tuple: several arrays, or further tuples, as one value."]];
     const [, type, dimensions, layout] = match;
     return [
-      [type, own(known4.words.type, type) || "A type of element that is not known here."],
-      [`[${dimensions}]`, sizes(dimensions, known4.bits[type])],
+      [type, own(known3.words.type, type) || "A type of element that is not known here."],
+      [`[${dimensions}]`, sizes(dimensions, known3.bits[type])],
       ...layout ? layoutParts(layout) : []
     ];
   }
@@ -1228,13 +855,13 @@ var xlareport = (() => {
     }
     return parts;
   }
-  function recognised(text, known4) {
+  function recognized(text, known3) {
     for (const [pattern, kind] of TOLD_BY_SIGN) {
-      if (pattern.test(text) && (kind !== "flag" || own(known4.words.flag, bareFlag(text)))) return `${kind}:${text}`;
+      if (pattern.test(text) && (kind !== "flag" || own(known3.words.flag, bareFlag(text)))) return `${kind}:${text}`;
     }
-    const found = kinds(text, known4).find(([kind]) => kind !== "word");
-    if (!found && FUSED.test(text)) return `instruction:${text}`;
-    return found ? `${found[0]}:${text}` : "";
+    const meaning = kinds(text, known3).find(([kind]) => kind !== "word");
+    if (!meaning && FUSED.test(text)) return `instruction:${text}`;
+    return meaning ? `${meaning[0]}:${text}` : "";
   }
   var IN_TEXT = /%[\w.#$-]+|[a-z]+\d*\w*\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?|[A-Za-z_][\w.-]*/g;
   async function wordAtPoint(line2, x, y) {
@@ -1243,7 +870,7 @@ var xlareport = (() => {
   }
   async function wordAtCaret(line2, caret) {
     if (!line2.contains(caret.startContainer)) return null;
-    const known4 = await tables();
+    const known3 = await tables();
     const before = document.createRange();
     before.setStart(line2, 0);
     before.setEnd(caret.startContainer, caret.startOffset);
@@ -1252,45 +879,45 @@ var xlareport = (() => {
     for (const match of text.matchAll(IN_TEXT)) {
       if (match.index > offset) return null;
       if (match.index + match[0].length < offset) continue;
-      const word = kindInText(text, match.index, match[0], known4);
+      const word = kindInText(text, match.index, match[0], known3);
       return word ? { word, place: caret.getBoundingClientRect() } : null;
     }
     return null;
   }
-  function kindInText(text, start, name2, known4) {
+  function kindInText(text, start, name2, known3) {
     const follows = text.slice(start + name2.length);
-    if (follows.startsWith("(") && own(known4.words.opcode, name2)) return `opcode:${name2}`;
+    if (follows.startsWith("(") && own(known3.words.opcode, name2)) return `opcode:${name2}`;
     if (follows.startsWith(" = ") || name2.startsWith("%")) return `instruction:${name2}`;
-    const told3 = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name2));
-    return told3 ? `${told3[1]}:${name2}` : "";
+    const form = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name2));
+    return form ? `${form[1]}:${name2}` : "";
   }
   var UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
   async function mark(parent) {
     for (
-      const one of
+      const link2 of
       /** @type {NodeListOf<HTMLAnchorElement>} */
       parent.querySelectorAll("a[data-word]:not([href])")
     ) {
-      one.href = entryAddress(one.dataset.word ?? "");
+      link2.href = entryAddress(link2.dataset.word ?? "");
     }
     const names2 = (
       /** @type {HTMLElement[]} */
       [...parent.querySelectorAll(UNMARKED)]
     );
     if (!names2.length) return;
-    const known4 = await tables();
-    for (const one of names2) {
-      const around = one.closest("a");
-      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${one.textContent}` : recognised(one.textContent ?? "", known4);
-      if (!word || !one.parentNode) continue;
+    const known3 = await tables();
+    for (const code of names2) {
+      const around = code.closest("a");
+      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known3);
+      if (!word || !code.parentNode) continue;
       if (around) around.dataset.word ??= word;
-      else wrap(one, word);
+      else wrap(code, word);
     }
   }
   function wrap(shown, word) {
-    const made = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
-    shown.replaceWith(made);
-    made.append(shown);
+    const link2 = element("a.xr-word", { "data-word": word, href: entryAddress(word) });
+    shown.replaceWith(link2);
+    link2.append(shown);
   }
   function watchNames() {
     const observer = new MutationObserver((changes) => {
@@ -1315,10 +942,10 @@ var xlareport = (() => {
     );
     const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName);
     if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    const found = bound.get(event.key);
-    if (!found) return;
+    const binding = bound.get(event.key);
+    if (!binding) return;
     event.preventDefault();
-    found.action();
+    binding.action();
   }
   var overlay = (
     /** @type {HTMLDialogElement} */
@@ -1338,7 +965,7 @@ var xlareport = (() => {
     overlay.showModal();
   }
   var tip = element("div.xr-tip", { role: "tooltip", id: "xr-tip", hidden: true });
-  var asked2 = null;
+  var asked = null;
   var TEXT = ".xr-text, .xr-whole-lines code";
   async function explain(event) {
     const target2 = event.target instanceof Element ? event.target.closest("[data-meaning], [data-word]") : null;
@@ -1346,13 +973,13 @@ var xlareport = (() => {
       /** @type {Node} */
       event.target
     ) || hide();
-    if (target2 === asked2 && !tip.hidden) return;
+    if (target2 === asked && !tip.hidden) return;
     hide();
-    asked2 = target2;
+    asked = target2;
     const { meaning, word, further } = target2.dataset;
     const parts = meaning ? [["", meaning]] : await explainWord(word ?? "");
     if (further) parts.push(...await explainWord(further));
-    if (asked2 !== target2 || !parts.length) return;
+    if (asked !== target2 || !parts.length) return;
     show(target2.getBoundingClientRect(), parts);
     target2.setAttribute("aria-describedby", tip.id);
   }
@@ -1369,10 +996,10 @@ var xlareport = (() => {
     if (!marked2?.rangeCount || !(line2 instanceof HTMLElement)) return;
     await showFound(await wordAtCaret(line2, marked2.getRangeAt(0)));
   }
-  async function showFound(found) {
-    const parts = found ? await explainWord(found.word) : [];
-    if (found && parts.length) show(found.place, parts);
-    else if (!asked2) hide();
+  async function showFound(name2) {
+    const parts = name2 ? await explainWord(name2.word) : [];
+    if (name2 && parts.length) show(name2.place, parts);
+    else if (!asked) hide();
   }
   function show(place, parts) {
     tip.replaceChildren(...parts.map(([part2, meaning]) => element("p", null, part2 && element("code", null, part2), part2 && " ", meaning)));
@@ -1383,13 +1010,13 @@ var xlareport = (() => {
     tip.style.top = `${(below2 ? place.bottom + 6 : place.top - tip.offsetHeight - 6) + scrollY}px`;
   }
   function hide() {
-    asked2 = null;
+    asked = null;
     tip.hidden = true;
     document.querySelector("[aria-describedby=xr-tip]")?.removeAttribute("aria-describedby");
   }
   function reachWide() {
     const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
-    for (const wide of boxes.filter((one) => one.scrollWidth > one.clientWidth)) {
+    for (const wide of boxes.filter((box2) => box2.scrollWidth > box2.clientWidth)) {
       for (const [name2, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name2, value);
     }
   }
@@ -1471,7 +1098,7 @@ var xlareport = (() => {
     }
     /**
      * @param {number} place
-     * @returns {import("../pictures/scales.js").Shade & {scope: string[]}} what its box can be coloured by
+     * @returns {import("../pictures/scales.js").Shade & {scope: string[]}} what its box can be colored by
      */
     shade(place) {
       const [cost2, sharding, scope, time] = this.index.shades[this.index.shade[place]];
@@ -1506,8 +1133,8 @@ var xlareport = (() => {
      * @returns {Use[]} its operands as written
      */
     operands(place) {
-      return this.index.operands[place].map((one) => {
-        const [distance, element2] = String(one).split("#");
+      return this.index.operands[place].map((operand) => {
+        const [distance, element2] = String(operand).split("#");
         return { place: place - Number(distance), element: element2 ?? "" };
       });
     }
@@ -1523,12 +1150,12 @@ var xlareport = (() => {
     /** Who uses each instruction, as one list with the start of each one's part. */
     reversed() {
       const starts = new Int32Array(this.size + 1);
-      const used = (place) => /* @__PURE__ */ new Set([...this.operands(place).map((one) => one.place), ...this.controls(place)]);
-      for (let place = 0; place < this.size; place += 1) for (const one of used(place)) starts[one + 1] += 1;
+      const used = (place) => /* @__PURE__ */ new Set([...this.operands(place).map((operand) => operand.place), ...this.controls(place)]);
+      for (let place = 0; place < this.size; place += 1) for (const source of used(place)) starts[source + 1] += 1;
       for (let place = 0; place < this.size; place += 1) starts[place + 1] += starts[place];
       const users = new Int32Array(starts[this.size]);
       const next = starts.slice();
-      for (let place = 0; place < this.size; place += 1) for (const one of used(place)) users[next[one]++] = place;
+      for (let place = 0; place < this.size; place += 1) for (const source of used(place)) users[next[source]++] = place;
       return { starts, users };
     }
     /** @returns {Map<number, number[]>} who calls each computation */
@@ -1569,7 +1196,7 @@ var xlareport = (() => {
     search(wanted2, most) {
       const words2 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
       if (!words2.length) return [];
-      const found = (
+      const ranked = (
         /** @type {[number, number][]} */
         []
       );
@@ -1577,10 +1204,10 @@ var xlareport = (() => {
         const name2 = this.name(place).toLowerCase();
         const text = `${name2} ${this.opcode(place)}`;
         if (!words2.every((word) => text.includes(word))) continue;
-        found.push([name2 === words2[0] ? -1 : name2.startsWith(words2[0]) ? name2.length : 1e3 + name2.length, place]);
+        ranked.push([name2 === words2[0] ? -1 : name2.startsWith(words2[0]) ? name2.length : 1e3 + name2.length, place]);
       }
-      found.sort(([one, a], [other, b]) => one - other || a - b);
-      return found.slice(0, most).map(([, place]) => place);
+      ranked.sort(([left, a], [right, b]) => left - right || a - b);
+      return ranked.slice(0, most).map(([, place]) => place);
     }
     /**
      * @param {number} place
@@ -1602,13 +1229,12 @@ var xlareport = (() => {
     const values3 = unfold(words2);
     return { ...columns2, names: unfold(columns2.names), arguments: numbers.map((number) => values3[number]), operands: splitRows(columns2.operands) };
   }
-  var known = /* @__PURE__ */ new Map();
+  var graphs = /* @__PURE__ */ new Map();
   function loadGraph(key) {
-    const made = known.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */
-    load(key).then((index) => new Graph(readInstructions(index)));
-    known.set(key, made);
-    made.catch(() => known.delete(key));
-    return made;
+    return once(graphs, key, () => (
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */
+      load(key).then((index) => new Graph(readInstructions(index)))
+    ));
   }
 
   // src/graphs/versions.js
@@ -1616,8 +1242,8 @@ var xlareport = (() => {
     const { lives, first, end, ...rest2 } = columns2;
     const read = readInstructions(rest2);
     const numbers = sums(lives);
-    const used = (one, instruction2) => String(one).replace(/^-?\d+/, (above) => String(instruction2 - Number(above)));
-    return { ...read, roots: new Set(read.roots), versions: numbers.map((instruction2, at) => [instruction2, first[at], end[at], read.operands[at].map((one) => used(one, instruction2))]) };
+    const used = (operand, instruction2) => String(operand).replace(/^-?\d+/, (above) => String(instruction2 - Number(above)));
+    return { ...read, roots: new Set(read.roots), versions: numbers.map((instruction2, at) => [instruction2, first[at], end[at], read.operands[at].map((operand) => used(operand, instruction2))]) };
   }
 
   // src/graphs/snapshot_graph.js
@@ -1628,7 +1254,7 @@ var xlareport = (() => {
   function computationAt(table, snapshot2, { name: name2, number, from = 0, to = table.versions.length }) {
     const rows3 = [];
     for (let at = from; at < to; at += 1) if (table.versions[at][1] <= snapshot2 && snapshot2 < table.versions[at][2]) rows3.push(at);
-    rows3.sort((one, other) => table.versions[one][0] - table.versions[other][0]);
+    rows3.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
     const instructions = rows3.map((at) => table.versions[at][0]);
     const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
     const operands = rows3.map(
@@ -1648,11 +1274,11 @@ var xlareport = (() => {
       /* @__PURE__ */ new Map()
     );
     for (const row4 of rows3) {
-      const [opcode, , colour] = columns2.looks[columns2.look[row4]];
-      const rank2 = HEAVY.includes(colour) ? HEAVY.indexOf(colour) : HEAVY.length;
+      const [opcode, , color] = columns2.looks[columns2.look[row4]];
+      const rank2 = HEAVY.includes(color) ? HEAVY.indexOf(color) : HEAVY.length;
       if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank: rank2, count: (counts.get(opcode)?.count ?? 0) + 1 });
     }
-    const most = [...counts].sort(([one, a], [other, b]) => a.rank - b.rank || b.count - a.count || (one < other ? -1 : 1));
+    const most = [...counts].sort(([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1));
     const total = most.reduce((sum, [, { count }]) => sum + count, 0);
     if (total <= 1) return most[0]?.[0] ?? "nothing";
     const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
@@ -1703,7 +1329,7 @@ var xlareport = (() => {
         index.shape.push(shape2 + columns2.shape[row4]);
         index.shade.push(shade + columns2.shade[row4]);
         index.operands.push(operands[place]);
-        if (controls[place].length) index.controls[first + place] = controls[place].map((one) => first + one);
+        if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
         const called3 = calls[place].flatMap(([attribute, number]) => places2.has(number) ? [
           /** @type {[string, number]} */
           [attribute, places2.get(number) ?? 0]
@@ -1763,19 +1389,16 @@ var xlareport = (() => {
       /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-all"]>} */
       load(`${timelines}-all`)
     ]);
-    const snapshot2 = stages.findIndex(([known4]) => known4 === name2);
+    const snapshot2 = stages.findIndex(([known3]) => known3 === name2);
     if (snapshot2 < 0) throw new Error(`There is no snapshot ${name2}.`);
     const parts = await computations(timelines, snapshot2, { ...all, names: unfold(all.names) });
     const present = parts.filter((part2) => part2 !== null);
     return assembleGraph(present, { label: stages[snapshot2][1], text: all.texts.includes(name2) ? name2 : null, complete: present.length === parts.length });
   }
-  var graphs = /* @__PURE__ */ new Map();
+  var graphs2 = /* @__PURE__ */ new Map();
   function loadSnapshotGraph(key) {
     if (!key.includes("@")) return loadGraph(key);
-    const graph = graphs.get(key) ?? graphAt(key);
-    graphs.set(key, graph);
-    graph.catch(() => graphs.delete(key));
-    return graph;
+    return once(graphs2, key, () => graphAt(key));
   }
 
   // src/pictures/modes.js
@@ -1792,27 +1415,27 @@ var xlareport = (() => {
     }
   );
   function modes(picture) {
-    return (picture.svg.dataset.modes ?? "").split(" ").filter((one) => Object.hasOwn(WORDS, one));
+    return (picture.svg.dataset.modes ?? "").split(" ").filter((mode) => Object.hasOwn(WORDS, mode));
   }
   function applyMode(picture) {
-    const known4 = modes(picture);
-    if (!known4.length) return;
+    const known3 = modes(picture);
+    if (!known3.length) return;
     const wanted2 = picture.host.dataset.mode ?? FIRST;
-    const now = known4.includes(wanted2) ? wanted2 : FIRST;
-    for (const one of known4) picture.svg.classList.toggle(`by-${one}`, one === now);
+    const now = known3.includes(wanted2) ? wanted2 : FIRST;
+    for (const mode of known3) picture.svg.classList.toggle(`by-${mode}`, mode === now);
     picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
   }
   function modeChoice(picture) {
     applyMode(picture);
-    const known4 = modes(picture);
-    if (known4.length < 2) return null;
+    const known3 = modes(picture);
+    if (known3.length < 2) return null;
     const chosen = picture.host.dataset.mode ?? FIRST;
-    const options = known4.map((one) => element("option", { value: one, selected: one === chosen }, WORDS[one]));
+    const options = known3.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
     const select = (
       /** @type {HTMLSelectElement} */
       element("select", { onchange: () => choose(picture, select.value) }, ...options)
     );
-    return element("label.xr-modes", null, "Colours by ", select);
+    return element("label.xr-modes", null, "Colors by ", select);
   }
   function choose(picture, mode) {
     picture.host.dataset.mode = mode;
@@ -1832,7 +1455,7 @@ var xlareport = (() => {
     /** @param {Picture} picture */
     constructor(picture) {
       this.picture = picture;
-      this.found = /** @type {Element[]} */
+      this.matches = /** @type {Element[]} */
       [];
       this.shown = -1;
       this.boxes = [];
@@ -1852,7 +1475,7 @@ var xlareport = (() => {
         return { arrow: arrow2, from, to };
       });
       this.choice = [];
-      this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((one) => !one.closest("g.n"))];
+      this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((mark2) => !mark2.closest("g.n"))];
       for (const stop of this.stops) {
         for (const [name2, value] of [["tabindex", "-1"], ["role", "button"], ["aria-label", words(stop)]]) stop.setAttribute(name2, value);
       }
@@ -1869,8 +1492,8 @@ var xlareport = (() => {
      */
     next(box2, down) {
       const place = this.places.get(box2);
-      const found = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
-      return [...new Set(found)].filter((one) => one && one !== box2).sort((one, other) => middle(one).x - middle(other).x);
+      const neighbors = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
+      return [...new Set(neighbors)].filter((next) => next && next !== box2).sort((left, right) => middle(left).x - middle(right).x);
     }
     /** @param {Element} box */
     go(box2) {
@@ -1881,8 +1504,8 @@ var xlareport = (() => {
     enter() {
       const around = middle(this.picture.canvas);
       const far = (box2) => Math.hypot(middle(box2).x - around.x, middle(box2).y - around.y);
-      const known4 = this.boxes.find((box2) => box2.classList.contains("focus"));
-      const nearest = known4 ?? this.stops.reduce((best, box2) => far(box2) < far(best) ? box2 : best, this.stops[0]);
+      const known3 = this.boxes.find((box2) => box2.classList.contains("focus"));
+      const nearest = known3 ?? this.stops.reduce((best, box2) => far(box2) < far(best) ? box2 : best, this.stops[0]);
       this.choice = [];
       if (nearest) this.go(nearest);
     }
@@ -1895,7 +1518,7 @@ var xlareport = (() => {
       if (!choice.length) return;
       const { x } = middle(box2);
       this.choice = choice;
-      this.go(choice.reduce((best, one) => Math.abs(middle(one).x - x) < Math.abs(middle(best).x - x) ? one : best));
+      this.go(choice.reduce((best, candidate) => Math.abs(middle(candidate).x - x) < Math.abs(middle(best).x - x) ? candidate : best));
     }
     /**
      * @param {Element} box
@@ -1906,10 +1529,10 @@ var xlareport = (() => {
       const other = place >= 0 ? this.choice[place + direction2] : void 0;
       if (other) return this.go(other);
       const from = middle(box2);
-      const far = (one) => Math.abs(middle(one).x - from.x) + ASIDE * Math.abs(middle(one).y - from.y);
-      const there = this.stops.filter((one) => (middle(one).x - from.x) * direction2 > 2);
+      const far = (stop) => Math.abs(middle(stop).x - from.x) + ASIDE * Math.abs(middle(stop).y - from.y);
+      const there = this.stops.filter((stop) => (middle(stop).x - from.x) * direction2 > 2);
       this.choice = [];
-      if (there.length) this.go(there.reduce((best, one) => far(one) < far(best) ? one : best));
+      if (there.length) this.go(there.reduce((best, stop) => far(stop) < far(best) ? stop : best));
     }
     /**
      * Takes a key that was pressed on a box; says whether it meant something.
@@ -1947,55 +1570,55 @@ var xlareport = (() => {
     }
     /** The field that finds boxes. */
     finder() {
-      const said = element("span.xr-zoom-level", { role: "status" });
+      const status = element("span.xr-zoom-level", { role: "status" });
       const field = (
         /** @type {HTMLInputElement} */
         element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" })
       );
-      field.addEventListener("input", () => this.find(field.value, said));
+      field.addEventListener("input", () => this.find(field.value, status));
       field.addEventListener("keydown", (event) => {
         if (event.key !== "Enter") return;
         event.preventDefault();
-        if (this.found.length) this.showFound(event.shiftKey ? -1 : 1, said);
-        else this.lookBehind(field.value, said);
+        if (this.matches.length) this.showFound(event.shiftKey ? -1 : 1, status);
+        else this.lookBehind(field.value, status);
       });
-      return [field, said];
+      return [field, status];
     }
     /**
      * @param {string} wanted
-     * @param {HTMLElement} said
+     * @param {HTMLElement} status
      */
-    find(wanted2, said) {
-      const asked4 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
+    find(wanted2, status) {
+      const asked3 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
       const text = (box2) => `${box2.getAttribute("data-node")} ${words(box2)} ${box2.querySelector("title")?.textContent ?? ""}`.toLowerCase();
-      this.found = asked4.length ? this.boxes.filter((box2) => asked4.every((word) => text(box2).includes(word))) : [];
-      for (const box2 of this.boxes) box2.classList.toggle("xr-found", this.found.includes(box2));
+      this.matches = asked3.length ? this.boxes.filter((box2) => asked3.every((word) => text(box2).includes(word))) : [];
+      for (const box2 of this.boxes) box2.classList.toggle("xr-found", this.matches.includes(box2));
       this.shown = -1;
-      said.textContent = asked4.length && !this.found.length ? "none" : "";
-      if (this.found.length) this.showFound(1, said);
+      status.textContent = asked3.length && !this.matches.length ? "none" : "";
+      if (this.matches.length) this.showFound(1, status);
     }
     /**
      * Looks for an instruction in the pictures behind this one.
      * @param {string} name
-     * @param {HTMLElement} said
+     * @param {HTMLElement} status
      */
-    async lookBehind(name2, said) {
+    async lookBehind(name2, status) {
       const bare2 = name2.trim().replace(/^%/, "");
       const picture = bare2 ? await this.picture.openers.openWith(this.picture, bare2) : null;
-      const box2 = picture?.walk.boxes.find((one) => one.getAttribute("data-target") === `i=${bare2}`);
+      const box2 = picture?.walk.boxes.find((candidate) => candidate.getAttribute("data-target") === `i=${bare2}`);
       if (picture && box2) picture.walk.go(box2);
-      else if (!picture) said.textContent = "none";
+      else if (!picture) status.textContent = "none";
     }
     /**
      * @param {1 | -1} direction
-     * @param {HTMLElement} said
+     * @param {HTMLElement} status
      */
-    showFound(direction2, said) {
-      if (!this.found.length) return;
-      this.shown = (this.shown + direction2 + this.found.length) % this.found.length;
-      said.textContent = `${format.count(this.shown + 1)} of ${format.count(this.found.length)}`;
-      this.picture.reveal(this.found[this.shown]);
-      this.picture.point(this.found[this.shown]);
+    showFound(direction2, status) {
+      if (!this.matches.length) return;
+      this.shown = (this.shown + direction2 + this.matches.length) % this.matches.length;
+      status.textContent = `${format.count(this.shown + 1)} of ${format.count(this.matches.length)}`;
+      this.picture.reveal(this.matches[this.shown]);
+      this.picture.point(this.matches[this.shown]);
     }
   };
 
@@ -2009,11 +1632,11 @@ var xlareport = (() => {
   function parse(source) {
     const read = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
     if (read.localName !== "svg") throw new Error("The picture is damaged.");
-    for (const one of read.querySelectorAll(REMOVED)) one.remove();
-    for (const one of [read, ...read.querySelectorAll("*")]) {
-      for (const { name: name2, value } of [...one.attributes]) {
+    for (const active of read.querySelectorAll(REMOVED)) active.remove();
+    for (const part2 of [read, ...read.querySelectorAll("*")]) {
+      for (const { name: name2, value } of [...part2.attributes]) {
         const leadsOut = /href$/i.test(name2) && !value.startsWith("#");
-        if (/^on/i.test(name2) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) one.removeAttribute(name2);
+        if (/^on/i.test(name2) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part2.removeAttribute(name2);
       }
     }
     return (
@@ -2074,8 +1697,8 @@ var xlareport = (() => {
     }
     /** @param {HTMLElement} host */
     label(host) {
-      const said = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
-      return `${said ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
+      const description = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
+      return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
     }
     toolbar() {
       return element(
@@ -2130,7 +1753,7 @@ var xlareport = (() => {
       this.fit();
       if (this.scale() >= READABLE) return;
       const all = this.svg.querySelectorAll("g.n");
-      const changed = [...all].filter((one) => /s-(added|removed|changed)/.test(one.getAttribute("class") ?? ""));
+      const changed = [...all].filter((box2) => /s-(added|removed|changed)/.test(box2.getAttribute("class") ?? ""));
       this.visit(changed.length ? changed : [...all]);
     }
     /**
@@ -2138,7 +1761,7 @@ var xlareport = (() => {
      * @param {Element[]} boxes
      */
     visit(boxes) {
-      const places2 = boxes.map((one) => one.getBoundingClientRect()).sort((one, other) => one.top - other.top);
+      const places2 = boxes.map((box2) => box2.getBoundingClientRect()).sort((left, right) => left.top - right.top);
       if (!places2.length) return;
       const around = this.canvas.getBoundingClientRect();
       const x = this.view.x + (places2[0].left + places2[0].width / 2 - around.left) / this.scale();
@@ -2152,7 +1775,7 @@ var xlareport = (() => {
     /** Shows the boxes that the picture is about where the whole cannot be read. */
     showFocus() {
       if (this.scale() < READABLE) this.visit([...this.svg.querySelectorAll("g.focus")]);
-      else for (const one of this.svg.querySelectorAll("g.focus")) this.reveal(one);
+      else for (const box2 of this.svg.querySelectorAll("g.focus")) this.reveal(box2);
     }
     /** Shows the whole picture, never larger than its natural size; as soon as it has a place. */
     fit() {
@@ -2301,7 +1924,7 @@ var xlareport = (() => {
       const node2 = target2 instanceof Element ? target2.closest("g.n") : null;
       const id = node2?.getAttribute("data-node");
       const group = this.canvas.closest(".xr-pair") ?? this.canvas;
-      for (const one of group.querySelectorAll(".xr-lit")) one.classList.remove("xr-lit");
+      for (const lit of group.querySelectorAll(".xr-lit")) lit.classList.remove("xr-lit");
       if (!node2 || !id) return;
       for (const edge of this.walk.arrows(node2)) edge.classList.add("xr-lit");
       for (const same of group.querySelectorAll(`g.n[data-node="${CSS.escape(id)}"]`)) same.classList.add("xr-lit");
@@ -2310,9 +1933,7 @@ var xlareport = (() => {
     async save() {
       const { dark } = await load("pictures/look");
       const whole2 = this.source.replace("</style>", () => `${dark}</style>`);
-      const address3 = URL.createObjectURL(new Blob([whole2], { type: "image/svg+xml" }));
-      element("a", { href: address3, download: `${this.key.replaceAll("/", "-")}.svg` }).click();
-      setTimeout(() => URL.revokeObjectURL(address3), 1e3);
+      saveFile(new Blob([whole2], { type: "image/svg+xml" }), `${this.key.replaceAll("/", "-")}.svg`);
     }
   };
 
@@ -2386,7 +2007,7 @@ var xlareport = (() => {
      * @param {Use} use
      * @returns {Use}
      */
-    made(use) {
+    origin(use) {
       let { place, element: element2 } = use;
       for (let hops = 0; hops < 100 && this.isElement(place); hops += 1) {
         const [operand] = this.graph.operands(place);
@@ -2401,23 +2022,23 @@ var xlareport = (() => {
      * @returns {Arrow[]} the arrows that arrive at its box
      */
     arriving(place) {
-      const found = (
+      const arrows = (
         /** @type {Map<number, Arrow>} */
         /* @__PURE__ */ new Map()
       );
       const operands = this.graph.operands(place);
       for (const [number, use] of operands.entries()) {
-        const { place: source, element: element2 } = this.made(use);
+        const { place: source, element: element2 } = this.origin(use);
         if (this.words(source) !== null || source === place) continue;
         const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
-        const known4 = found.get(source);
-        if (known4) known4.label = known4.label.length > 10 ? known4.label : `${known4.label},${label}`;
-        else found.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
+        const known3 = arrows.get(source);
+        if (known3) known3.label = known3.label.length > 10 ? known3.label : `${known3.label},${label}`;
+        else arrows.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
       }
       for (const source of this.graph.controls(place)) {
-        if (!found.has(source)) found.set(source, { source, target: place, label: "", style: "control" });
+        if (!arrows.has(source)) arrows.set(source, { source, target: place, label: "", style: "control" });
       }
-      return [...found.values()].filter((one) => this.hasBox(one.source));
+      return [...arrows.values()].filter((arrow2) => this.hasBox(arrow2.source));
     }
     /**
      * @param {number} place
@@ -2426,7 +2047,7 @@ var xlareport = (() => {
     foldedOperands(place) {
       const named = this.graph.operands(place).map((use, number) => (
         /** @type {[number, string | null]} */
-        [number, this.words(this.made(use).place)]
+        [number, this.words(this.origin(use).place)]
       ));
       return (
         /** @type {[number, string][]} */
@@ -2435,25 +2056,25 @@ var xlareport = (() => {
     }
     /** @param {number} place */
     producers(place) {
-      return this.arriving(place).map((one) => one.source);
+      return this.arriving(place).map((arrow2) => arrow2.source);
     }
     /**
      * @param {number} place
      * @returns {number[]} boxes that use it, directly or through elements of tuples
      */
     consumers(place) {
-      const found = /* @__PURE__ */ new Set(
+      const boxes = /* @__PURE__ */ new Set(
         /** @type {number[]} */
         []
       );
       const waiting = [place];
-      for (let one = waiting.pop(); one !== void 0; one = waiting.pop()) {
-        for (const user of this.graph.users(one)) {
+      for (let producer = waiting.pop(); producer !== void 0; producer = waiting.pop()) {
+        for (const user of this.graph.users(producer)) {
           if (this.isElement(user)) waiting.push(user);
-          else if (this.words(user) === null) found.add(user);
+          else if (this.words(user) === null) boxes.add(user);
         }
       }
-      return [...found].sort((one, other) => one - other);
+      return [...boxes].sort((left, right) => left - right);
     }
   };
   function neighborhood(view, start, { up, down, radius, most }) {
@@ -2494,12 +2115,12 @@ var xlareport = (() => {
     for (const target2 of graph.callers.get(graph.inside[place]) ?? []) yield { source: place, target: target2, label: "result", style: "call" };
   }
   function taken({ graph }, place, caller, attribute, computation) {
-    const number = graph.operands(caller).findIndex((one) => one.place === place);
+    const number = graph.operands(caller).findIndex((operand) => operand.place === place);
     if (number < 0) return null;
     const wanted2 = graph.opcode(caller) === "while" || /branch|true_|false_/.test(attribute) ? "0" : String(number);
     const first = graph.first[computation];
     const last = first + graph.index.computations[computation][1];
-    for (let one = first; one < last; one += 1) if (graph.opcode(one) === "parameter" && graph.argument(one) === wanted2) return one;
+    for (let parameter = first; parameter < last; parameter += 1) if (graph.opcode(parameter) === "parameter" && graph.argument(parameter) === wanted2) return parameter;
     return null;
   }
   function shortestPath(view, from, to) {
@@ -2525,10 +2146,10 @@ var xlareport = (() => {
     const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
     const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
     const isPlain = name2.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
-    const said = [graph.says(place)].filter(Boolean);
+    const attribute = [graph.says(place)].filter(Boolean);
     return {
       id: `${graph.computation(place)}/%${name2}`,
-      lines: [name2, ...isPlain ? [] : [kind], ...called(graph, place), ...said, ...operands, graph.shape(place)].map((line2) => shorten(line2)),
+      lines: [name2, ...isPlain ? [] : [kind], ...called(graph, place), ...attribute, ...operands, graph.shape(place)].map((line2) => shorten(line2)),
       family: graph.family(place),
       tooltip: [name2, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
       target: `i=${graph.address(place)}`,
@@ -2550,7 +2171,7 @@ var xlareport = (() => {
       /** @type {any[]} */
       fused ? inside(fused[1])[1] : []
     );
-    return { opens: [...opens].map(([name2, attribute]) => [`c=${name2}`, `${attribute} ${name2}`]), mix: mix.flatMap((one, at) => at % 2 ? [] : [[one, mix[at + 1]]]) };
+    return { opens: [...opens].map(([name2, attribute]) => [`c=${name2}`, `${attribute} ${name2}`]), mix: mix.flatMap((color, at) => at % 2 ? [] : [[color, mix[at + 1]]]) };
   }
   function drawnBox(view, place) {
     const { graph } = view;
@@ -2571,7 +2192,7 @@ var xlareport = (() => {
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) reorder(rows3, sweep % 2 === 0);
     for (const row4 of rows3) pack(row4);
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) settle(rows3, sweep % 2 === 0);
-    return drawn2(sizes2, edges, directed, rank2, rows3, chains);
+    return drawn(sizes2, edges, directed, rank2, rows3, chains);
   }
   function withoutCycles(count, edges) {
     const after = (
@@ -2612,16 +2233,16 @@ var xlareport = (() => {
     }
     const open = before.map((all) => all.length);
     const rank2 = new Array(count).fill(0);
-    const ready = [...rank2.keys()].filter((one) => open[one] === 0);
-    for (const one of ready) {
-      for (const next of after[one]) {
-        rank2[next] = Math.max(rank2[next], rank2[one] + 1);
+    const ready = [...rank2.keys()].filter((node2) => open[node2] === 0);
+    for (const node2 of ready) {
+      for (const next of after[node2]) {
+        rank2[next] = Math.max(rank2[next], rank2[node2] + 1);
         open[next] -= 1;
         if (open[next] === 0) ready.push(next);
       }
     }
-    for (let one = 0; one < count; one += 1) {
-      if (!before[one].length && after[one].length) rank2[one] = Math.min(...after[one].map((next) => rank2[next])) - 1;
+    for (let node2 = 0; node2 < count; node2 += 1) {
+      if (!before[node2].length && after[node2].length) rank2[node2] = Math.min(...after[node2].map((next) => rank2[next])) - 1;
     }
     return narrowed(rank2, before);
   }
@@ -2630,20 +2251,20 @@ var xlareport = (() => {
       /** @type {Map<number, number[]>} */
       /* @__PURE__ */ new Map()
     );
-    for (const [one, layer] of rank2.entries()) members.set(layer, [...members.get(layer) ?? [], one]);
-    const found = new Array(rank2.length).fill(0);
-    const key = (one) => Math.min(...before[one].map((source) => found[source] * 1e3 + source), 1e9);
+    for (const [node2, layer] of rank2.entries()) members.set(layer, [...members.get(layer) ?? [], node2]);
+    const layers = new Array(rank2.length).fill(0);
+    const key = (node2) => Math.min(...before[node2].map((source) => layers[source] * 1e3 + source), 1e9);
     let next = 0;
-    for (const layer of [...members.keys()].sort((one, other) => one - other)) {
+    for (const layer of [...members.keys()].sort((left, right) => left - right)) {
       const all = members.get(layer) ?? [];
       const parts = Math.ceil(all.length / WIDEST);
       const each = Math.ceil(all.length / parts);
-      const keys = new Map(all.map((one) => [one, key(one)]));
-      all.sort((one, other) => (keys.get(one) ?? 0) - (keys.get(other) ?? 0) || one - other);
-      for (const [place, one] of all.entries()) found[one] = next + Math.floor(place / each);
+      const keys = new Map(all.map((node2) => [node2, key(node2)]));
+      all.sort((left, right) => (keys.get(left) ?? 0) - (keys.get(right) ?? 0) || left - right);
+      for (const [place, node2] of all.entries()) layers[node2] = next + Math.floor(place / each);
       next += parts;
     }
-    return found;
+    return layers;
   }
   function slots(sizes2, edges, rank2) {
     const rows3 = (
@@ -2651,12 +2272,12 @@ var xlareport = (() => {
       Array.from({ length: Math.max(-1, ...rank2) + 1 }, () => [])
     );
     const slot = (node2, width, layer) => {
-      const made = (
+      const added = (
         /** @type {Slot} */
         { node: node2, width, x: 0, above: [], below: [] }
       );
-      rows3[layer].push(made);
-      return made;
+      rows3[layer].push(added);
+      return added;
     };
     const own2 = sizes2.map(({ width }, node2) => slot(node2, width, rank2[node2]));
     const chains = edges.map(([from, to]) => {
@@ -2669,31 +2290,31 @@ var xlareport = (() => {
       }
       return chain;
     });
-    for (const row4 of rows3) for (const [place, one] of row4.entries()) one.x = place;
+    for (const row4 of rows3) for (const [place, member] of row4.entries()) member.x = place;
     return { rows: rows3, chains };
   }
   function reorder(rows3, down) {
     for (const row4 of down ? rows3 : [...rows3].reverse()) {
-      const wish = new Map(row4.map((one) => [one, mean(down ? one.above : one.below) ?? one.x]));
-      row4.sort((one, other) => (wish.get(one) ?? 0) - (wish.get(other) ?? 0));
+      const wish = new Map(row4.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
+      row4.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
       const scale = 1 / Math.max(1, row4.length);
-      for (const [place, one] of row4.entries()) one.x = (place + 0.5) * scale;
+      for (const [place, slot] of row4.entries()) slot.x = (place + 0.5) * scale;
     }
   }
-  function mean(some) {
-    return some.length ? some.reduce((sum, one) => sum + one.x, 0) / some.length : null;
+  function mean(joined) {
+    return joined.length ? joined.reduce((sum, slot) => sum + slot.x, 0) / joined.length : null;
   }
   function pack(row4) {
     let x = 0;
-    for (const one of row4) {
-      one.x = x + one.width / 2;
-      x += one.width + GAP_X;
+    for (const slot of row4) {
+      slot.x = x + slot.width / 2;
+      x += slot.width + GAP_X;
     }
-    for (const one of row4) one.x -= x / 2;
+    for (const slot of row4) slot.x -= x / 2;
   }
   function settle(rows3, down) {
     for (const row4 of down ? rows3 : [...rows3].reverse()) {
-      placeRow(row4, row4.map((one) => mean(down ? one.above : one.below) ?? one.x));
+      placeRow(row4, row4.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x));
     }
   }
   function placeRow(row4, wishes) {
@@ -2716,12 +2337,12 @@ var xlareport = (() => {
       for (let end = at + count; at < end; at += 1) row4[at].x = sum / count + offsets[at];
     }
   }
-  function drawn2(sizes2, edges, directed, rank2, rows3, chains) {
+  function drawn(sizes2, edges, directed, rank2, rows3, chains) {
     const left = Math.min(0, ...rows3.map((row4) => row4[0].x - row4[0].width / 2));
     const right = Math.max(0, ...rows3.map((row4) => row4[row4.length - 1].x + row4[row4.length - 1].width / 2));
     const tops = [0];
     for (const row4 of rows3) {
-      const tallest = Math.max(0, ...row4.map((one) => one.node === null ? 0 : sizes2[one.node].height));
+      const tallest = Math.max(0, ...row4.map((slot) => slot.node === null ? 0 : sizes2[slot.node].height));
       tops.push(tops[tops.length - 1] + tallest + GAP_Y);
     }
     const boxes = (
@@ -2744,7 +2365,7 @@ var xlareport = (() => {
     return { boxes, curves, width: right - left, height: tops[tops.length - 1] - GAP_Y };
   }
   function ports(boxes, chains, left) {
-    const found = (
+    const ends = (
       /** @type {[Point, Point][]} */
       chains.map(() => [[0, 0], [0, 0]])
     );
@@ -2760,14 +2381,14 @@ var xlareport = (() => {
       }
       for (const [node2, arrows] of at) {
         const { x, y, width, height } = boxes[node2];
-        arrows.sort(([one], [another]) => one - another);
+        arrows.sort(([start], [end]) => start - end);
         const apart = Math.min(16, (width - 16) / arrows.length);
         for (const [place, [, number]] of arrows.entries()) {
-          found[number][side] = [x + width / 2 + (place - (arrows.length - 1) / 2) * apart, side ? y : y + height];
+          ends[number][side] = [x + width / 2 + (place - (arrows.length - 1) / 2) * apart, side ? y : y + height];
         }
       }
     }
-    return found;
+    return ends;
   }
   function bent(chain, [start, end], layer, tops, left) {
     const points = [start];
@@ -2776,10 +2397,10 @@ var xlareport = (() => {
       const middle2 = (from[1] + to[1]) / 2;
       points.push([from[0], middle2], [to[0], middle2], to);
     };
-    for (const [place, one] of chain.slice(1, -1).entries()) {
+    for (const [place, slot] of chain.slice(1, -1).entries()) {
       const at = layer + 1 + place;
-      bend([one.x - left, tops[at]]);
-      bend([one.x - left, tops[at + 1] - GAP_Y]);
+      bend([slot.x - left, tops[at]]);
+      bend([slot.x - left, tops[at + 1] - GAP_Y]);
     }
     bend(end);
     return points;
@@ -2830,21 +2451,21 @@ var xlareport = (() => {
       ["opcode", entries.filter(([kind]) => kind === "families")],
       ...modes2.map(({ mode, palette, words: words2 }) => (
         /** @type {Section} */
-        [mode, words2.map(([level, said]) => [palette, String(level), said])]
+        [mode, words2.map(([level, text]) => [palette, String(level), text])]
       ))
     ];
   }
   function section(mode, entries, left, top, right) {
     let [x, row4] = [left, 0];
-    const found = entries.map((entry) => {
+    const swatches = entries.map((entry) => {
       const wide = LEGEND_SWATCH + LEGEND_CHARACTER * entry[2].length;
       if (x > left && x + wide > right) [x, row4] = [left, row4 + 1];
-      const made = swatch(entry, x, top + 12 + LEGEND_LINE * row4);
+      const drawn5 = swatch(entry, x, top + 12 + LEGEND_LINE * row4);
       x += wide + LEGEND_GAP;
-      return made;
+      return drawn5;
     });
     const end = top + LEGEND_LINE * (entries.length ? row4 + 1 : 0);
-    return [mode && found.length ? [`<g class="legend of-${mode}">`, ...found, "</g>"] : found, end];
+    return [mode && swatches.length ? [`<g class="legend of-${mode}">`, ...swatches, "</g>"] : swatches, end];
   }
   function swatch([kind, name2, words2], x, y) {
     return `<g>${sample(kind, name2, x, y)}${note(words2, x + LEGEND_SWATCH, y)}</g>`;
@@ -2876,20 +2497,20 @@ var xlareport = (() => {
   // src/pictures/scales.js
   function colorScales(nodes, look2) {
     const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
-    const found = [
+    const modes2 = [
       ordered("cost", values2(shades, ({ cost: cost2 }) => cost2), format.percent, look2),
       ordered("time", values2(shades, ({ time }) => time), format.percent, look2),
       ordered("memory", values2(shades, ({ memory }) => memory), format.bytes, look2),
       kinds2("scope", scopes(shades)),
       kinds2("sharding", values2(shades, ({ sharding }) => sharding || null))
     ];
-    return found.filter(({ levels }) => levels.size);
+    return modes2.filter(({ levels }) => levels.size);
   }
   function values2(shades, value) {
     const all = [...shades].map(([id, shade]) => [id, value(shade)]);
     return new Map(
       /** @type {[string, T][]} */
-      all.filter(([, one]) => one !== null && one !== void 0)
+      all.filter(([, figure]) => figure !== null && figure !== void 0)
     );
   }
   function ordered(mode, figures2, written2, look2) {
@@ -2897,8 +2518,8 @@ var xlareport = (() => {
     const level = (figure) => from.filter((limit) => limit <= figure).length - 1;
     const levels = new Map([...figures2].map(([id, figure]) => [id, level(figure)]));
     const marks = new Map([...figures2].map(([id, figure]) => [id, written2(figure)]));
-    const used = [...new Set(levels.values())].sort((one, other) => one - other);
-    return { mode, palette: "heat", levels, marks, words: used.map((one) => [one, words2[one]]) };
+    const used = [...new Set(levels.values())].sort((left, right) => left - right);
+    return { mode, palette: "heat", levels, marks, words: used.map((place) => [place, words2[place]]) };
   }
   function kinds2(mode, named) {
     const counts = (
@@ -2906,7 +2527,7 @@ var xlareport = (() => {
       /* @__PURE__ */ new Map()
     );
     for (const name2 of named.values()) if (name2) counts.set(name2, (counts.get(name2) ?? 0) + 1);
-    let names2 = [...counts].sort(([, one], [, other]) => other - one).map(([name2]) => name2);
+    let names2 = [...counts].sort(([, left], [, right]) => right - left).map(([name2]) => name2);
     if (mode === "scope" && names2.length < 2) names2 = [];
     const numbers = new Map(names2.map((name2, place) => [name2, Math.min(place, MOST_KINDS - 1)]));
     const levels = new Map([...named].flatMap(([id, name2]) => numbers.has(name2) ? [[id, numbers.get(name2) ?? 0]] : []));
@@ -2991,10 +2612,10 @@ var xlareport = (() => {
     return opened2 ? ` data-target="${escaped(opened2)}"` : "";
   }
   function box(node2, place, modes2) {
-    const known4 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
+    const known3 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
     const [width, height] = front(node2, place);
-    const levels = known4.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
-    const marks = known4.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`).join("");
+    const levels = known3.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
+    const marks = known3.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`).join("");
     const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
     return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
   }
@@ -3069,19 +2690,19 @@ var xlareport = (() => {
       shade: { cost: cost2, time, memory, sharding: sharding || "", scope: scope ? scope.split("\n") : [] }
     };
   }
-  function known2([place, operands, badge2, shape2], graph) {
+  function known([place, operands, badge2, shape2], graph) {
     const box2 = plainBox(graph, place, operands || []);
     return { ...box2, ...calledPictures(graph, place), id: graph.name(place), target: `i=${graph.name(place)}`, badge: badge2 || "", shape: shape2 || "rect" };
   }
   function pairs(flat) {
-    return (flat || []).flatMap((one, place, all) => place % 2 ? [] : [[one, all[place + 1]]]);
+    return (flat || []).flatMap((member, place, all) => place % 2 ? [] : [[member, all[place + 1]]]);
   }
   function readDrawing({ title: title2, nodes, edges, notes = [], groups = [], plain = false }, graph) {
     return {
       title: title2,
       notes,
       plain,
-      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known2(row4, graph) : node(row4)),
+      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known(row4, graph) : node(row4)),
       edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({ source, target: target2, label: label || "", style: style || "normal", state: state2 || "same" })),
       groups: groups.map(([id, words2, kind, target2, state2, opens]) => ({ id, title: words2, kind, target: target2 || null, state: state2 || "same", opens: pairs(opens) }))
     };
@@ -3128,7 +2749,7 @@ var xlareport = (() => {
   }
   async function recordSvg(records, place, graph) {
     const look2 = await load("pictures/look");
-    const drawings = records.map((one) => readDrawing(one, graph));
+    const drawings = records.map((record) => readDrawing(record, graph));
     const together = drawings.flatMap(({ nodes }) => nodes);
     const pair = drawings.slice(place - place % 2, place - place % 2 + 2);
     const where = records[place].size || pair.length < 2 ? recordLayout(records[place], drawings[place]) : ofPair(pair, drawings[place]);
@@ -3148,7 +2769,7 @@ var xlareport = (() => {
     const key = picture.host.dataset.levels;
     if (!key) return false;
     const levels = await loadLevels(key);
-    const place = levels.pictures.findIndex((one) => one.target === target2);
+    const place = levels.pictures.findIndex((level) => level.target === target2);
     if (place < 0) {
       say(picture.host, levels.note);
       return false;
@@ -3182,22 +2803,22 @@ var xlareport = (() => {
     const first = begun.get(host) ?? picture;
     begun.set(host, first);
     const { pictures } = levels;
-    const svg = place ? await drawn3(levels, pictures[place]) : first.source;
+    const svg = place ? await drawn2(levels, pictures[place]) : first.source;
     const around = [];
     for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
-    const back = around.map((one) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, one) }, pictures[one].title));
-    const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((one) => [one, " \u203A "]), element("span", { "aria-current": "true" }, pictures[place].title));
+    const back = around.map((outer) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, outer) }, pictures[outer].title));
+    const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((button) => [button, " \u203A "]), element("span", { "aria-current": "true" }, pictures[place].title));
     host.replaceChildren();
-    const made = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
+    const opened2 = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
     if (back.length) host.prepend(crumbs);
-    made.canvas.focus({ preventScroll: true });
-    return made;
+    opened2.canvas.focus({ preventScroll: true });
+    return opened2;
   }
-  async function drawn3({ key, graph: known4 }, { in: bundle, target: target2 }) {
+  async function drawn2({ key, graph: known3 }, { in: bundle, target: target2 }) {
     const [{ pictures }, graph] = await Promise.all([
       /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-0"]>} */
       load(`${key}-${bundle}`),
-      loadGraph(known4)
+      loadGraph(known3)
     ]);
     return recordSvg(pictures[target2], 0, graph);
   }
@@ -3226,23 +2847,23 @@ var xlareport = (() => {
     if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
   }
   function head(name2, close, around) {
-    const said = element("span.xr-muted", { role: "status" });
+    const status = element("span.xr-muted", { role: "status" });
     const code = element("code", null, `%${name2.replace(/^%/, "")}`);
     return element(
       "header",
       null,
       element("h3", null, code),
-      element("div.xr-details-tools", null, copier("Copy name", () => name2, code, said), around && copier("Copy link", () => shareableAddress(around), code, said), element("button.xr-button", { type: "button", onclick: close }, "Close"), said)
+      element("div.xr-details-tools", null, copier("Copy name", () => name2, code, status), around && copier("Copy link", () => shareableAddress(around), code, status), element("button.xr-button", { type: "button", onclick: close }, "Close"), status)
     );
   }
-  function copier(words2, text, shown, said) {
+  function copier(words2, text, shown, status) {
     const copy = async () => {
       try {
         await navigator.clipboard.writeText(text());
-        said.textContent = "copied";
+        status.textContent = "copied";
       } catch {
         getSelection()?.selectAllChildren(shown);
-        said.textContent = "selected: copy it with Ctrl+C";
+        status.textContent = "selected: copy it with Ctrl+C";
       }
     };
     return element("button.xr-button", { type: "button", onclick: copy }, words2);
@@ -3267,8 +2888,8 @@ var xlareport = (() => {
   function filmed(host, box2, name2) {
     const [computation, rest2] = (box2.getAttribute("data-node") ?? "").split("/%");
     if (!page(host) || rest2 === void 0) return null;
-    const asked4 = new URLSearchParams({ film: computation, frame: state.get("step") ?? "", watch: name2 });
-    return element("a", { href: `${page(host)}#${asked4}` }, "What is around it in every step");
+    const asked3 = new URLSearchParams({ film: computation, frame: state.get("step") ?? "", watch: name2 });
+    return element("a", { href: `${page(host)}#${asked3}` }, "What is around it in every step");
   }
   function inText({ dataset: { side = "" }, parentElement }, name2) {
     const text = (
@@ -3283,11 +2904,11 @@ var xlareport = (() => {
       document.querySelector("[data-xr-graph]")
     );
     if (!here && !page(host)) return null;
-    const asked4 = new URLSearchParams({ node: name2 });
+    const asked3 = new URLSearchParams({ node: name2 });
     const [step, at] = [here && state.get("step"), snapshot(host, here)];
-    if (step) asked4.set("step", step);
-    if (at) asked4.set("at", at);
-    return `${here ? "" : page(host)}#${asked4}`;
+    if (step) asked3.set("step", step);
+    if (at) asked3.set("at", at);
+    return `${here ? "" : page(host)}#${asked3}`;
   }
   function snapshot(host, here) {
     const { side } = host.dataset;
@@ -3313,41 +2934,36 @@ var xlareport = (() => {
       /** @type {HTMLElement | null} */
       picture.host.closest("[data-graph]")?.dataset.graph
     );
-    if (!key) return told(box2);
+    if (!key) return tooltipFacts(box2);
     try {
       const graph = await loadSnapshotGraph(key);
       const place = graph.find(box2.getAttribute("data-node") ?? "") ?? graph.find(name2);
-      return place === null ? told(box2) : await known3(graph, key, place);
+      return place === null ? tooltipFacts(box2) : await known2(graph, key, place);
     } catch (error) {
-      return [...told(box2), element(
-        "p.xr-failed",
-        { role: "alert" },
-        /** @type {Error} */
-        error.message
-      )];
+      return [...tooltipFacts(box2), failure(errorMessage(error))];
     }
   }
-  function told(box2) {
+  function tooltipFacts(box2) {
     const lines2 = (box2.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
     if (!lines2.length) return [element("p.xr-empty", null, box2.getAttribute("aria-label") ?? "")];
     return [element("ul.xr-told", null, ...lines2.map((fact) => element("li", null, element("code", null, fact))))];
   }
-  async function row2(graph, key, place) {
+  async function row(graph, key, place) {
     if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
     const { lines: lines2, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
     const at = place % graph.index.piece;
     const value = ([values3, numbers]) => values3[numbers[at]];
     return [lines2[at], value(shapes2), value(scopes2), value(sources), value(figures2), times ? value(times) : null, module ?? ""];
   }
-  var pieces2 = /* @__PURE__ */ new Map();
+  var pieces = /* @__PURE__ */ new Map();
   function piece(key) {
-    const made = pieces2.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */
-    load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }));
-    pieces2.set(key, made);
-    return made;
+    return once(pieces, key, () => (
+      /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */
+      load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }))
+    ));
   }
-  async function known3(graph, key, place) {
-    const [parts, shape2, scope, source, figures2, times, module] = await row2(graph, key, place);
+  async function known2(graph, key, place) {
+    const [parts, shape2, scope, source, figures2, times, module] = await row(graph, key, place);
     const attributes = parts.slice(1).filter((part2) => !part2.startsWith("metadata="));
     const pairs2 = (
       /** @type {[string, Node | string | null][]} */
@@ -3360,7 +2976,7 @@ var xlareport = (() => {
         ["scope", scope],
         ["source", source],
         ["stands in", standing(graph, place)],
-        ["operands", names(graph, [...new Set(graph.operands(place).map((one) => one.place))])],
+        ["operands", names(graph, [...new Set(graph.operands(place).map((operand) => operand.place))])],
         ["used by", names(graph, [...graph.users(place)])],
         ["runs after", names(graph, graph.controls(place))],
         ["calls", called2(graph, place)],
@@ -3493,16 +3109,16 @@ var xlareport = (() => {
       this.stages = frames;
       this.watched = watch || most > MOST ? this.named(watch) : null;
       const views = frames.map((stage) => snapshotView(table, name2, stage, this.watched));
-      const shown = views.map((one) => near(one, this.watched));
+      const shown = views.map((view) => near(view, this.watched));
       const chosen = this.chosen(views, shown);
-      this.frames = views.map((one, at) => frame2(one, shown[at].filter((place) => chosen.has(one.instructions[place]))));
+      this.frames = views.map((view, at) => frame2(view, shown[at].filter((place) => chosen.has(view.instructions[place]))));
       this.cut();
       this.place(chosen);
     }
     /** Leaves out the steps in which nothing of what is shown is there or differs. */
     cut() {
-      const words2 = this.frames.map(({ version, arrows }) => version.size ? JSON.stringify([[...version].sort(([one], [other]) => one - other), [...arrows.keys()].sort()]) : null);
-      const kept2 = words2.map((one, at) => one !== null && one !== words2[at - 1]);
+      const words2 = this.frames.map(({ version, arrows }) => version.size ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()]) : null);
+      const kept2 = words2.map((description, at) => description !== null && description !== words2[at - 1]);
       this.frames = this.frames.filter((_, at) => kept2[at]);
       this.stages = this.stages.filter((_, at) => kept2[at]);
     }
@@ -3519,7 +3135,7 @@ var xlareport = (() => {
       const last = Math.max(...this.stages);
       const lasting = new Set(this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction2]) => instruction2));
       for (const [instruction2] of this.table.versions) if (lasting.has(instruction2)) counts.set(instruction2, (counts.get(instruction2) ?? 0) + 1);
-      return [...counts].reduce((best, one) => one[1] > best[1] ? one : best, [-1, 0])[0];
+      return [...counts].reduce((best, candidate) => candidate[1] > best[1] ? candidate : best, [-1, 0])[0];
     }
     /**
      * Keeps the instructions that are shown in most frames, where there are too many.
@@ -3534,7 +3150,7 @@ var xlareport = (() => {
       );
       for (const [at, { instructions }] of views.entries()) for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
       if (this.watched !== null) counts.set(this.watched, Infinity);
-      const kept2 = [...counts].sort(([, one], [, other]) => other - one).slice(0, MOST);
+      const kept2 = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
       this.left = counts.size - kept2.length;
       return new Set(kept2.map(([instruction2]) => instruction2));
     }
@@ -3549,7 +3165,7 @@ var xlareport = (() => {
     }
     /** @param {Set<number>} chosen instructions; all of them are laid out at once */
     place(chosen) {
-      const instructions = [...chosen].sort((one, other) => one - other);
+      const instructions = [...chosen].sort((left, right) => left - right);
       const positions = new Map(instructions.map((instruction2, position) => [instruction2, position]));
       const sizes2 = instructions.map((instruction2) => {
         const all = this.frames.flatMap(({ nodes }) => nodes.get(instruction2) ?? []).map(boxSize);
@@ -3659,7 +3275,7 @@ var xlareport = (() => {
       this.slider.max = String(this.frames.stages.length - 1);
       if (!this.frames.stages.length) return this.nothing();
       const stage = this.unknown ? -1 : this.index.stages.findIndex(([key]) => key === wanted2);
-      const last = this.frames.stages.findLastIndex((one) => stage < 0 || one <= stage);
+      const last = this.frames.stages.findLastIndex((snapshot2) => stage < 0 || snapshot2 <= stage);
       return this.show(Math.max(0, last), stage < 0);
     }
     nothing() {
@@ -3701,22 +3317,22 @@ var xlareport = (() => {
     }
   };
   function fade(before, after) {
-    const here = new Map([...after.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
-    const there = new Map([...before.querySelectorAll("g.n")].map((one) => [one.getAttribute("data-node"), one]));
+    const here = new Map([...after.querySelectorAll("g.n")].map((box2) => [box2.getAttribute("data-node"), box2]));
+    const there = new Map([...before.querySelectorAll("g.n")].map((box2) => [box2.getAttribute("data-node"), box2]));
     for (const [life, box2] of here) if (!there.has(life)) box2.classList.add("xr-born");
-    const drawn5 = new Set([...before.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
-    const kept2 = new Set([...after.querySelectorAll("[data-e]")].map((one) => one.getAttribute("d")));
+    const drawn5 = new Set([...before.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
+    const kept2 = new Set([...after.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
     for (const arrow2 of after.querySelectorAll("[data-e]")) if (!drawn5.has(arrow2.getAttribute("d"))) arrow2.classList.add("xr-born");
-    const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box2]) => box2), ...[...before.querySelectorAll("path[data-e]")].filter((one) => !kept2.has(one.getAttribute("d")))];
+    const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box2]) => box2), ...[...before.querySelectorAll("path[data-e]")].filter((arrow2) => !kept2.has(arrow2.getAttribute("d")))];
     const stage = after.querySelector(":scope > g[transform]");
-    for (const one of gone) {
-      one.removeAttribute("data-e");
-      one.removeAttribute("data-target");
-      one.removeAttribute("role");
-      one.setAttribute("class", `${one.getAttribute("class")} xr-dying`);
-      one.setAttribute("aria-hidden", "true");
-      stage?.append(one);
-      setTimeout(() => one.remove(), FADE);
+    for (const shape2 of gone) {
+      shape2.removeAttribute("data-e");
+      shape2.removeAttribute("data-target");
+      shape2.removeAttribute("role");
+      shape2.setAttribute("class", `${shape2.getAttribute("class")} xr-dying`);
+      shape2.setAttribute("aria-hidden", "true");
+      stage?.append(shape2);
+      setTimeout(() => shape2.remove(), FADE);
     }
   }
   async function drawComputationTimelines(host, key) {
@@ -3754,7 +3370,7 @@ var xlareport = (() => {
     const view = new View(graph, [start]);
     const how = { up: show5 !== "consumers", down: show5 !== "producers", radius, most: MOST2 };
     const { places: places2, more, hubs } = neighborhood(view, start, how);
-    const shown = [...places2.keys()].sort((one, other) => one - other);
+    const shown = [...places2.keys()].sort((left, right) => left - right);
     const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => places2.has(source));
     const notes = [
       more > 0 && `Left out: ${format.plural(more, "more instruction")} as near as these; the nearest ${MOST2} are drawn.`,
@@ -3762,26 +3378,26 @@ var xlareport = (() => {
       "Constants are named in the boxes of their users."
     ];
     const title2 = `%${graph.name(start)}: ${SHOWS[show5]}, ${format.plural(radius, "step")}`;
-    const said = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
+    const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
     return { drawing: drawing(view, shown, arrows, /* @__PURE__ */ new Set([start]), { title: title2, notes: (
       /** @type {string[]} */
       notes.filter(Boolean)
-    ) }), said };
+    ) }), summary };
   }
   function way(graph, from, to) {
     const view = new View(graph, [from, to]);
     const names2 = [`%${graph.name(from)}`, `%${graph.name(to)}`];
     const there = shortestPath(view, from, to);
-    const found = there ?? shortestPath(view, to, from);
-    if (!found) return { drawing: null, said: `No value goes from ${names2[0]} to ${names2[1]}, nor back.` };
+    const hops = there ?? shortestPath(view, to, from);
+    if (!hops) return { drawing: null, summary: `No value goes from ${names2[0]} to ${names2[1]}, nor back.` };
     const [first, last] = there ? names2 : names2.reverse();
-    const arrows = found.length > MOST2 ? [...found.slice(0, MOST2 / 2), ...found.slice(-MOST2 / 2)] : found;
+    const arrows = hops.length > MOST2 ? [...hops.slice(0, MOST2 / 2), ...hops.slice(-MOST2 / 2)] : hops;
     const places2 = [.../* @__PURE__ */ new Set([there ? from : to, ...arrows.flatMap(({ source, target: target2 }) => [source, target2])])];
-    const said = `A shortest way from ${first} to ${last}: ${format.plural(found.length, "step")}.`;
-    const notes = found.length > arrows.length ? [`Left out: ${format.plural(found.length - arrows.length, "step")} in the middle.`] : [];
-    return { drawing: drawing(view, places2, arrows, /* @__PURE__ */ new Set([from, to]), { title: said, notes }), said };
+    const summary = `A shortest way from ${first} to ${last}: ${format.plural(hops.length, "step")}.`;
+    const notes = hops.length > arrows.length ? [`Left out: ${format.plural(hops.length - arrows.length, "step")} in the middle.`] : [];
+    return { drawing: drawing(view, places2, arrows, /* @__PURE__ */ new Set([from, to]), { title: summary, notes }), summary };
   }
-  function labelled(words2, input, ...rest2) {
+  function labeled(words2, input, ...rest2) {
     input.id = `xr-explore-${words2.toLowerCase()}`;
     return element("div", null, element("label", { for: input.id }, words2), input, ...rest2);
   }
@@ -3852,7 +3468,7 @@ var xlareport = (() => {
       );
       input.addEventListener("input", () => this.suggest(input, list2));
       input.addEventListener("change", () => this.ask());
-      return { input, part: labelled(words2, input, list2) };
+      return { input, part: labeled(words2, input, list2) };
     }
     /**
      * @param {string} words
@@ -3861,10 +3477,10 @@ var xlareport = (() => {
     choice(words2, options) {
       const input = (
         /** @type {HTMLSelectElement} */
-        element("select", null, ...options.map(([value, said]) => element("option", { value }, said)))
+        element("select", null, ...options.map(([value, label]) => element("option", { value }, label)))
       );
       input.addEventListener("change", () => this.ask());
-      return { input, part: labelled(words2, input) };
+      return { input, part: labeled(words2, input) };
     }
     /**
      * @param {HTMLInputElement} input
@@ -3872,8 +3488,8 @@ var xlareport = (() => {
      */
     async suggest(input, list2) {
       const graph = await this.graph(this.at.input.value);
-      const found = graph.search(input.value, SUGGESTED);
-      list2.replaceChildren(...found.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
+      const places2 = graph.search(input.value, SUGGESTED);
+      list2.replaceChildren(...places2.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
     }
     /** Puts what the form says into the address, and answers it. */
     ask() {
@@ -3885,32 +3501,31 @@ var xlareport = (() => {
       const link2 = event.target instanceof Element ? event.target.closest("a.xr-around") : null;
       if (!link2 || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      const asked4 = new URLSearchParams((link2.getAttribute("href") ?? "").slice(1));
+      const asked3 = new URLSearchParams((link2.getAttribute("href") ?? "").slice(1));
       const inside = this.host.contains(link2) ? state.get("at") : null;
-      state.set({ node: asked4.get("node"), show: null, to: null, at: asked4.get("at") ?? inside });
+      state.set({ node: asked3.get("node"), show: null, to: null, at: asked3.get("at") ?? inside });
       this.answer(true);
     }
     /** @param {boolean} follow whether to bring the picture into sight */
     async answer(follow) {
-      const asked4 = wanted(this.usual());
-      if (asked4.at !== "last" && asked4.at !== "first") await this.list();
-      this.node.input.value = asked4.node;
-      this.to.input.value = asked4.to;
-      this.show.input.value = asked4.show;
-      this.radius.input.value = String(asked4.radius);
-      this.at.input.value = asked4.at;
-      this.to.part.hidden = asked4.show !== "path";
-      this.radius.part.hidden = asked4.show === "path";
-      if (!asked4.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201CWhat is around it\u201D.");
-      if (JSON.stringify(asked4) === this.drawn) return;
-      this.drawn = JSON.stringify(asked4);
+      const asked3 = wanted(this.usual());
+      if (asked3.at !== "last" && asked3.at !== "first") await this.list();
+      this.node.input.value = asked3.node;
+      this.to.input.value = asked3.to;
+      this.show.input.value = asked3.show;
+      this.radius.input.value = String(asked3.radius);
+      this.at.input.value = asked3.at;
+      this.to.part.hidden = asked3.show !== "path";
+      this.radius.part.hidden = asked3.show === "path";
+      if (!asked3.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201CWhat is around it\u201D.");
+      if (JSON.stringify(asked3) === this.drawn) return;
+      this.drawn = JSON.stringify(asked3);
       try {
-        await this.draw(await this.graph(asked4.at), asked4);
+        await this.draw(await this.graph(asked3.at), asked3);
         if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
         this.begun = true;
       } catch (error) {
-        this.empty(`This cannot be drawn. ${/** @type {Error} */
-        error.message}`);
+        this.empty(`This cannot be drawn. ${errorMessage(error)}`);
       }
     }
     /** @param {string} words */
@@ -3924,12 +3539,12 @@ var xlareport = (() => {
      * @param {Graph} graph
      * @param {Wanted} asked
      */
-    async draw(graph, asked4) {
-      const [from, to] = [asked4.node, asked4.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
-      if (from === null) return this.unknown(graph, asked4.node);
-      if (asked4.show === "path" && to === null) return asked4.to ? this.unknown(graph, asked4.to) : this.empty("Name the instruction to which the way leads.");
-      const answer = asked4.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked4);
-      if (!answer.drawing) return this.empty(answer.said);
+    async draw(graph, asked3) {
+      const [from, to] = [asked3.node, asked3.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
+      if (from === null) return this.unknown(graph, asked3.node);
+      if (asked3.show === "path" && to === null) return asked3.to ? this.unknown(graph, asked3.to) : this.empty("Name the instruction to which the way leads.");
+      const answer = asked3.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked3);
+      if (!answer.drawing) return this.empty(answer.summary);
       const look2 = await load("pictures/look");
       const { nodes, edges } = answer.drawing;
       const layout = layeredLayout(nodes.map(boxSize), edges.map(({ source, target: target2 }) => [source, target2]));
@@ -3937,7 +3552,7 @@ var xlareport = (() => {
       this.figure.replaceChildren();
       this.figure.dataset.alt = answer.drawing.title;
       const picture = interactivePicture(this.figure, `graph-of-${graph.name(from)}`, writeSvg(answer.drawing, layout, look2));
-      this.status.textContent = `${answer.said} From ${graph.index.label}.`;
+      this.status.textContent = `${answer.summary} From ${graph.index.label}.`;
       requestAnimationFrame(() => picture.showFocus());
     }
     /**
@@ -3969,7 +3584,7 @@ var xlareport = (() => {
   }
   function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds3, names2, sources, targets, grades, reasons] }) {
     const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
-    const lists = ([lengths, some]) => splitRows([lengths, unfold(some)]);
+    const lists = ([lengths, folded]) => splitRows([lengths, unfold(folded)]);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
       subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
@@ -3992,11 +3607,7 @@ var xlareport = (() => {
   var byName = new Intl.Collator("en", { numeric: true });
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
   var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
-  function askLink(name2, title2) {
-    const bare2 = name2.replace(/^%/, "");
-    return element("a.xr-ask", { href: `#i=${encodeURIComponent(bare2)}`, title: title2 ?? null }, element("code", null, `%${bare2}`));
-  }
-  var nameOrMore = (name2) => name2.startsWith("and ") ? name2 : askLink(name2);
+  var nameOrMore = (name2) => name2.startsWith("and ") ? name2 : historyLink(name2);
   var listed = (names2) => names2.flatMap((name2, place) => [place ? ", " : "", nameOrMore(name2)]);
   var Histories = class {
     /**
@@ -4036,10 +3647,10 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      const known4 = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */
-      load(`${this.key}-${number}`).then(readChunk);
-      this.chunks.set(number, known4);
-      return known4;
+      return once(this.chunks, number, () => (
+        /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */
+        load(`${this.key}-${number}`).then(readChunk)
+      ));
     }
     /** @param {MouseEvent} event */
     clicked(event) {
@@ -4067,10 +3678,10 @@ var xlareport = (() => {
         return;
       }
       const index = await this.index();
-      const found = [...matches(Object.keys(index.names), wanted2).map((name2) => askLink(name2)), ...matches(opsOf(index), wanted2).map(opLink)];
-      this.status.textContent = found.length ? format.plural(found.length, "name") : "No instruction and no framework op has this in its name.";
-      if (found.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
-      this.results.replaceChildren(...found.slice(0, FOUND).map((link2) => element("li", null, link2)));
+      const links = [...matches(Object.keys(index.names), wanted2).map((name2) => historyLink(name2)), ...matches(opsOf(index), wanted2).map(opLink)];
+      this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction and no framework op has this in its name.";
+      if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
+      this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
     }
     /**
      * @param {string | null} name
@@ -4088,8 +3699,7 @@ var xlareport = (() => {
         const index = await this.index();
         body.append(...await this.answer(index, this.numbers(index, name2, op)));
       } catch (error) {
-        body.append(element("p.xr-failed", { role: "alert" }, `The history cannot be shown. ${/** @type {Error} */
-        error.message}`));
+        body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
       }
       body.removeAttribute("aria-busy");
     }
@@ -4114,8 +3724,8 @@ var xlareport = (() => {
     async answer(index, numbers) {
       if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
       const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
-      const said = numbers.length > 1 ? [element("p.xr-muted", null, `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`)] : [];
-      return [...said, ...all.map((found, place) => this.part(index, found, place === 0))];
+      const intro = numbers.length > 1 ? [element("p.xr-muted", null, `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`)] : [];
+      return [...intro, ...all.map((answer, place) => this.part(index, answer, place === 0))];
     }
     /** @param {Index} index */
     unknown(index) {
@@ -4140,7 +3750,7 @@ var xlareport = (() => {
     part(index, { title: title2, subject, events, standings, number }, open) {
       const between = number >= index.between[0];
       const backward = number < index.forward || between;
-      const rows3 = (some) => places(some, standings);
+      const rows3 = (numbers) => places(numbers, standings);
       const kind = between ? "came and went on the way" : backward ? "an instruction of the last snapshot" : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
         "details.xr-subject",
@@ -4162,11 +3772,11 @@ var xlareport = (() => {
      */
     begun(index, events) {
       const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN2);
-      const told3 = births.map(([stage, , instruction2, , , grade]) => {
+      const paragraphs = births.map(([stage, , instruction2, , , grade]) => {
         const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
-        return element("p.xr-begun", null, before, askLink(lastName(instruction2), instruction2), after, ...this.place(index, stage), " ", gradeChip(GRADES2[grade]));
+        return element("p.xr-begun", null, before, historyLink(lastName(instruction2), instruction2), after, ...this.place(index, stage), " ", gradeChip(GRADES2[grade]));
       });
-      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...told3];
+      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
     }
     /**
      * Says first which step gave an instruction its name: that is what most people come to ask.
@@ -4220,7 +3830,7 @@ var xlareport = (() => {
         "li",
         null,
         this.stepLink(index, stage),
-        element("p", null, askLink(name2, instruction2), " ", element("b", null, what), ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [], ...to.length ? [" to ", ...listed(to)] : [], " ", gradeChip(GRADES2[grade])),
+        element("p", null, historyLink(name2, instruction2), " ", element("b", null, what), ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [], ...to.length ? [" to ", ...listed(to)] : [], " ", gradeChip(GRADES2[grade])),
         element("p.xr-muted", null, ...sentence(reason))
       );
     }
@@ -4230,7 +3840,7 @@ var xlareport = (() => {
   }
   function eventsOf({ subjects, events }, place) {
     const isNew = (number) => number < 0;
-    let next = -subjects.slice(0, place).flatMap((one) => one.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
+    let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
     return subjects[place].events.flatMap((number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]);
   }
   function places([count, ...numbers], standings) {
@@ -4246,7 +3856,7 @@ var xlareport = (() => {
     );
   }
   function standingRow([place, opcode, shape2, op, source]) {
-    return element("li", null, askLink(lastName(place), place), " ", element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")), op && element("p", null, opLink(op), source && ` ${source}`));
+    return element("li", null, historyLink(lastName(place), place), " ", element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")), op && element("p", null, opLink(op), source && ` ${source}`));
   }
   function opLink(op) {
     return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
@@ -4255,15 +3865,15 @@ var xlareport = (() => {
     return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
   }
   function matches(names2, wanted2) {
-    const found = (
+    const ranked = (
       /** @type {[number, string][]} */
       []
     );
     for (const name2 of names2) {
       const place = name2.toLowerCase().indexOf(wanted2);
-      if (place >= 0) found.push([name2.length === wanted2.length ? -1 : place, name2]);
+      if (place >= 0) ranked.push([name2.length === wanted2.length ? -1 : place, name2]);
     }
-    return found.sort(([one, a], [other, b]) => one - other || byName.compare(a, b)).map(([, name2]) => name2);
+    return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name2]) => name2);
   }
   function drawHistory(host, key) {
     new Histories(host, key);
@@ -4280,12 +3890,7 @@ var xlareport = (() => {
     try {
       put(article, await loadPart(tabs, name2));
     } catch (error) {
-      fail(
-        article,
-        tabs,
-        /** @type {Error} */
-        error.message
-      );
+      fail(article, tabs, errorMessage(error));
     }
     article.removeAttribute("aria-busy");
   }
@@ -4363,7 +3968,7 @@ var xlareport = (() => {
     entitle(title2, "missing");
     article.append(
       element("h1", { id: "missing" }, title2),
-      element("p.xr-failed", { role: "alert" }, `${reason} `, element("a", { href: overview }, "The overview of the module"))
+      failure(`${reason} `, element("a", { href: overview }, "The overview of the module"))
     );
   }
   function showAskedPart() {
@@ -4446,7 +4051,7 @@ var xlareport = (() => {
     event.preventDefault();
     next.focus();
   }
-  function asked3({ kind, of }, name2, windowed) {
+  function asked2({ kind, of }, name2, windowed) {
     const shown = windowed ? [name2] : breakable(name2);
     return nameLink(of ?? "", name2, ...kind === "code" ? [element("code", null, ...shown)] : shown);
   }
@@ -4463,7 +4068,7 @@ var xlareport = (() => {
       const word = column.of ? `${column.of}:${shown}` : null;
       return element("a", { href: insideReport(cell[1]), "data-word": word }, shown);
     }
-    if (column.of) return asked3(column, shown, windowed);
+    if (column.of) return asked2(column, shown, windowed);
     if (column.kind === "chip") {
       const look2 = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
       return element(`span.xr-chip${look2}`, null, shown);
@@ -4703,7 +4308,7 @@ var xlareport = (() => {
         (column, index) => element("div", null, element("dt", null, column.title), element("dd", null, content(column, this.data.rows[row4][index], this.data.meanings ?? [])))
       );
       this.details.replaceChildren(...pairs2);
-      for (const one of this.body.children) one.classList.toggle("xr-selected", one === line2 && this.selected >= 0);
+      for (const drawn5 of this.body.children) drawn5.classList.toggle("xr-selected", drawn5 === line2 && this.selected >= 0);
     }
   };
   async function drawTable(host, key) {
@@ -4727,13 +4332,13 @@ var xlareport = (() => {
     /** @type {Record<string, string>} */
     { opcode: "kind of opcode", scope: "scope" }
   );
-  function drawn4(name2, attributes, ...children) {
-    const made = document.createElementNS(SVG, name2);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-    made.append(...children);
-    return made;
+  function drawn3(name2, attributes, ...children) {
+    const created = document.createElementNS(SVG, name2);
+    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
+    created.append(...children);
+    return created;
   }
-  var told2 = (time) => format.seconds(time / 1e6);
+  var duration = (time) => format.seconds(time / 1e6);
   function pace(least) {
     const power = 10 ** Math.floor(Math.log10(least));
     return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
@@ -4753,7 +4358,7 @@ var xlareport = (() => {
       this.from = 0;
       this.wide = this.step.length;
       this.mode = "opcode";
-      this.style = drawn4("style", {}, css);
+      this.style = drawn3("style", {}, css);
       this.canvas = element("div.xr-canvas", { tabindex: 0, role: "group", "aria-label": "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same." });
       this.legend = element("p.xr-timeline-legend");
       this.slowest = element("p.xr-timeline-legend");
@@ -4775,14 +4380,14 @@ var xlareport = (() => {
       const modes2 = Object.entries(MODES).map(([mode2, words2]) => element("option", { value: mode2 }, words2));
       const mode = (
         /** @type {HTMLSelectElement} */
-        element("select", { onchange: () => this.colour(mode.value) }, ...modes2)
+        element("select", { onchange: () => this.color(mode.value) }, ...modes2)
       );
       const button = (words2, title2, act) => element("button.xr-button", { type: "button", title: title2, "aria-label": title2, onclick: act }, words2);
       return element(
         "div.xr-toolbar",
         null,
         element("label.xr-modes", null, "Run ", run),
-        this.data.scopes.length > 0 && element("label.xr-modes", null, "Colours by ", mode),
+        this.data.scopes.length > 0 && element("label.xr-modes", null, "Colors by ", mode),
         button("\u2212", "Smaller", () => this.zoom(1 / STEP2)),
         button("+", "Larger", () => this.zoom(STEP2)),
         button("Fit", "Show all of it", () => this.fit())
@@ -4792,7 +4397,7 @@ var xlareport = (() => {
     choose(at) {
       this.step = this.data.steps[at];
       const { merged, left_out: left } = this.step;
-      const words2 = [merged && `${format.plural(merged, "short event")} share bars with their neighbours.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
+      const words2 = [merged && `${format.plural(merged, "short event")} share bars with their neighbors.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
       this.note.textContent = words2.filter(Boolean).join(" ");
       this.name();
       this.shown = false;
@@ -4802,17 +4407,17 @@ var xlareport = (() => {
     /** Numbers the slowest instructions of the run, and names them below it. */
     name() {
       const alone = this.step.bars.filter(([, , , , count]) => count === 1);
-      const first = alone.sort(([, , one], [, , other]) => other - one).slice(0, NAMED2);
+      const first = alone.sort(([, , left], [, , right]) => right - left).slice(0, NAMED2);
       this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
       const named = first.map(([, , length, place], at) => {
         const href = this.address(place);
         const name2 = element("code", null, `%${this.data.instructions[place][0]}`);
-        return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name2) : name2, ` ${told2(length)}`);
+        return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name2) : name2, ` ${duration(length)}`);
       });
       this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
     }
     /** @param {string} mode */
-    colour(mode) {
+    color(mode) {
       this.mode = mode;
       this.draw();
     }
@@ -4900,16 +4505,16 @@ var xlareport = (() => {
       for (const [at, [thread]] of this.step.lanes.entries()) {
         if (!at || this.step.lanes[at - 1][0] !== thread) heads.push(
           /** @type {SVGElement} */
-          drawn4("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
+          drawn3("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
         );
         tops.push(y);
         y += LANE;
       }
       const height = y + 4;
       const bars = this.step.bars.filter(([, start, length]) => start + length >= this.from && start <= this.from + this.wide);
-      const svg = drawn4("svg", { class: `xg by-${this.mode}`, viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
-      const title2 = drawn4("title", {}, `Timeline, ${this.step.title}`);
-      svg.append(title2, this.style, drawn4("rect", { class: "paper", width: "100%", height: "100%" }), ...this.axis(width, height), ...heads, ...bars.map((bar) => this.bar(bar, tops[bar[0]], width)));
+      const svg = drawn3("svg", { class: `xg by-${this.mode}`, viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
+      const title2 = drawn3("title", {}, `Timeline, ${this.step.title}`);
+      svg.append(title2, this.style, drawn3("rect", { class: "paper", width: "100%", height: "100%" }), ...this.axis(width, height), ...heads, ...bars.map((bar) => this.bar(bar, tops[bar[0]], width)));
       this.canvas.replaceChildren(svg);
       this.describe();
     }
@@ -4922,8 +4527,8 @@ var xlareport = (() => {
       const marks = [];
       for (let time = Math.ceil(this.from / apart) * apart; time <= this.from + this.wide; time += apart) {
         const x = (time - this.from) / this.wide * width;
-        marks.push(drawn4("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
-        if (x < width - 40) marks.push(drawn4("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? told2(time) : "0"));
+        marks.push(drawn3("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
+        if (x < width - 40) marks.push(drawn3("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
       }
       return marks;
     }
@@ -4938,30 +4543,30 @@ var xlareport = (() => {
       const [x, wide] = [Math.max(-2, left), Math.max(1, Math.min(width + 2, right) - Math.max(-2, left))];
       const [name2, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
       const words2 = count > 1 ? format.plural(count, "short event") : [`%${name2}`, opcode].filter(Boolean).join(", ");
-      const said = `${words2}: ${told2(length)}, from ${told2(start)} on`;
-      const box2 = drawn4("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
+      const tooltip = `${words2}: ${duration(length)}, from ${duration(start)} on`;
+      const box2 = drawn3("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
       const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
       const whole2 = count > 1 ? `${count} short` : name2;
       const rank2 = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
       const cut = whole2.length > fits ? `${whole2.slice(0, fits - 1)}\u2026` : whole2;
       const shown = fits >= 4 ? `${rank2 && `${rank2} `}${cut}` : rank2;
-      const label = shown ? [drawn4("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
-      const group = drawn4("g", { class: `n n-${family}`, "data-scope": scope }, drawn4("title", {}, said), box2, ...label);
+      const label = shown ? [drawn3("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
+      const group = drawn3("g", { class: `n n-${family}`, "data-scope": scope }, drawn3("title", {}, tooltip), box2, ...label);
       const href = count > 1 ? null : this.address(place);
-      return href ? drawn4("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": said }, group) : group;
+      return href ? drawn3("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
     }
     /** @param {number} place of an instruction: the address of what is around it, seen from the root */
     address(place) {
       const [name2, opcode] = this.data.instructions[place];
       return opcode ? `${this.data.page}#node=${encodeURIComponent(name2)}` : null;
     }
-    /** Says what the colours mean. */
+    /** Says what the colors mean. */
     describe() {
       const { families, scopes: scopes2 } = this.data;
       const entries = this.mode === "scope" ? scopes2.map((words2, at) => [`t-${at}`, words2]) : families.map(([name2, words2]) => [`f-${name2}`, words2]);
       this.legend.replaceChildren(
         ...entries.map(([look2, words2]) => {
-          const swatch2 = drawn4("svg", { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" }, drawn4("rect", { class: look2, width: 16, height: 10, rx: 1 }));
+          const swatch2 = drawn3("svg", { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" }, drawn3("rect", { class: look2, width: 16, height: 10, rx: 1 }));
           return element("span", null, swatch2, ` ${words2}`);
         })
       );
@@ -5056,7 +4661,7 @@ var xlareport = (() => {
       this.kinds = /* @__PURE__ */ new Map();
       for (const [kind, packed] of Object.entries(value.kinds)) {
         const values3 = unpacked(packed);
-        this.kinds.set(kind, { values: values3, lower: values3.map((one) => one.toLowerCase()) });
+        this.kinds.set(kind, { values: values3, lower: values3.map((name2) => name2.toLowerCase()) });
       }
       this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
     }
@@ -5103,15 +4708,15 @@ var xlareport = (() => {
     *find(kind, ranked) {
       const lower = this.kinds.get(kind)?.lower ?? [];
       for (let place = 0; place < lower.length; place += 1) {
-        const found = ranked(lower[place]);
-        if (found >= 0) yield { rank: found, hit: () => this.hit(kind, place) };
+        const quality = ranked(lower[place]);
+        if (quality >= 0) yield { rank: quality, hit: () => this.hit(kind, place) };
       }
     }
     /** @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *stages(ranked) {
       for (const [place, label] of this.labels.entries()) {
-        const found = ranked(label);
-        if (found >= 0) yield { rank: Math.max(1, found), hit: () => this.stage(place, "a snapshot") };
+        const quality = ranked(label);
+        if (quality >= 0) yield { rank: Math.max(1, quality), hit: () => this.stage(place, "a snapshot") };
       }
     }
     /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
@@ -5123,8 +4728,8 @@ var xlareport = (() => {
     touchedOpcode(opcode) {
       return this.value.steps.flatMap(([place, touched]) => {
         const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
-        const said = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
-        return added || removed || changed ? [this.stage(place, said.filter(Boolean).join(", "))] : [];
+        const changes = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
+        return added || removed || changed ? [this.stage(place, changes.filter(Boolean).join(", "))] : [];
       });
     }
     /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
@@ -5132,8 +4737,8 @@ var xlareport = (() => {
       const place = this.kinds.get("instruction")?.lower.indexOf(name2) ?? -1;
       if (place < 0) return [];
       return this.value.steps.flatMap(([step, , ...lists]) => {
-        const said = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
-        return said.length ? [this.stage(step, `%${name2} ${said.join(", ")}`)] : [];
+        const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
+        return changes.length ? [this.stage(step, `%${name2} ${changes.join(", ")}`)] : [];
       });
     }
   };
@@ -5202,9 +4807,9 @@ var xlareport = (() => {
       [this.small.front, this.small.words] = await Promise.all([load("search").catch(() => null), load("words").catch(() => null)]);
       const front2 = this.small.front ?? NOTHING;
       this.modules = front2.modules.map(([slug, name2, key, role, read2, changed], order) => ({ slug, name: name2, key, role, order, read: read2 === 1, changed: changed === 1 }));
-      const here = (one) => location.pathname.includes(`/m/${encodeURIComponent(one.slug)}`);
-      const read = this.modules.filter((one) => one.read);
-      this.waiting = [...read.filter(here), ...read.filter((one) => !here(one))];
+      const here = (module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
+      const read = this.modules.filter((module) => module.read);
+      this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
       this.show();
       await this.loadModules(AT_FIRST);
       if (front2.files && front2.files <= FILES) await this.loadFiles();
@@ -5221,7 +4826,7 @@ var xlareport = (() => {
       for (const module of this.waiting.splice(0, most)) {
         try {
           this.indexes.push(await loadModuleIndex(module, this.modules.length > 1));
-          this.indexes.sort((one, other) => one.module.order - other.module.order);
+          this.indexes.sort((left, right) => left.module.order - right.module.order);
         } catch {
           this.failed += 1;
         }
@@ -5236,16 +4841,16 @@ var xlareport = (() => {
     show() {
       const query = this.input.value.trim().replace(/^%/, "").toLowerCase();
       const groups = query ? this.groups(query) : [];
-      const hits = groups.reduce((sum, one) => sum + one.found.length, 0);
+      const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
-      this.results.replaceChildren(...groups.map((one) => this.drawn(one)), ...this.others());
+      this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
       this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type what you look for${this.searched()}`;
-      const again = at && [...this.results.querySelectorAll("a")].find((one) => one.getAttribute("href") === at);
+      const again = at && [...this.results.querySelectorAll("a")].find((link2) => link2.getAttribute("href") === at);
       if (again) again.focus();
     }
     searched() {
       const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
-      const cut = this.indexes.some((one) => !one.value.complete) ? "; a module has more names than are listed" : "";
+      const cut = this.indexes.some((index) => !index.value.complete) ? "; a module has more names than are listed" : "";
       return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
     }
     others() {
@@ -5256,21 +4861,21 @@ var xlareport = (() => {
     /** @param {string} query @returns {Group[]} those in which something is found, the best first */
     groups(query) {
       const ranked = ranker(query);
-      const found = GROUPS.map(([kind, title2]) => this.group(kind, title2, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
-      const touched = found.find((one) => one.kind === "touched");
+      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
+      const touched = matches2.find((group) => group.kind === "touched");
       if (touched) touched.best = 0;
-      return found.filter((one) => one.found.length).sort((one, other) => one.best - other.best);
+      return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
     }
-    /** @param {string} kind @param {string} title @param {Iterable<Found>} found @returns {Group} */
-    group(kind, title2, found) {
+    /** @param {string} kind @param {string} title @param {Iterable<Found>} matches @returns {Group} */
+    group(kind, title2, matches2) {
       const ranks2 = (
         /** @type {Found[][]} */
         Array.from({ length: RANKS }, () => [])
       );
-      for (const one of found) ranks2[one.rank].push(one);
-      const best = ranks2.findIndex((one) => one.length);
+      for (const match of matches2) ranks2[match.rank].push(match);
+      const best = ranks2.findIndex((rank2) => rank2.length);
       const all = ranks2.flat();
-      return { kind, title: title2, found: all, count: all.length, best };
+      return { kind, title: title2, matches: all, count: all.length, best };
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
@@ -5286,7 +4891,7 @@ var xlareport = (() => {
       if (kind === "word") return explained2(words2);
       if (kind === "file") return (files ?? []).map(([name2, note2]) => [name2, () => ({ text: name2, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name2)}` })]);
       if (!front2) return [];
-      if (kind === "module") return this.modules.map((one) => [one.name, () => ({ text: one.name, note: one.role, href: page2(one) })]);
+      if (kind === "module") return this.modules.map((module) => [module.name, () => ({ text: module.name, note: module.role, href: page2(module) })]);
       if (kind === "finding") return front2.findings.map(([number, title2]) => [title2, () => ({ text: title2, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
       if (kind === "scope") return Object.entries(front2.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
       return kind === "opcode" ? this.unloaded(front2.opcodes) : [];
@@ -5299,9 +4904,9 @@ var xlareport = (() => {
     }
     /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
     unloaded(opcodes) {
-      const known4 = new Set(this.indexes.map((one) => one.module.slug));
+      const known3 = new Set(this.indexes.map((index) => index.module.slug));
       return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
-        const left = numbers.filter((number) => !known4.has(this.modules[number].slug));
+        const left = numbers.filter((number) => !known3.has(this.modules[number].slug));
         return left.length ? [
           /** @type {[string, () => Hit]} */
           [opcode, () => this.holder(opcode, left)]
@@ -5312,15 +4917,15 @@ var xlareport = (() => {
     *touched(query) {
       for (const index of this.indexes) {
         const opcodes = index.kinds.get("opcode")?.values ?? [];
-        const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((one) => one.startsWith(query)) : null;
-        const hits = [...opcode ? index.touchedOpcode(opcode).map((one) => ({ ...one, note: `${opcode}: ${one.note}` })) : [], ...index.touchedName(query)];
+        const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((known3) => known3.startsWith(query)) : null;
+        const hits = [...opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : [], ...index.touchedName(query)];
         for (const hit of hits) yield { rank: 0, hit: () => hit };
       }
     }
     /** @param {Group} group */
-    drawn({ kind, title: title2, found, count }) {
+    drawn({ kind, title: title2, matches: matches2, count }) {
       const limit = this.limit.get(kind) ?? SHOWN3;
-      const rows3 = found.slice(0, limit).map((one) => row3(one.hit()));
+      const rows3 = matches2.slice(0, limit).map((match) => row2(match.hit()));
       const rest2 = count - rows3.length;
       const more = rest2 > 0 && element("button.xr-button", { type: "button", onclick: () => this.more(kind, limit) }, `${format.count(rest2)} more`);
       return element("section", null, element("h2", null, `${title2} `, element("span.xr-muted", null, format.count(count))), element("ul", null, ...rows3), more);
@@ -5368,7 +4973,7 @@ var xlareport = (() => {
       }
     }
   }
-  function row3({ text, note: note2, href }) {
+  function row2({ text, note: note2, href }) {
     return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note2)));
   }
   function installSearch() {
@@ -5389,23 +4994,413 @@ var xlareport = (() => {
     }, true);
   }
 
+  // src/steps/diff.js
+  var COMPARED = 400;
+  var AT_ONCE = 60;
+  var ALIKE = 0.4;
+  var QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
+  var tokens2 = (line2) => line2.match(/[\w.-]+|\s+|[^\w\s]/g) ?? [];
+  function compareLines(before, after) {
+    const [old, fresh] = [tokens2(before), tokens2(after)];
+    let start = 0;
+    while (start < old.length && start < fresh.length && old[start] === fresh[start]) start += 1;
+    let end = 0;
+    const room = Math.min(old.length, fresh.length) - start;
+    while (end < room && old[old.length - 1 - end] === fresh[fresh.length - 1 - end]) end += 1;
+    const [left, right] = [old.slice(start, old.length - end), fresh.slice(start, fresh.length - end)];
+    const small = left.length <= COMPARED && right.length <= COMPARED;
+    const [kept2, stayed] = small ? common(left, right) : [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()];
+    const alike = start + end + kept2.size >= Math.max(old.length, fresh.length) * ALIKE;
+    if (!alike) return [[{ text: before, changed: false }], [{ text: after, changed: false }]];
+    const head2 = old.slice(0, start).join("");
+    const tail = old.slice(old.length - end).join("");
+    return [pieces2(head2, left, kept2, tail), pieces2(head2, right, stayed, tail)];
+  }
+  function common(left, right) {
+    const width = right.length + 1;
+    const table = new Uint16Array((left.length + 1) * width);
+    for (let i = left.length - 1; i >= 0; i -= 1) {
+      for (let j = right.length - 1; j >= 0; j -= 1) {
+        const same = left[i] === right[j];
+        const [below2, beside] = [table[(i + 1) * width + j], table[i * width + j + 1]];
+        table[i * width + j] = same ? table[(i + 1) * width + j + 1] + 1 : Math.max(below2, beside);
+      }
+    }
+    return trace(left, right, table);
+  }
+  function trace(left, right, table) {
+    const width = right.length + 1;
+    const positions = (
+      /** @type {[Set<number>, Set<number>]} */
+      [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()]
+    );
+    for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+      if (left[i] === right[j]) {
+        positions[0].add(i++);
+        positions[1].add(j++);
+      } else if (table[(i + 1) * width + j] >= table[i * width + j + 1]) i += 1;
+      else j += 1;
+    }
+    return positions;
+  }
+  function pieces2(head2, middle2, kept2, tail) {
+    const all = [{ text: head2, changed: false }];
+    for (const [position, text] of middle2.entries()) {
+      const changed = !kept2.has(position);
+      const last = all[all.length - 1];
+      if (last.changed === changed) last.text += text;
+      else all.push({ text, changed });
+    }
+    all.push({ text: tail, changed: false });
+    return all.filter((piece2) => piece2.text);
+  }
+  function quietParts(line2) {
+    const parts = (
+      /** @type {[number, number][]} */
+      []
+    );
+    for (let from = 0; ; ) {
+      const match = QUIET.exec(line2.slice(from));
+      if (!match) return parts;
+      const start = from + match.index;
+      from = closing(line2, start + match[0].length - 1);
+      parts.push([start, from]);
+    }
+  }
+  function closing(line2, open) {
+    let depth = 0;
+    let quoted = false;
+    for (let place = open; place < line2.length; place += 1) {
+      const character = line2[place];
+      if (quoted && character === "\\") place += 1;
+      else if (character === '"') quoted = !quoted;
+      else if (!quoted && character === "{") depth += 1;
+      else if (!quoted && character === "}" && --depth === 0) return place + 1;
+    }
+    return line2.length;
+  }
+  function written(line2) {
+    const text = line2.map((piece2) => piece2.text).join("");
+    const nodes = (
+      /** @type {Node[]} */
+      []
+    );
+    let place = 0;
+    for (const [start, end] of quietParts(text)) {
+      nodes.push(...marked(line2, place, start), element("span.xr-quiet", null, ...marked(line2, start, end)));
+      place = end;
+    }
+    return [...nodes, ...marked(line2, place, text.length)];
+  }
+  function marked(line2, start, end) {
+    const nodes = (
+      /** @type {Node[]} */
+      []
+    );
+    let place = 0;
+    for (const { text, changed } of line2) {
+      const part2 = text.slice(Math.max(0, start - place), Math.max(0, end - place));
+      if (part2) nodes.push(changed ? element("mark", null, part2) : document.createTextNode(part2));
+      place += text.length;
+    }
+    return nodes;
+  }
+  var LOOKS = (
+    /** @type {Record<string, [string, string, string]>} */
+    {
+      "+": ["xr-added", "+", "added"],
+      "-": ["xr-removed", "\u2212", "removed"],
+      "~": ["xr-changed", "~", "changed"],
+      " ": ["xr-same", " ", ""]
+    }
+  );
+  function row3(sign, line2, spoken) {
+    const [look2, shown, words2] = LOOKS[sign] ?? LOOKS[" "];
+    const aloud = spoken ?? words2;
+    return element(
+      `div.xr-line.${look2}`,
+      null,
+      element("span.xr-sign", { "aria-hidden": "true" }, shown),
+      aloud && element("span.xr-hidden", null, `${aloud}: `),
+      element("span.xr-text", null, ...written(line2))
+    );
+  }
+  function rows([sign, text, other]) {
+    if (sign !== "~" || other === void 0) return [row3(sign, [{ text, changed: false }])];
+    const [before, after] = compareLines(text, other);
+    const old = row3("~", before, "changed from");
+    const fresh = row3("~", after, "changed to");
+    old.classList.add("xr-from");
+    fresh.classList.add("xr-to");
+    return [old, fresh];
+  }
+  function hunk({ computation, lines: lines2 }) {
+    const head2 = element("h4.xr-hunk-title", null, element("code", null, computation));
+    return element("section.xr-hunk", null, head2, element("div.xr-lines", null, ...lines2.flatMap(rows)));
+  }
+  function withinReason({ computation, lines: lines2 }) {
+    const parts = [];
+    for (let from = 0; from === 0 || from < lines2.length; from += AT_ONCE) {
+      parts.push({ computation: from ? "" : computation, lines: lines2.slice(from, from + AT_ONCE) });
+    }
+    return parts;
+  }
+  function drawSome(box2, hunks) {
+    let lines2 = 0;
+    while (hunks.length && lines2 < AT_ONCE) {
+      const next = (
+        /** @type {Hunk} */
+        hunks.shift()
+      );
+      lines2 += next.lines.length;
+      if (next.computation) box2.append(hunk(next));
+      else box2.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
+    }
+    if (hunks.length) requestAnimationFrame(() => setTimeout(() => drawSome(box2, hunks)));
+  }
+  async function readDiff(diff) {
+    const numbers = [sums(diff.before), sums(diff.after)];
+    const own2 = unfold(diff.own);
+    const stored = numbers.flat().filter((number) => number >= 0);
+    const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
+    const loaded2 = new Map((await store?.numbered(stored) ?? []).map((line2, place) => [stored[place], bare(line2)]));
+    const [before, after] = numbers.map((list2) => list2.map((number) => loaded2.get(number) ?? own2[-1 - number])[Symbol.iterator]());
+    const take = (from) => from.next().value ?? "";
+    const lines2 = [...diff.signs].map((sign) => (
+      /** @type {Line} */
+      sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
+    ));
+    const ends = sums(diff.hunks);
+    return unfold(diff.titles).map((computation, place) => ({ computation, lines: lines2.slice(ends[place] - diff.hunks[place], ends[place]) }));
+  }
+  var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
+  function drawDiff(diff) {
+    const box2 = element("div.xr-diff");
+    const missing = diff.total > diff.shown;
+    const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the texts hold the rest.` : `${format.plural(diff.total, "changed line")}.`;
+    const options = element(
+      "div.xr-diff-bar",
+      null,
+      element("span", null, words2, diff.note ? ` ${diff.note}` : ""),
+      toggle(box2, "xr-nowrap", "One line each"),
+      toggle(box2, "xr-hush", "Hide metadata")
+    );
+    box2.append(options);
+    readDiff(diff).then(
+      (hunks) => drawSome(box2, hunks.map(withinReason).flat()),
+      (error) => box2.append(failure(`The lines cannot be shown. ${errorMessage(error)}`))
+    );
+    return box2;
+  }
+  function toggle(box2, look2, words2) {
+    const input = (
+      /** @type {HTMLInputElement} */
+      element("input", { type: "checkbox" })
+    );
+    input.checked = remembered(look2);
+    box2.classList.toggle(look2, input.checked);
+    input.addEventListener("change", () => {
+      box2.classList.toggle(look2, input.checked);
+      remember(look2, input.checked);
+    });
+    return element("label", null, input, ` ${words2}`);
+  }
+  function remembered(look2) {
+    try {
+      return localStorage.getItem(look2) !== "no" && (look2 === "xr-hush" || localStorage.getItem(look2) === "yes");
+    } catch {
+      return look2 === "xr-hush";
+    }
+  }
+  function remember(look2, on) {
+    try {
+      localStorage.setItem(look2, on ? "yes" : "no");
+    } catch {
+    }
+  }
+
+  // src/steps/story.js
+  var SHOWN_OPCODES = 12;
+  var SHOWN_GROUPS = 8;
+  var ORDER2 = ["", "exact", "matched", "guessed"];
+  function look(kind) {
+    if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
+    return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+  }
+  function nameList(names2) {
+    if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");
+    const all = typeof names2 === "string" ? [names2] : names2;
+    return element("span", null, ...all.flatMap((name2, place) => [place ? ", " : "", name2.startsWith("and ") ? name2 : nameNode(name2)]));
+  }
+  function exampleRow(example) {
+    return element(
+      "tr",
+      null,
+      element("td", null, nameList(example.before)),
+      element("td.xr-arrow", null, "\u2192"),
+      element("td", null, nameList(example.after)),
+      element("td.xr-muted", null, example.scope ?? ""),
+      element("td", null, ...sentence(example.reason ?? ""), " ", gradeChip(example.grade))
+    );
+  }
+  function kindPart(groups, place) {
+    const [{ kind, label }] = groups;
+    const count = groups.reduce((sum, group) => sum + group.count, 0);
+    const weakest = groups.map((group) => group.grade ?? "").sort((left, right) => ORDER2.indexOf(right) - ORDER2.indexOf(left))[0];
+    return element(
+      "details.xr-group",
+      { open: place === 0 },
+      element(
+        "summary",
+        null,
+        element(`span.xr-mark-sign.xr-${look(kind)}`, { "aria-hidden": "true" }),
+        element("span.xr-group-title", null, label),
+        element("span.xr-count", null, `${format.count(count)}\xD7`),
+        gradeChip(weakest)
+      ),
+      groupTable(label, groups.slice(0, SHOWN_GROUPS)),
+      groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS))
+    );
+  }
+  function groupsMore(label, groups) {
+    return element("details.xr-fold", null, element("summary", null, `${format.count(groups.length)} more groups`), groupTable(label, groups));
+  }
+  function groupTable(label, groups) {
+    const head2 = ["Before", "", "After", "Where", "Why"].map((title2) => title2 ? element("th", { scope: "col" }, title2) : element("td"));
+    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), ...groups.map(groupRows));
+    return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
+  }
+  function groupRows({ title: title2, count, grade: surest, examples }) {
+    const more = count - examples.length;
+    const head2 = element("th", { colspan: 5, scope: "rowgroup" }, title2, " ", element("span.xr-count", null, `${format.count(count)}\xD7`), " ", gradeChip(surest));
+    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
+    return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
+  }
+  function kindParts(groups) {
+    const kinds3 = [...new Set(groups.map(({ kind }) => kind))];
+    return kinds3.map((kind, place) => kindPart(groups.filter((group) => group.kind === kind), place));
+  }
+  function ranPart(ran) {
+    if (ran.length < 2) return null;
+    const changed = ran.filter(([, change]) => change).length;
+    const rows3 = ran.map(([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change")));
+    const words2 = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
+    return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows3));
+  }
+  function figuresPart({ figures: figures2, time }) {
+    const changed = figures2.filter(([, , , difference]) => difference);
+    const same = figures2.filter(([, , , difference]) => !difference);
+    const rows3 = changed.map(([what, before, after, difference]) => element("tr", null, element("th", { scope: "row" }, what), element("td", null, before), element("td.xr-arrow", null, "\u2192"), element("td", null, after), element("td.xr-figure-delta", null, difference)));
+    const kept2 = same.map(([what, before]) => `${what} (${before})`);
+    return element(
+      "div.xr-step-figures",
+      null,
+      rows3.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows3)),
+      kept2.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept2.join(", ")}.`),
+      time && element("p.xr-muted", null, time)
+    );
+  }
+  function opcodePart(opcodes) {
+    const changed = opcodes.filter(([, before, after]) => before !== after);
+    changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
+    if (!changed.length) return null;
+    const rows3 = changed.map(opcodeRow);
+    const rest2 = rows3.splice(SHOWN_OPCODES);
+    const all = (shown) => element("div.xr-opcodes", null, ...shown);
+    return element(
+      "section",
+      null,
+      element("h3", null, "Opcodes that became more or fewer"),
+      all(rows3),
+      rest2.length > 0 && element("details", null, element("summary", null, `${rest2.length} more`), all(rest2))
+    );
+  }
+  var delta = ([, before, after]) => before === null || after === null ? null : after - before;
+  function opcodeRow(opcode) {
+    const [name2, before, after] = opcode;
+    const change = delta(opcode) ?? 0;
+    const shown = (number) => number === null ? format.unknown : format.count(number);
+    return element(
+      "div.xr-opcode",
+      { title: `${shown(before)} before, ${shown(after)} after` },
+      element("code", null, name2),
+      element(`span.xr-delta.${change > 0 ? "xr-added" : "xr-removed"}`, null, format.signed(change)),
+      element("span.xr-muted", null, `${shown(before)} \u2192 ${shown(after)}`)
+    );
+  }
+  function picturePart({ pictures }) {
+    if (!pictures) return null;
+    const { note: note2, left_out: leftOut2, places: places2 = [] } = pictures;
+    const figures2 = [drawn4("Before", pictures.before), drawn4("After", pictures.after)];
+    if (!figures2.some(Boolean) && !note2) return null;
+    return element(
+      "section",
+      null,
+      element("h3", null, "What changed, drawn"),
+      note2 && element("p.xr-muted", null, ...sentence(note2)),
+      figures2.some(Boolean) && element("div.xr-pair", null, ...figures2),
+      leftOut2?.length ? leftOutPart(leftOut2, places2) : null
+    );
+  }
+  function leftOutPart(lines2, places2) {
+    const item = (line2, number) => element("li", null, ...sentence(line2), ...places2.filter((place) => place.line === number).map(placePart));
+    return element(
+      "details.xr-left-out",
+      null,
+      element("summary", null, `What changed besides (${lines2.length})`),
+      element("ul", null, ...lines2.map(item))
+    );
+  }
+  function placePart({ name: name2, before, after }) {
+    return element("details", null, element("summary", null, "Drawn: ", element("code", null, name2)), element("div.xr-pair", null, drawn4("Before", before), drawn4("After", after)));
+  }
+  function drawn4(words2, picture) {
+    if (!picture) return null;
+    return element(
+      "figure.xr-picture",
+      { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words2}: ${picture.alt}`, "data-side": words2.toLowerCase() },
+      element("figcaption", null, words2)
+    );
+  }
+  function textPart({ diff }) {
+    if (!diff?.hunks.length) return null;
+    return element("section", null, element("h3", null, "The text of the change"), drawDiff(diff));
+  }
+  function drawStory(story) {
+    const part2 = element(
+      "div",
+      null,
+      story.certain && element("p.xr-certain", null, ...sentence(story.certain)),
+      ranPart(story.ran ?? []),
+      story.account.length > 0 && element("ul.xr-account", null, ...story.account.map((words2) => element("li", null, ...sentence(words2)))),
+      figuresPart(story),
+      story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
+      ...kindParts(story.groups),
+      opcodePart(story.opcodes),
+      picturePart(story),
+      textPart(story)
+    );
+    drawComponents(part2);
+    return part2;
+  }
+
   // src/steps/steps.js
   function sections2({ steps, tree }) {
-    const found = (
+    const all = (
       /** @type {Section[]} */
       []
     );
     const seen = /* @__PURE__ */ new Set();
     for (const [place, step] of steps.entries()) {
       const around = tree.filter(({ first, last: last2 }) => first <= place && place <= last2);
-      around.sort((one, other) => other.last - other.first - (one.last - one.first));
+      around.sort((left, right) => right.last - right.first - (left.last - left.first));
       const range = around.at(-1) ?? null;
-      const last = found.at(-1);
+      const last = all.at(-1);
       if (last && last.range === range) last.steps.push(step);
-      else found.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
+      else all.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
       seen.add(range);
     }
-    return found;
+    return all;
   }
   function heading({ range, depth, again, steps }) {
     if (!range) return null;
@@ -5469,16 +5464,16 @@ var xlareport = (() => {
      * @returns {number}
      */
     wanted() {
-      const asked4 = state.get("step");
-      const named = this.index.steps.findIndex((step) => step.id === asked4);
-      this.missing = asked4 && named < 0 ? asked4 : null;
+      const asked3 = state.get("step");
+      const named = this.index.steps.findIndex((step) => step.id === asked3);
+      this.missing = asked3 && named < 0 ? asked3 : null;
       if (named >= 0) return named;
       return Math.max(0, this.index.steps.findIndex((step) => step.changed));
     }
     *listParts() {
-      const known4 = this.index.steps.filter((step) => step.changed !== null);
-      const changed = known4.filter((step) => step.changed).length;
-      const words2 = `${format.plural(known4.length, "step")}, ${format.count(changed)} changed something.`;
+      const known3 = this.index.steps.filter((step) => step.changed !== null);
+      const changed = known3.filter((step) => step.changed).length;
+      const words2 = `${format.plural(known3.length, "step")}, ${format.count(changed)} changed something.`;
       yield element("p.xr-list-head", null, this.index.counted ?? words2);
       if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
       let quiet = (
@@ -5526,17 +5521,17 @@ var xlareport = (() => {
     /** @param {Step} step */
     item(step) {
       const look2 = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-      const made = element(look2, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
-      made.addEventListener("click", (event) => {
+      const item = element(look2, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
+      item.addEventListener("click", (event) => {
         event.preventDefault();
         this.show(this.index.steps.indexOf(step));
         if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
       });
-      this.items.set(step.id, made);
-      return made;
+      this.items.set(step.id, item);
+      return item;
     }
     /** @param {1 | -1} direction */
-    neighbour(direction2) {
+    neighbor(direction2) {
       const { steps } = this.index;
       let place = this.current + direction2;
       const skipped = (step) => step.changed === false || isFirst(step, this.index);
@@ -5545,7 +5540,7 @@ var xlareport = (() => {
     }
     /** @param {1 | -1} direction */
     go(direction2) {
-      const place = this.neighbour(direction2);
+      const place = this.neighbor(direction2);
       if (place !== null) this.show(place);
     }
     /** @param {number} place */
@@ -5564,7 +5559,7 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     mark(step) {
-      for (const one of this.list.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
+      for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
       const item = this.items.get(step.id);
       if (!item) return;
       item.setAttribute("aria-current", "true");
@@ -5577,9 +5572,9 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     head(step) {
-      const move = (direction2, words2, key) => element("button.xr-button", { type: "button", disabled: this.neighbour(direction2) === null, title: `${words2} step that changed something (${key})`, onclick: () => this.go(direction2) }, words2, " ", element("kbd", null, key));
-      const number = this.index.steps.slice(0, this.current + 1).filter((one) => one.changed).length;
-      const total = this.index.steps.filter((one) => one.changed).length;
+      const move = (direction2, words2, key) => element("button.xr-button", { type: "button", disabled: this.neighbor(direction2) === null, title: `${words2} step that changed something (${key})`, onclick: () => this.go(direction2) }, words2, " ", element("kbd", null, key));
+      const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
+      const total = this.index.steps.filter((earlier) => earlier.changed).length;
       const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
       return element(
         "header.xr-step-head",
@@ -5609,13 +5604,13 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     facts(step) {
-      const known4 = (number) => number === null ? format.unknown : format.count(number);
+      const known3 = (number) => number === null ? format.unknown : format.count(number);
       const signed = (sign, number) => number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
       const facts2 = (
         /** @type {[string, string, string][]} */
         [
-          ["instructions", known4(step.instructions), ""],
-          ["computations", known4(step.computations), ""],
+          ["instructions", known3(step.instructions), ""],
+          ["computations", known3(step.computations), ""],
           ["added", signed("+", step.added), "xr-added"],
           ["removed", signed("\u2212", step.removed), "xr-removed"],
           ["changed", signed("~", step.modified), "xr-changed"]
@@ -5646,8 +5641,7 @@ var xlareport = (() => {
         body.append(drawStory(await this.load(step)));
         this.fetchNext();
       } catch (error) {
-        body.append(element("p.xr-failed", { role: "alert" }, `This step cannot be shown. ${/** @type {Error} */
-        error.message}`));
+        body.append(failure(`This step cannot be shown. ${errorMessage(error)}`));
       }
     }
     /**
@@ -5673,7 +5667,7 @@ var xlareport = (() => {
     }
     /** Loads the next step ahead, so that it is there when its key is pressed. */
     fetchNext() {
-      const place = this.neighbour(1);
+      const place = this.neighbor(1);
       if (place === null || !this.index.steps[place].changed) return;
       this.load(this.index.steps[place]).then((story) => readDiff(story.diff)).catch(() => {
       });
@@ -5712,11 +5706,11 @@ var xlareport = (() => {
     const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece2(place + 1));
     return [first, ...await Promise.all(others)];
   }
-  function rows2(index, found) {
+  function rows2(index, loaded2) {
     const names2 = index.names.values();
     const inside = index.computations.flatMap(([name2, count]) => Array(count).fill(name2));
     const listed2 = [];
-    for (const piece2 of found) {
+    for (const piece2 of loaded2) {
       for (let place = 0; place < piece2.share.length; place += 1) {
         const at = listed2.length;
         const [opcode] = index.looks[index.look[at]];
@@ -5730,10 +5724,10 @@ var xlareport = (() => {
   async function show4(host, key) {
     const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
     host.replaceChildren(room);
-    const [{ index }, found] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces3(key)]);
+    const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces3(key)]);
     const note2 = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
     room.removeAttribute("aria-busy");
-    const data = { columns: COLUMNS, rows: rows2(index, found), sort: [SHARE, "desc"], empty: "There is no instruction." };
+    const data = { columns: COLUMNS, rows: rows2(index, loaded2), sort: [SHARE, "desc"], empty: "There is no instruction." };
     new Table(
       room,
       key,
@@ -5744,12 +5738,12 @@ var xlareport = (() => {
   }
   async function drawInstructions(host, key) {
     const open = () => show4(host, key);
-    const asked4 = () => state.get("t") === key;
-    if (asked4()) return open();
+    const asked3 = () => state.get("t") === key;
+    if (asked3()) return open();
     const button = host.querySelector("button");
     const opened2 = new Promise((resolve) => {
       button?.addEventListener("click", resolve, { once: true });
-      window.addEventListener("hashchange", () => asked4() && resolve(null));
+      window.addEventListener("hashchange", () => asked3() && resolve(null));
     });
     await opened2;
     await open();
@@ -5788,17 +5782,17 @@ var xlareport = (() => {
     }
     options() {
       const groups = [
-        ["Snapshots", this.store.texts.filter((one) => one.key !== one.path)],
-        ["Other texts", this.store.texts.filter((one) => one.key === one.path)]
+        ["Snapshots", this.store.texts.filter((text) => text.key !== text.path)],
+        ["Other texts", this.store.texts.filter((text) => text.key === text.path)]
       ];
       return groups.filter(([, texts]) => texts.length).map(
-        ([title2, texts]) => element("optgroup", { label: title2 }, ...texts.map((one) => element("option", { value: one.key }, one.label)))
+        ([title2, texts]) => element("optgroup", { label: title2 }, ...texts.map((text) => element("option", { value: text.key }, text.label)))
       );
     }
     /** @returns {Text} the text that the address names, else the last snapshot */
     wanted() {
-      const named = this.store.texts.find((one) => one.key === state.get("text"));
-      const snapshots = this.store.texts.filter((one) => one.key !== one.path);
+      const named = this.store.texts.find((text) => text.key === state.get("text"));
+      const snapshots = this.store.texts.filter((text) => text.key !== text.path);
       return named ?? snapshots.at(-1) ?? this.store.texts[0];
     }
     choose() {
@@ -5898,9 +5892,7 @@ var xlareport = (() => {
       this.go(line2);
     }
     save() {
-      const address3 = URL.createObjectURL(new Blob([textBytes(this.lines)], { type: "text/plain" }));
-      element("a", { href: address3, download: this.text?.path.split("/").at(-1) }).click();
-      setTimeout(() => URL.revokeObjectURL(address3), 1e3);
+      saveFile(new Blob([textBytes(this.lines)], { type: "text/plain" }), this.text?.path.split("/").at(-1) ?? "");
     }
   };
   async function drawTexts(host, key) {

@@ -4,16 +4,16 @@
  */
 
 import { state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
-import { gradeChip } from "../steps/story.js";
+import { gradeChip, historyLink } from "../names/sentences.js";
 import { openTexts } from "../texts/store.js";
 import { coloredLine, visible } from "../texts/syntax.js";
 
-/** Characters of a text that are shown, and those of them that are coloured. */
+/** Characters of a text that are shown, and those of them that are colored. */
 const SHOWN = 300_000;
-const COLOURED = 40_000;
+const COLORED = 40_000;
 const ORDER = "(order)";
 
 /** @typedef {import("../../types/payloads").CodeFile} CodeFile */
@@ -28,13 +28,13 @@ const title = (unit) => unit.name || unit.computation;
 const address = (name) => `#unit=${encodeURIComponent(name)}`;
 
 /**
- * Writes a text with its tokens in colours.
+ * Writes a text with its tokens in colors.
  * @param {string} text
  */
-function coloured(text) {
-  const looked = text.slice(0, COLOURED).split("\n");
+function colored(text) {
+  const looked = text.slice(0, COLORED).split("\n");
   const parts = looked.flatMap((line, place) => [place ? "\n" : "", ...coloredLine(line)]);
-  const rest = visible(text.slice(COLOURED, SHOWN));
+  const rest = visible(text.slice(COLORED, SHOWN));
   const cut = text.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`);
   return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest)), cut || ""];
 }
@@ -100,7 +100,7 @@ class Code {
    * @param {string} note
    */
   unit(unit, note) {
-    const name = unit.name ? element("a.xr-ask", { href: `#i=${encodeURIComponent(unit.name)}`, title: "Where it came from" }, element("code", null, `%${unit.name}`)) : element("code", null, unit.computation);
+    const name = unit.name ? historyLink(unit.name, "Where it came from") : element("code", null, unit.computation);
     const facts = /** @type {[string, string][]} */ ([
       ["In computation", unit.name ? unit.computation : ""],
       ["Opcode", unit.opcode],
@@ -163,9 +163,9 @@ class Code {
   async fill(body, file) {
     body.append(element("p.xr-muted", { "aria-busy": "true" }, "Loading"));
     try {
-      body.replaceChildren(...coloured(await this.text(file)));
+      body.replaceChildren(...colored(await this.text(file)));
     } catch (error) {
-      body.replaceChildren(element("p.xr-failed", { role: "alert" }, `This text cannot be shown. ${/** @type {Error} */ (error).message}`));
+      body.replaceChildren(failure(`This text cannot be shown. ${errorMessage(error)}`));
     }
   }
 

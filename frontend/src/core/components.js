@@ -1,6 +1,6 @@
 /** Components: elements with a data attribute, each drawn by the function that is registered for it. */
 
-import { element } from "./elements.js";
+import { errorMessage, failure } from "./elements.js";
 
 /** @type {Map<string, (host: HTMLElement, key: string) => Promise<void> | void>} */
 const components = new Map();
@@ -32,9 +32,9 @@ export function drawComponents(parent) {
 function drawAll(parent, attribute) {
   const hosts = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(`[${attribute}]`)]);
   return hosts.map((host) =>
-    drawOne(host, attribute).catch((/** @type {Error} */ error) => {
+    drawOne(host, attribute).catch((/** @type {unknown} */ error) => {
       host.removeAttribute("aria-busy");
-      host.append(element("p.xr-failed", { role: "alert" }, `This part could not be drawn. ${error.message}`));
+      host.append(failure(`This part could not be drawn. ${errorMessage(error)}`));
     }),
   );
 }

@@ -53,3 +53,14 @@ export const errorMessage = (error) => (error instanceof Error ? error.message :
  * @param {...Child} words
  */
 export const failure = (...words) => element("p.xr-failed", { role: "alert" }, ...words);
+
+/**
+ * Lets the reader save a file.
+ * @param {Blob} content
+ * @param {string} name
+ */
+export function saveFile(content, name) {
+  const address = URL.createObjectURL(content);
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}

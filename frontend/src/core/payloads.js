@@ -4,6 +4,7 @@
  */
 
 import { isSingleFile, root } from "./address.js";
+import { once } from "./once.js";
 import { inflate } from "./packing.js";
 
 /** @type {Map<string, (value: any) => void>} */
@@ -45,10 +46,7 @@ const loaded = new Map();
  * @returns {Promise<Key extends keyof Payloads ? Payloads[Key] : unknown>} its value
  */
 export function load(key) {
-  const known = loaded.get(key) ?? locate(key);
-  loaded.set(key, known);
-  known.catch(() => loaded.delete(key));
-  return known;
+  return once(loaded, key, () => locate(key));
 }
 
 /**

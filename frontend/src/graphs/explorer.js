@@ -1,11 +1,11 @@
 /**
- * What is around an instruction: its neighbourhood, what it is made from, what is made of it, the way
+ * What is around an instruction: its neighborhood, what it is made from, what is made of it, the way
  * to another one. Laid out here, for any instruction of any snapshot: `#node=dot.3&radius=2` is the
  * address, and with `&at=first` it is of the module as it came in, with `&at=0012` of that snapshot.
  */
 
 import { state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { element, errorMessage } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { layeredLayout } from "../pictures/layout.js";
@@ -100,7 +100,7 @@ function way(graph, from, to) {
  * @param {HTMLElement} input
  * @param {...HTMLElement} rest
  */
-function labelled(words, input, ...rest) {
+function labeled(words, input, ...rest) {
   input.id = `xr-explore-${words.toLowerCase()}`;
   return element("div", null, element("label", { for: input.id }, words), input, ...rest);
 }
@@ -174,7 +174,7 @@ class Explorer {
     const input = /** @type {HTMLInputElement} */ (element("input", { type: "search", list: list.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" }));
     input.addEventListener("input", () => this.suggest(input, list));
     input.addEventListener("change", () => this.ask());
-    return { input, part: labelled(words, input, list) };
+    return { input, part: labeled(words, input, list) };
   }
 
   /**
@@ -184,7 +184,7 @@ class Explorer {
   choice(words, options) {
     const input = /** @type {HTMLSelectElement} */ (element("select", null, ...options.map(([value, label]) => element("option", { value }, label))));
     input.addEventListener("change", () => this.ask());
-    return { input, part: labelled(words, input) };
+    return { input, part: labeled(words, input) };
   }
 
   /**
@@ -233,7 +233,7 @@ class Explorer {
       if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
       this.begun = true;
     } catch (error) {
-      this.empty(`This cannot be drawn. ${/** @type {Error} */ (error).message}`);
+      this.empty(`This cannot be drawn. ${errorMessage(error)}`);
     }
   }
 

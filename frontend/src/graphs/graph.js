@@ -3,6 +3,7 @@
  * Instructions are numbers, in the order of the payload.
  */
 
+import { once } from "../core/once.js";
 import { splitRows, unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
 
@@ -74,7 +75,7 @@ export class Graph {
 
   /**
    * @param {number} place
-   * @returns {import("../pictures/scales.js").Shade & {scope: string[]}} what its box can be coloured by
+   * @returns {import("../pictures/scales.js").Shade & {scope: string[]}} what its box can be colored by
    */
   shade(place) {
     const [cost, sharding, scope, time] = this.index.shades[this.index.shade[place]];
@@ -224,8 +225,8 @@ export function readInstructions(columns) {
   return { ...columns, names: unfold(columns.names), arguments: numbers.map((number) => values[number]), operands: splitRows(columns.operands) };
 }
 
-/** @type {Map<string, Promise<Graph>>} */
-const known = new Map();
+/** Graphs by their keys. @type {Map<string, Promise<Graph>>} */
+const graphs = new Map();
 
 /**
  * Loads a graph, once.
@@ -233,8 +234,5 @@ const known = new Map();
  * @returns {Promise<Graph>}
  */
 export function loadGraph(key) {
-  const graph = known.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */ (load(key)).then((index) => new Graph(readInstructions(index)));
-  known.set(key, graph);
-  graph.catch(() => known.delete(key));
-  return graph;
+  return once(graphs, key, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */ (load(key)).then((index) => new Graph(readInstructions(index))));
 }

@@ -244,7 +244,7 @@ function called(graph, place) {
 }
 
 /**
- * Returns what a box shows of what it calls: marks that open pictures, and the colours in a fusion.
+ * Returns what a box shows of what it calls: marks that open pictures, and the colors in a fusion.
  * @param {Graph} graph
  * @param {number} place
  * @returns {{opens: [string, string][], mix: [string, number][]}}

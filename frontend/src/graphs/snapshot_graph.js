@@ -3,13 +3,14 @@
  * versions of each computation (pages/history/computations.py). `FILM@SNAPSHOT` is its key.
  */
 
+import { once } from "../core/once.js";
 import { unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
-import { readVersions } from "./versions.js";
 import { Graph, loadGraph } from "./graph.js";
+import { readVersions } from "./versions.js";
 
 const BOOKKEEPING = new Set(["parameter", "constant", "get-tuple-element", "tuple", "bitcast"]);
-/** Colours of the opcodes of which a reader wants to know first. */
+/** Colors of the opcodes of which a reader wants to know first. */
 const HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
 const NAMED = 3;
 /** Where computations are that have no versions in a file. */
@@ -54,8 +55,8 @@ export function computationAt(table, snapshot, { name, number, from = 0, to = ta
 function doing({ columns, rows }) {
   const counts = /** @type {Map<string, {rank: number, count: number}>} */ (new Map());
   for (const row of rows) {
-    const [opcode, , colour] = columns.looks[columns.look[row]];
-    const rank = HEAVY.includes(colour) ? HEAVY.indexOf(colour) : HEAVY.length;
+    const [opcode, , color] = columns.looks[columns.look[row]];
+    const rank = HEAVY.includes(color) ? HEAVY.indexOf(color) : HEAVY.length;
     if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank, count: (counts.get(opcode)?.count ?? 0) + 1 });
   }
   const most = [...counts].sort(([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1));
@@ -211,8 +212,5 @@ const graphs = new Map();
  */
 export function loadSnapshotGraph(key) {
   if (!key.includes("@")) return loadGraph(key);
-  const graph = graphs.get(key) ?? graphAt(key);
-  graphs.set(key, graph);
-  graph.catch(() => graphs.delete(key));
-  return graph;
+  return once(graphs, key, () => graphAt(key));
 }

@@ -4,11 +4,12 @@
  */
 
 import { state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { once } from "../core/once.js";
 import { load } from "../core/payloads.js";
+import { gradeChip, historyLink, sentence } from "../names/sentences.js";
 import { readChunk, readIndex } from "./columns.js";
-import { gradeChip, sentence } from "../steps/story.js";
 
 const FOUND = 30;
 const SHOWN = 8;
@@ -34,17 +35,8 @@ const isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
 /** @param {string} place `computation/%instruction` */
 const lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
 
-/**
- * @param {string} name with or without `%`
- * @param {string} [title]
- */
-function askLink(name, title) {
-  const bare = name.replace(/^%/, "");
-  return element("a.xr-ask", { href: `#i=${encodeURIComponent(bare)}`, title: title ?? null }, element("code", null, `%${bare}`));
-}
-
 /** @param {string} name an instruction's, or how many more there are */
-const nameOrMore = (name) => (name.startsWith("and ") ? name : askLink(name));
+const nameOrMore = (name) => (name.startsWith("and ") ? name : historyLink(name));
 
 /** @param {string[]} names */
 const listed = (names) => names.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
@@ -88,9 +80,7 @@ class Histories {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    const known = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */ (load(`${this.key}-${number}`)).then(readChunk);
-    this.chunks.set(number, known);
-    return known;
+    return once(this.chunks, number, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */ (load(`${this.key}-${number}`)).then(readChunk));
   }
 
   /** @param {MouseEvent} event */
@@ -122,7 +112,7 @@ class Histories {
       return;
     }
     const index = await this.index();
-    const links = [...matches(Object.keys(index.names), wanted).map((name) => askLink(name)), ...matches(opsOf(index), wanted).map(opLink)];
+    const links = [...matches(Object.keys(index.names), wanted).map((name) => historyLink(name)), ...matches(opsOf(index), wanted).map(opLink)];
     this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction and no framework op has this in its name.";
     if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
     this.results.replaceChildren(...links.slice(0, FOUND).map((link) => element("li", null, link)));
@@ -144,7 +134,7 @@ class Histories {
       const index = await this.index();
       body.append(...(await this.answer(index, this.numbers(index, name, op))));
     } catch (error) {
-      body.append(element("p.xr-failed", { role: "alert" }, `The history cannot be shown. ${/** @type {Error} */ (error).message}`));
+      body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
     }
     body.removeAttribute("aria-busy");
   }
@@ -225,7 +215,7 @@ class Histories {
     const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
     const paragraphs = births.map(([stage, , instruction, , , grade]) => {
       const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
-      return element("p.xr-begun", null, before, askLink(lastName(instruction), instruction), after, ...this.place(index, stage), " ", gradeChip(GRADES[grade]));
+      return element("p.xr-begun", null, before, historyLink(lastName(instruction), instruction), after, ...this.place(index, stage), " ", gradeChip(GRADES[grade]));
     });
     return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
   }
@@ -286,7 +276,7 @@ class Histories {
       "li",
       null,
       this.stepLink(index, stage),
-      element("p", null, askLink(name, instruction), " ", element("b", null, what), ...(from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : []), ...(to.length ? [" to ", ...listed(to)] : []), " ", gradeChip(GRADES[grade])),
+      element("p", null, historyLink(name, instruction), " ", element("b", null, what), ...(from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : []), ...(to.length ? [" to ", ...listed(to)] : []), " ", gradeChip(GRADES[grade])),
       element("p.xr-muted", null, ...sentence(reason)),
     );
   }
@@ -331,7 +321,7 @@ function places([count, ...numbers], standings) {
 
 /** @param {Standing} standing */
 function standingRow([place, opcode, shape, op, source]) {
-  return element("li", null, askLink(lastName(place), place), " ", element("span.xr-muted", null, [opcode, shape].filter(Boolean).join(" ")), op && element("p", null, opLink(op), source && ` ${source}`));
+  return element("li", null, historyLink(lastName(place), place), " ", element("span.xr-muted", null, [opcode, shape].filter(Boolean).join(" ")), op && element("p", null, opLink(op), source && ` ${source}`));
 }
 
 /** @param {string} op */

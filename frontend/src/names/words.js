@@ -226,7 +226,7 @@ function layoutParts(layout) {
  * @param {Tables} known
  * @returns {string} `KIND:NAME` of what a text is; empty where that is not known
  */
-function recognised(text, known) {
+function recognized(text, known) {
   for (const [pattern, kind] of TOLD_BY_SIGN) {
     if (pattern.test(text) && (kind !== "flag" || own(known.words.flag, bareFlag(text)))) return `${kind}:${text}`;
   }
@@ -303,7 +303,7 @@ async function mark(parent) {
   const known = await tables();
   for (const code of names) {
     const around = code.closest("a");
-    const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognised(code.textContent ?? "", known);
+    const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known);
     if (!word || !code.parentNode) continue;
     if (around) around.dataset.word ??= word;
     else wrap(code, word);

@@ -4,12 +4,13 @@
  */
 
 import { insideReport, shareableAddress, state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { once } from "../core/once.js";
 import { splitRows, unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
 import { loadSnapshotGraph } from "../graphs/snapshot_graph.js";
-import { gradeChip } from "../steps/story.js";
+import { gradeChip } from "../names/sentences.js";
 import { openLevel } from "./levels.js";
 
 const LISTED = 12;
@@ -170,7 +171,7 @@ async function facts(picture, box, name) {
     const place = graph.find(box.getAttribute("data-node") ?? "") ?? graph.find(name);
     return place === null ? tooltipFacts(box) : await known(graph, key, place);
   } catch (error) {
-    return [...tooltipFacts(box), element("p.xr-failed", { role: "alert" }, /** @type {Error} */ (error).message)];
+    return [...tooltipFacts(box), failure(errorMessage(error))];
   }
 }
 
@@ -200,9 +201,7 @@ const pieces = new Map();
 
 /** @param {string} key of some details, whose lines are read once */
 function piece(key) {
-  const details = pieces.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) }));
-  pieces.set(key, details);
-  return details;
+  return once(pieces, key, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) })));
 }
 
 /**

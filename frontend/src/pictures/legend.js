@@ -1,6 +1,6 @@
 /**
  * What stands below a picture: the notes, then the legend, both as wide as the picture. The legends of
- * the colour modes stand in the same place; the style sheet shows one of them.
+ * the color modes stand in the same place; the style sheet shows one of them.
  */
 
 import { LEGEND_CHARACTER, LEGEND_GAP, LEGEND_LINE, LEGEND_SWATCH } from "./sizes.js";

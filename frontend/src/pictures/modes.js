@@ -1,5 +1,5 @@
 /**
- * What the colours of a picture stand for: a choice in its toolbar, kept while boxes open other
+ * What the colors of a picture stand for: a choice in its toolbar, kept while boxes open other
  * pictures. The picture itself has every mode; a class of it shows one, `by-cost`.
  */
 
@@ -19,7 +19,7 @@ const WORDS = /** @type {Record<string, string>} */ ({
 
 /**
  * @param {Picture} picture
- * @returns {string[]} what its colours can stand for
+ * @returns {string[]} what its colors can stand for
  */
 function modes(picture) {
   return (picture.svg.dataset.modes ?? "").split(" ").filter((mode) => Object.hasOwn(WORDS, mode));
@@ -50,7 +50,7 @@ export function modeChoice(picture) {
   const chosen = picture.host.dataset.mode ?? FIRST;
   const options = known.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
   const select = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => choose(picture, select.value) }, ...options));
-  return element("label.xr-modes", null, "Colours by ", select);
+  return element("label.xr-modes", null, "Colors by ", select);
 }
 
 /**

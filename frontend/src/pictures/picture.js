@@ -1,5 +1,5 @@
 /**
- * Pictures: what a payload tells is drawn into the page, so that it follows the page's colours, and
+ * Pictures: what a payload tells is drawn into the page, so that it follows the page's colors, and
  * can be moved, enlarged, searched and saved. Without the payload the plain image stays.
  *
  * A picture has boxes `g.n[data-node]`, and arrows `[data-e="FROM TO"]` with the positions of their
@@ -7,7 +7,7 @@
  * `c=COMPUTATION` or `g=PART`, the picture that the index named in `data-levels` has for it.
  */
 
-import { element } from "../core/elements.js";
+import { element, saveFile } from "../core/elements.js";
 import { load } from "../core/payloads.js";
 import { applyMode, modeChoice } from "./modes.js";
 import { Walk } from "./walk.js";
@@ -359,8 +359,6 @@ export class Picture {
   async save() {
     const { dark } = await load("pictures/look");
     const whole = this.source.replace("</style>", () => `${dark}</style>`);
-    const address = URL.createObjectURL(new Blob([whole], { type: "image/svg+xml" }));
-    element("a", { href: address, download: `${this.key.replaceAll("/", "-")}.svg` }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    saveFile(new Blob([whole], { type: "image/svg+xml" }), `${this.key.replaceAll("/", "-")}.svg`);
   }
 }

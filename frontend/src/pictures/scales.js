@@ -1,5 +1,5 @@
 /**
- * The colour modes of a picture besides opcodes: the colour of each box, and what it means. The report
+ * The color modes of a picture besides opcodes: the color of each box, and what it means. The report
  * itself does the same for pictures in files (pictures/scales.py), so both look alike.
  */
 
@@ -89,7 +89,7 @@ function kindWords(names) {
 
 /**
  * @param {Map<string, Shade>} shades
- * @returns {Map<string, string>} the scope of each box, as deep as colours last; layers count as one
+ * @returns {Map<string, string>} the scope of each box, as deep as colors last; layers count as one
  */
 function scopes(shades) {
   const paths = new Map([...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))]));

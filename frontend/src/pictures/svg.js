@@ -1,6 +1,6 @@
 /**
  * A drawing and its layout as SVG text, as the report writes its files (pictures/svg.py says what
- * stands in it): classes for colours and states, `data-node` for boxes, `data-e` for arrows.
+ * stands in it): classes for colors and states, `data-node` for boxes, `data-e` for arrows.
  */
 
 import { BAR_HEIGHT, BASELINE, CHARACTER_WIDTH, HEAD_ANGLE, HEAD_LENGTH, LINE_HEIGHT, MARGIN, NARROWEST, OPENING_WIDTH, PADDING_X, PADDING_Y, STACK_OFFSET, TITLE_HEIGHT } from "./sizes.js";
@@ -126,7 +126,7 @@ function front({ shape }, { width, height }) {
  * @param {Node} node
  * @param {number} width
  * @param {number} height
- * @returns {string} the rectangle, with one behind it for several alike, and the bar of colours
+ * @returns {string} the rectangle, with one behind it for several alike, and the bar of colors
  */
 function shapes({ shape = "rect", mix = [] }, width, height) {
   const around = `width="${decimal(width)}" height="${decimal(height)}" rx="${shape === "rect" ? 2 : 7}"`;

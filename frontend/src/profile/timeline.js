@@ -82,13 +82,13 @@ export class Timeline {
     const runs = this.data.steps.map(({ title }, at) => element("option", { value: at }, title));
     const run = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs));
     const modes = Object.entries(MODES).map(([mode, words]) => element("option", { value: mode }, words));
-    const mode = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => this.colour(mode.value) }, ...modes));
+    const mode = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => this.color(mode.value) }, ...modes));
     const button = (/** @type {string} */ words, /** @type {string} */ title, /** @type {() => void} */ act) => element("button.xr-button", { type: "button", title, "aria-label": title, onclick: act }, words);
     return element(
       "div.xr-toolbar",
       null,
       element("label.xr-modes", null, "Run ", run),
-      this.data.scopes.length > 0 && element("label.xr-modes", null, "Colours by ", mode),
+      this.data.scopes.length > 0 && element("label.xr-modes", null, "Colors by ", mode),
       button("\u2212", "Smaller", () => this.zoom(1 / STEP)),
       button("+", "Larger", () => this.zoom(STEP)),
       button("Fit", "Show all of it", () => this.fit()),
@@ -99,7 +99,7 @@ export class Timeline {
   choose(at) {
     this.step = this.data.steps[at];
     const { merged, left_out: left } = this.step;
-    const words = [merged && `${format.plural(merged, "short event")} share bars with their neighbours.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
+    const words = [merged && `${format.plural(merged, "short event")} share bars with their neighbors.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
     this.note.textContent = words.filter(Boolean).join(" ");
     this.name();
     this.shown = false;
@@ -121,7 +121,7 @@ export class Timeline {
   }
 
   /** @param {string} mode */
-  colour(mode) {
+  color(mode) {
     this.mode = mode;
     this.draw();
   }
@@ -262,7 +262,7 @@ export class Timeline {
     return opcode ? `${this.data.page}#node=${encodeURIComponent(name)}` : null;
   }
 
-  /** Says what the colours mean. */
+  /** Says what the colors mean. */
   describe() {
     const { families, scopes } = this.data;
     const entries = this.mode === "scope" ? scopes.map((words, at) => [`t-${at}`, words]) : families.map(([name, words]) => [`f-${name}`, words]);

@@ -3,7 +3,7 @@
  * matter (metadata, backend_config) kept quiet.
  */
 
-import { element } from "../core/elements.js";
+import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { sums, unfold } from "../core/packing.js";
 import { openTexts } from "../texts/store.js";
@@ -292,7 +292,7 @@ export function drawDiff(diff) {
   box.append(options);
   readDiff(diff).then(
     (hunks) => drawSome(box, hunks.map(withinReason).flat()),
-    (/** @type {Error} */ error) => box.append(element("p.xr-failed", { role: "alert" }, `The lines cannot be shown. ${error.message}`)),
+    (/** @type {unknown} */ error) => box.append(failure(`The lines cannot be shown. ${errorMessage(error)}`)),
   );
   return box;
 }

@@ -4,12 +4,13 @@
  */
 
 import { insideReport, state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { element, errorMessage, failure } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { bindKey } from "../keys.js";
+import { plainSentence, sentence } from "../names/sentences.js";
 import { readDiff } from "./diff.js";
-import { drawStory, plainSentence, sentence } from "./story.js";
+import { drawStory } from "./story.js";
 
 /** @typedef {import("../../types/payloads").Step} Step */
 /** @typedef {import("../../types/payloads").PipelineRange} Range */
@@ -185,7 +186,7 @@ class Gallery {
   }
 
   /** @param {1 | -1} direction */
-  neighbour(direction) {
+  neighbor(direction) {
     const { steps } = this.index;
     let place = this.current + direction;
     const skipped = (/** @type {Step} */ step) => step.changed === false || isFirst(step, this.index);
@@ -195,7 +196,7 @@ class Gallery {
 
   /** @param {1 | -1} direction */
   go(direction) {
-    const place = this.neighbour(direction);
+    const place = this.neighbor(direction);
     if (place !== null) this.show(place);
   }
 
@@ -231,7 +232,7 @@ class Gallery {
   /** @param {Step} step */
   head(step) {
     const move = (/** @type {1 | -1} */ direction, /** @type {string} */ words, /** @type {string} */ key) =>
-      element("button.xr-button", { type: "button", disabled: this.neighbour(direction) === null, title: `${words} step that changed something (${key})`, onclick: () => this.go(direction) }, words, " ", element("kbd", null, key));
+      element("button.xr-button", { type: "button", disabled: this.neighbor(direction) === null, title: `${words} step that changed something (${key})`, onclick: () => this.go(direction) }, words, " ", element("kbd", null, key));
     const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
     const total = this.index.steps.filter((earlier) => earlier.changed).length;
     const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
@@ -302,7 +303,7 @@ class Gallery {
       body.append(drawStory(await this.load(step)));
       this.fetchNext();
     } catch (error) {
-      body.append(element("p.xr-failed", { role: "alert" }, `This step cannot be shown. ${/** @type {Error} */ (error).message}`));
+      body.append(failure(`This step cannot be shown. ${errorMessage(error)}`));
     }
   }
 
@@ -329,7 +330,7 @@ class Gallery {
 
   /** Loads the next step ahead, so that it is there when its key is pressed. */
   fetchNext() {
-    const place = this.neighbour(1);
+    const place = this.neighbor(1);
     if (place === null || !this.index.steps[place].changed) return;
     this.load(this.index.steps[place]).then((story) => readDiff(story.diff)).catch(() => {});
   }

@@ -5,12 +5,12 @@
 import { drawComponents } from "../core/components.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
+import { gradeChip, nameNode, sentence } from "../names/sentences.js";
 import { drawDiff } from "./diff.js";
 
 const SHOWN_OPCODES = 12;
 const SHOWN_GROUPS = 8;
 const ORDER = ["", "exact", "matched", "guessed"];
-const NAME = /(%[\w.-]*\w)/;
 
 /** @typedef {import("../../types/payloads").Names} Names */
 /** @typedef {import("../../types/payloads").Example} Example */
@@ -19,59 +19,17 @@ const NAME = /(%[\w.-]*\w)/;
 /** @typedef {import("../../types/payloads").ChangedPlace} Place */
 /** @typedef {import("../../types/payloads").Story} Story */
 
-const GRADES = /** @type {Record<string, string>} */ ({
-  exact: "Read off directly: nothing else is possible.",
-  matched: "Paired by what they compute and what they are connected to.",
-  guessed: "Likely, but another reading is possible.",
-});
-
-/**
- * @param {string | null | undefined} grade
- * @returns {HTMLElement | null} the chip that stands beside a claim
- */
-export function gradeChip(grade) {
-  if (!grade || !(grade in GRADES)) return null;
-  return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
-}
-
 /** @param {string} kind */
 function look(kind) {
   if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
   return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
 }
 
-/** @param {string} name an instruction's leads to its history */
-function asked(name) {
-  const shown = element("code", null, name);
-  if (!name.startsWith("%")) return shown;
-  return element("a.xr-ask", { href: `#i=${encodeURIComponent(name.slice(1))}`, title: "Where it came from and where it went" }, shown);
-}
-
-/**
- * Returns a sentence with its names as code; those of instructions lead to their histories.
- * @param {string} words names stand between backticks, or begin with `%`
- * @returns {(Node | string)[]}
- */
-export function sentence(words) {
-  const parts = words.split("`");
-  if (parts.length % 2 === 0) return [words];
-  return parts.flatMap((part, place) => (place % 2 ? [asked(part)] : withNames(part))).filter(Boolean);
-}
-
-/** @param {string} words */
-const withNames = (words) => words.split(NAME).map((part, place) => (place % 2 ? asked(part) : part));
-
-/**
- * @param {string} words
- * @returns {string} for where nothing can be set as code
- */
-export const plainSentence = (words) => words.replaceAll("`", "");
-
 /** @param {Names} names */
 function nameList(names) {
   if (names === null || names.length === 0) return element("span.xr-muted", null, "\u2014");
   const all = typeof names === "string" ? [names] : names;
-  return element("span", null, ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : asked(name)]));
+  return element("span", null, ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : nameNode(name)]));
 }
 
 /** @param {Example} example */

@@ -5,7 +5,7 @@
  */
 
 import { state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { element, saveFile } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { openTexts, textBytes } from "./store.js";
 import { coloredLine } from "./syntax.js";
@@ -172,9 +172,7 @@ class Reader {
   }
 
   save() {
-    const address = URL.createObjectURL(new Blob([textBytes(this.lines)], { type: "text/plain" }));
-    element("a", { href: address, download: this.text?.path.split("/").at(-1) }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
+    saveFile(new Blob([textBytes(this.lines)], { type: "text/plain" }), this.text?.path.split("/").at(-1) ?? "");
   }
 }
 

@@ -3,6 +3,7 @@
  * lines as copies of earlier ones. The other side is storage/texts.py, which says what the numbers mean.
  */
 
+import { once } from "../core/once.js";
 import { unfold } from "../core/packing.js";
 import { load } from "../core/payloads.js";
 
@@ -58,9 +59,7 @@ export class TextStore {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    const known = this.chunks.get(number) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks }));
-    this.chunks.set(number, known);
-    return known;
+    return once(this.chunks, number, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks })));
   }
 
   /**
@@ -129,9 +128,7 @@ const stores = new Map();
  * @returns {Promise<TextStore>}
  */
 export function openTexts(key) {
-  const known = stores.get(key) ?? /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */ (load(key)).then((index) => new TextStore(key, index.texts, index.chunks));
-  stores.set(key, known);
-  return known;
+  return once(stores, key, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */ (load(key)).then((index) => new TextStore(key, index.texts, index.chunks)));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Colours for lines of code: HLO, MLIR, LLVM IR, PTX. What all four write alike is known by its form,
+ * Colors for lines of code: HLO, MLIR, LLVM IR, PTX. What all four write alike is known by its form,
  * so that one table does for them; a word is an opcode or a keyword where one has to stand.
  */
 
@@ -61,7 +61,7 @@ export function* tokens(line) {
 }
 
 /**
- * Returns a line with its tokens in colours.
+ * Returns a line with its tokens in colors.
  * @param {string} line
  * @returns {(string | HTMLElement)[]}
  */
