@@ -31,7 +31,7 @@ function pressed(event) {
   binding.action();
 }
 
-const overlay = /** @type {HTMLDialogElement} */ (element("dialog.xr-keys", { "aria-label": "Keys" }));
+const overlay = element("dialog.xr-keys", { "aria-label": "Keys" });
 
 function showKeys() {
   if (overlay.open) return overlay.close();

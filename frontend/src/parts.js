@@ -42,7 +42,7 @@ async function loadPart(tabs, name) {
   for (const link of links) link.removeAttribute("aria-current");
   if (!own) throw new Error(`This page has no part of the name ${name}.`);
   own.setAttribute("aria-current", "page");
-  return /** @type {Promise<import("../types/payloads").Payloads["m/x/page"]>} */ (load(`${tabs.dataset.xrParts}${name}`));
+  return /** @type {Promise<Payload<"m/x/page">>} */ (load(`${tabs.dataset.xrParts}${name}`));
 }
 
 /**

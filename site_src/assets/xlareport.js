@@ -374,7 +374,7 @@ var xlareport = (() => {
      */
     chunk(number) {
       return once(this.chunks, number, () => (
-        /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */
+        /** @type {Promise<Payload<"m/x/texts-0">>} */
         load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }))
       ));
     }
@@ -445,7 +445,7 @@ var xlareport = (() => {
   var stores = /* @__PURE__ */ new Map();
   function openTexts(key) {
     return once(stores, key, () => (
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */
+      /** @type {Promise<Payload<"m/x/texts">>} */
       load(key).then((index) => new TextStore(key, index.texts, index.chunks))
     ));
   }
@@ -522,8 +522,7 @@ var xlareport = (() => {
      */
     constructor(host, index) {
       this.index = index;
-      this.filter = /** @type {HTMLInputElement} */
-      element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
+      this.filter = element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
       this.filter.addEventListener("input", () => this.narrow());
       this.items = index.units.map((unit) => this.item(unit));
       this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order")) : null;
@@ -621,10 +620,7 @@ var xlareport = (() => {
     file(file, open) {
       const size = file.size === null ? "" : ` ${format.bytes(file.size)}`;
       const body = element("div");
-      const part2 = (
-        /** @type {HTMLDetailsElement} */
-        element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body)
-      );
+      const part2 = element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body);
       const fill = () => {
         if (part2.open && file.text && !body.firstChild) this.fill(body, file);
       };
@@ -649,7 +645,7 @@ var xlareport = (() => {
      * @returns {Promise<string>}
      */
     async text({ path, text }) {
-      if (Array.isArray(text)) return (await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code-0"]>} */
+      if (Array.isArray(text)) return (await /** @type {Promise<Payload<"m/x/code-0">>} */
       load(`${this.index.key}-${text[0]}`))[text[1]];
       const store = await openTexts(this.index.texts);
       const stored = store.texts.find((known3) => known3.path === path);
@@ -696,7 +692,7 @@ var xlareport = (() => {
   };
   async function drawCode(host, key) {
     host.setAttribute("aria-busy", "true");
-    new Code(host, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code"]>} */
+    new Code(host, await /** @type {Promise<Payload<"m/x/code">>} */
     load(key));
     host.removeAttribute("aria-busy");
   }
@@ -947,10 +943,7 @@ var xlareport = (() => {
     event.preventDefault();
     binding.action();
   }
-  var overlay = (
-    /** @type {HTMLDialogElement} */
-    element("dialog.xr-keys", { "aria-label": "Keys" })
-  );
+  var overlay = element("dialog.xr-keys", { "aria-label": "Keys" });
   function showKeys() {
     if (overlay.open) return overlay.close();
     const own2 = [...bound].map(([key, { help }]) => [key, help]);
@@ -1232,7 +1225,7 @@ var xlareport = (() => {
   var graphs = /* @__PURE__ */ new Map();
   function loadGraph(key) {
     return once(graphs, key, () => (
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */
+      /** @type {Promise<Payload<"m/x/graph">>} */
       load(key).then((index) => new Graph(readInstructions(index)))
     ));
   }
@@ -1349,7 +1342,7 @@ var xlareport = (() => {
     const files = new Set(numbers.map((number) => all.in[number]));
     const tables2 = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => (
       /** @type {[number, VersionTable]} */
-      [file, readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */
+      [file, readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */
       load(`${key}-${file}`))]
     ))));
     const graph = key.replace(/film$/, "graph");
@@ -1384,9 +1377,9 @@ var xlareport = (() => {
   async function graphAt(key) {
     const [timelines, name2] = key.split("@");
     const [{ stages }, all] = await Promise.all([
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */
+      /** @type {Promise<Payload<"m/x/film">>} */
       load(timelines),
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-all"]>} */
+      /** @type {Promise<Payload<"m/x/film-all">>} */
       load(`${timelines}-all`)
     ]);
     const snapshot2 = stages.findIndex(([known3]) => known3 === name2);
@@ -1431,10 +1424,7 @@ var xlareport = (() => {
     if (known3.length < 2) return null;
     const chosen = picture.host.dataset.mode ?? FIRST;
     const options = known3.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
-    const select = (
-      /** @type {HTMLSelectElement} */
-      element("select", { onchange: () => choose(picture, select.value) }, ...options)
-    );
+    const select = element("select", { onchange: () => choose(picture, select.value) }, ...options);
     return element("label.xr-modes", null, "Colors by ", select);
   }
   function choose(picture, mode) {
@@ -1571,10 +1561,7 @@ var xlareport = (() => {
     /** The field that finds boxes. */
     finder() {
       const status = element("span.xr-zoom-level", { role: "status" });
-      const field = (
-        /** @type {HTMLInputElement} */
-        element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" })
-      );
+      const field = element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" });
       field.addEventListener("input", () => this.find(field.value, status));
       field.addEventListener("keydown", (event) => {
         if (event.key !== "Enter") return;
@@ -2758,7 +2745,7 @@ var xlareport = (() => {
 
   // src/pictures/levels.js
   async function loadLevels(key) {
-    const { targets, titles, in: bundles, up, ...rest2 } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures"]>} */
+    const { targets, titles, in: bundles, up, ...rest2 } = await /** @type {Promise<Payload<"m/x/pictures">>} */
     load(key);
     const words2 = unfold(titles);
     const pictures = unfold(targets).map((target2, place) => ({ target: target2, title: words2[place], in: bundles[place], up: up[place] }));
@@ -2783,7 +2770,7 @@ var xlareport = (() => {
     const levels = await loadLevels(key);
     const [graph, runs] = await Promise.all([
       loadGraph(levels.graph),
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-where"]>} */
+      /** @type {Promise<Payload<"m/x/pictures-where">>} */
       load(`${key}-where`)
     ]);
     const place = graph.find(name2);
@@ -2816,7 +2803,7 @@ var xlareport = (() => {
   }
   async function drawn2({ key, graph: known3 }, { in: bundle, target: target2 }) {
     const [{ pictures }, graph] = await Promise.all([
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-0"]>} */
+      /** @type {Promise<Payload<"m/x/pictures-0">>} */
       load(`${key}-${bundle}`),
       loadGraph(known3)
     ]);
@@ -2958,7 +2945,7 @@ var xlareport = (() => {
   var pieces = /* @__PURE__ */ new Map();
   function piece(key) {
     return once(pieces, key, () => (
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */
+      /** @type {Promise<Payload<"m/x/graph-0">>} */
       load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }))
     ));
   }
@@ -3058,7 +3045,7 @@ var xlareport = (() => {
   }
   async function drawPicture(host, key) {
     await waitUntilNear(host);
-    const { pictures } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/picture"]>} */
+    const { pictures } = await /** @type {Promise<Payload<"m/x/picture">>} */
     load(key);
     await rest();
     if (!host.isConnected) return;
@@ -3227,12 +3214,9 @@ var xlareport = (() => {
       this.steps = host.dataset.steps ?? "";
       this.at = 0;
       this.unknown = "";
-      this.choice = /** @type {HTMLSelectElement} */
-      element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)));
-      this.watch = /** @type {HTMLInputElement} */
-      element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" });
-      this.slider = /** @type {HTMLInputElement} */
-      element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) });
+      this.choice = element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)));
+      this.watch = element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" });
+      this.slider = element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) });
       this.status = element("p.xr-film-step", { role: "status" });
       this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
       const move = (way2, words2, letter2) => element("button.xr-button", { type: "button", onclick: () => this.show(this.at + way2) }, words2, " ", element("kbd", null, letter2));
@@ -3268,7 +3252,7 @@ var xlareport = (() => {
     /** @param {string | null} wanted the key of a snapshot */
     async load(wanted2) {
       const number = Number(this.choice.value);
-      const versions = readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */
+      const versions = readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */
       load(`${this.key}-${number}`));
       this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
       this.picture = null;
@@ -3337,7 +3321,7 @@ var xlareport = (() => {
   }
   async function drawComputationTimelines(host, key) {
     if (!state.get("film")) await waitUntilNear(host);
-    const index = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */
+    const index = await /** @type {Promise<Payload<"m/x/film">>} */
     load(key);
     if (index.films.length) new ComputationTimeline(host, key, index);
     else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
@@ -3445,7 +3429,7 @@ var xlareport = (() => {
     /** Lists the snapshots between the first and the last. */
     list() {
       if (!this.timelines) return Promise.resolve();
-      this.listed ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */
+      this.listed ??= /** @type {Promise<Payload<"m/x/film">>} */
       load(this.timelines).then(({ stages }) => {
         const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
         this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
@@ -3462,10 +3446,7 @@ var xlareport = (() => {
      */
     field(words2, name2) {
       const list2 = element("datalist", { id: `xr-explore-names-${name2}` });
-      const input = (
-        /** @type {HTMLInputElement} */
-        element("input", { type: "search", list: list2.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" })
-      );
+      const input = element("input", { type: "search", list: list2.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" });
       input.addEventListener("input", () => this.suggest(input, list2));
       input.addEventListener("change", () => this.ask());
       return { input, part: labeled(words2, input, list2) };
@@ -3475,10 +3456,7 @@ var xlareport = (() => {
      * @param {string[][]} options
      */
     choice(words2, options) {
-      const input = (
-        /** @type {HTMLSelectElement} */
-        element("select", null, ...options.map(([value, label]) => element("option", { value }, label)))
-      );
+      const input = element("select", null, ...options.map(([value, label]) => element("option", { value }, label)));
       input.addEventListener("change", () => this.ask());
       return { input, part: labeled(words2, input) };
     }
@@ -3620,12 +3598,10 @@ var xlareport = (() => {
       this.chunks = /* @__PURE__ */ new Map();
       this.steps = host.dataset.steps ?? "";
       this.code = host.dataset.code ?? "";
-      this.input = /** @type {HTMLInputElement} */
-      element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" });
+      this.input = element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" });
       this.results = element("ul.xr-ask-results", { "aria-label": "What was found" });
       this.status = element("p.xr-muted", { role: "status" });
-      this.panel = /** @type {HTMLDialogElement} */
-      element("dialog.xr-history", { "aria-label": "History" });
+      this.panel = element("dialog.xr-history", { "aria-label": "History" });
       host.replaceChildren(element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input), this.status, this.results);
       document.body.append(this.panel);
       this.input.addEventListener("focus", () => this.index().catch(() => {
@@ -3638,7 +3614,7 @@ var xlareport = (() => {
     }
     /** @returns {Promise<Index>} */
     index() {
-      this.known ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/history"]>} */
+      this.known ??= /** @type {Promise<Payload<"m/x/history">>} */
       load(this.key).then(readIndex);
       return this.known;
     }
@@ -3648,7 +3624,7 @@ var xlareport = (() => {
      */
     chunk(number) {
       return once(this.chunks, number, () => (
-        /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */
+        /** @type {Promise<Payload<"m/x/history-0">>} */
         load(`${this.key}-${number}`).then(readChunk)
       ));
     }
@@ -3901,7 +3877,7 @@ var xlareport = (() => {
     if (!own2) throw new Error(`This page has no part of the name ${name2}.`);
     own2.setAttribute("aria-current", "page");
     return (
-      /** @type {Promise<import("../types/payloads").Payloads["m/x/page"]>} */
+      /** @type {Promise<Payload<"m/x/page">>} */
       load(`${tabs.dataset.xrParts}${name2}`)
     );
   }
@@ -4131,16 +4107,13 @@ var xlareport = (() => {
     }
     makeFilter() {
       const placeholder = this.data.filter_placeholder ?? "Filter: words that a row must contain";
-      return (
-        /** @type {HTMLInputElement} */
-        element("input.xr-filter", {
-          type: "search",
-          placeholder,
-          "aria-label": placeholder,
-          spellcheck: "false",
-          oninput: () => this.changed()
-        })
-      );
+      return element("input.xr-filter", {
+        type: "search",
+        placeholder,
+        "aria-label": placeholder,
+        spellcheck: "false",
+        oninput: () => this.changed()
+      });
     }
     /**
      * @param {Column} column
@@ -4313,7 +4286,7 @@ var xlareport = (() => {
   };
   async function drawTable(host, key) {
     host.setAttribute("aria-busy", "true");
-    const { columns: columns2, ...table } = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */
+    const { columns: columns2, ...table } = await /** @type {Promise<Payload<"table">>} */
     load(key);
     const heads = typeof columns2 === "string" ? (await load("columns"))[columns2] : columns2;
     new Table(host, key, { columns: heads, ...table });
@@ -4373,15 +4346,9 @@ var xlareport = (() => {
     }
     toolbar() {
       const runs = this.data.steps.map(({ title: title2 }, at) => element("option", { value: at }, title2));
-      const run = (
-        /** @type {HTMLSelectElement} */
-        element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs)
-      );
+      const run = element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs);
       const modes2 = Object.entries(MODES).map(([mode2, words2]) => element("option", { value: mode2 }, words2));
-      const mode = (
-        /** @type {HTMLSelectElement} */
-        element("select", { onchange: () => this.color(mode.value) }, ...modes2)
-      );
+      const mode = element("select", { onchange: () => this.color(mode.value) }, ...modes2);
       const button = (words2, title2, act) => element("button.xr-button", { type: "button", title: title2, "aria-label": title2, onclick: act }, words2);
       return element(
         "div.xr-toolbar",
@@ -4607,7 +4574,7 @@ var xlareport = (() => {
   async function drawTimeline(host, key) {
     await waitUntilNear(host);
     const [data, { css }] = await Promise.all([
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/timeline"]>} */
+      /** @type {Promise<Payload<"m/x/timeline">>} */
       load(key),
       load("pictures/look")
     ]);
@@ -4747,7 +4714,7 @@ var xlareport = (() => {
     for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
     return false;
   }
-  var loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/search"]>} */
+  var loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<Payload<"m/x/search">>} */
   load(`m/${module.slug}/search`), several);
 
   // src/search/search.js
@@ -4776,13 +4743,11 @@ var xlareport = (() => {
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
   var Search = class {
     constructor() {
-      this.input = /** @type {HTMLInputElement} */
-      element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" });
+      this.input = element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" });
       this.status = element("p.xr-muted", { role: "status" });
       this.results = element("div.xr-search-results", { id: "xr-search-results" });
       const close = element("button.xr-button", { type: "button", onclick: () => this.dialog.close() }, "Close");
-      this.dialog = /** @type {HTMLDialogElement} */
-      element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
+      this.dialog = element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
       this.indexes = [];
       this.waiting = [];
       this.small = { front: null, words: null, files: null };
@@ -4816,7 +4781,7 @@ var xlareport = (() => {
       this.dialog.dataset.loaded = "yes";
     }
     async loadFiles() {
-      const table = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */
+      const table = await /** @type {Promise<Payload<"table">>} */
       load("files").catch(() => null);
       this.small.files = table?.rows.map(([name2, kind]) => [cellText(name2), cellText(kind)]) ?? null;
       this.show();
@@ -5193,10 +5158,7 @@ var xlareport = (() => {
     return box2;
   }
   function toggle(box2, look2, words2) {
-    const input = (
-      /** @type {HTMLInputElement} */
-      element("input", { type: "checkbox" })
-    );
+    const input = element("input", { type: "checkbox" });
     input.checked = remembered(look2);
     box2.classList.toggle(look2, input.checked);
     input.addEventListener("change", () => {
@@ -5661,7 +5623,7 @@ var xlareport = (() => {
     /** @param {Step} step */
     load(step) {
       return (
-        /** @type {Promise<import("../../types/payloads").Payloads["m/x/step-0"]>} */
+        /** @type {Promise<Payload<"m/x/step-0">>} */
         load(`m/${this.index.slug}/step-${step.id}`)
       );
     }
@@ -5676,7 +5638,7 @@ var xlareport = (() => {
   async function drawSteps(host, key) {
     host.setAttribute("aria-busy", "true");
     const [index, { words: words2 }] = await Promise.all([
-      /** @type {Promise<import("../../types/payloads").Payloads["m/x/steps"]>} */
+      /** @type {Promise<Payload<"m/x/steps">>} */
       load(key),
       load("words")
     ]);
@@ -5766,10 +5728,8 @@ var xlareport = (() => {
       this.first = -1;
       this.text = null;
       this.height = 18;
-      this.choice = /** @type {HTMLSelectElement} */
-      element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options());
-      this.find = /** @type {HTMLInputElement} */
-      element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (event) => this.press(event) });
+      this.choice = element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options());
+      this.find = element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (event) => this.press(event) });
       this.counter = element("span.xr-count", { role: "status" });
       this.body = element("ol.xr-whole-lines");
       this.scroller = element("div.xr-whole", { tabindex: 0, role: "region", "aria-label": "The text" }, this.body);

@@ -47,7 +47,7 @@ class Code {
    */
   constructor(host, index) {
     this.index = index;
-    this.filter = /** @type {HTMLInputElement} */ (element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" }));
+    this.filter = element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
     this.filter.addEventListener("input", () => this.narrow());
     this.items = index.units.map((unit) => this.item(unit));
     this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order")) : null;
@@ -147,7 +147,7 @@ class Code {
   file(file, open) {
     const size = file.size === null ? "" : ` ${format.bytes(file.size)}`;
     const body = element("div");
-    const part = /** @type {HTMLDetailsElement} */ (element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body));
+    const part = element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body);
     const fill = () => {
       if (part.open && file.text && !body.firstChild) this.fill(body, file);
     };
@@ -174,7 +174,7 @@ class Code {
    * @returns {Promise<string>}
    */
   async text({ path, text }) {
-    if (Array.isArray(text)) return (await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code-0"]>} */ (load(`${this.index.key}-${text[0]}`)))[text[1]];
+    if (Array.isArray(text)) return (await /** @type {Promise<Payload<"m/x/code-0">>} */ (load(`${this.index.key}-${text[0]}`)))[text[1]];
     const store = await openTexts(this.index.texts);
     const stored = store.texts.find((known) => known.path === path);
     if (!stored) throw new Error(`${path} is not among the texts of the module.`);
@@ -229,6 +229,6 @@ class Code {
  */
 export async function drawCode(host, key) {
   host.setAttribute("aria-busy", "true");
-  new Code(host, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/code"]>} */ (load(key)));
+  new Code(host, await /** @type {Promise<Payload<"m/x/code">>} */ (load(key)));
   host.removeAttribute("aria-busy");
 }

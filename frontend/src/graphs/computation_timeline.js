@@ -31,9 +31,9 @@ class ComputationTimeline {
     this.at = 0;
     /** What the address named that is not drawn here. */
     this.unknown = "";
-    this.choice = /** @type {HTMLSelectElement} */ (element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name, frames], number) => element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`))));
-    this.watch = /** @type {HTMLInputElement} */ (element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" }));
-    this.slider = /** @type {HTMLInputElement} */ (element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) }));
+    this.choice = element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name, frames], number) => element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`)));
+    this.watch = element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" });
+    this.slider = element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) });
     this.status = element("p.xr-film-step", { role: "status" });
     this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
     const move = (/** @type {1 | -1} */ way, /** @type {string} */ words, /** @type {string} */ letter) => element("button.xr-button", { type: "button", onclick: () => this.show(this.at + way) }, words, " ", element("kbd", null, letter));
@@ -72,7 +72,7 @@ class ComputationTimeline {
   /** @param {string | null} wanted the key of a snapshot */
   async load(wanted) {
     const number = Number(this.choice.value);
-    const versions = readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */ (load(`${this.key}-${number}`)));
+    const versions = readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */ (load(`${this.key}-${number}`)));
     this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
     this.picture = null;
     this.slider.max = String(this.frames.stages.length - 1);
@@ -155,7 +155,7 @@ function fade(before, after) {
  */
 export async function drawComputationTimelines(host, key) {
   if (!state.get("film")) await waitUntilNear(host);
-  const index = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */ (load(key));
+  const index = await /** @type {Promise<Payload<"m/x/film">>} */ (load(key));
   if (index.films.length) new ComputationTimeline(host, key, index);
   else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
 }

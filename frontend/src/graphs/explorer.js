@@ -153,7 +153,7 @@ class Explorer {
   /** Lists the snapshots between the first and the last. */
   list() {
     if (!this.timelines) return Promise.resolve();
-    this.listed ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */ (load(this.timelines)).then(({ stages }) => {
+    this.listed ??= /** @type {Promise<Payload<"m/x/film">>} */ (load(this.timelines)).then(({ stages }) => {
       const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
       this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
     });
@@ -171,7 +171,7 @@ class Explorer {
    */
   field(words, name) {
     const list = element("datalist", { id: `xr-explore-names-${name}` });
-    const input = /** @type {HTMLInputElement} */ (element("input", { type: "search", list: list.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" }));
+    const input = element("input", { type: "search", list: list.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" });
     input.addEventListener("input", () => this.suggest(input, list));
     input.addEventListener("change", () => this.ask());
     return { input, part: labeled(words, input, list) };
@@ -182,7 +182,7 @@ class Explorer {
    * @param {string[][]} options
    */
   choice(words, options) {
-    const input = /** @type {HTMLSelectElement} */ (element("select", null, ...options.map(([value, label]) => element("option", { value }, label))));
+    const input = element("select", null, ...options.map(([value, label]) => element("option", { value }, label)));
     input.addEventListener("change", () => this.ask());
     return { input, part: labeled(words, input) };
   }

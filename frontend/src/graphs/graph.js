@@ -234,5 +234,5 @@ const graphs = new Map();
  * @returns {Promise<Graph>}
  */
 export function loadGraph(key) {
-  return once(graphs, key, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph"]>} */ (load(key)).then((index) => new Graph(readInstructions(index))));
+  return once(graphs, key, () => /** @type {Promise<Payload<"m/x/graph">>} */ (load(key)).then((index) => new Graph(readInstructions(index))));
 }

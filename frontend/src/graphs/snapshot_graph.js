@@ -139,7 +139,7 @@ function appended(tables, { looks, shapes, shades }) {
 async function computations(key, snapshot, all) {
   const numbers = numbersAt(all, snapshot);
   const files = new Set(numbers.map((number) => all.in[number]));
-  const tables = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, VersionTable]} */ ([file, readVersions(await /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-0"]>} */ (load(`${key}-${file}`)))]))));
+  const tables = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, VersionTable]} */ ([file, readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */ (load(`${key}-${file}`)))]))));
   const graph = key.replace(/film$/, "graph");
   const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
   const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
@@ -192,8 +192,8 @@ function firstRows({ in: files, sizes }) {
 async function graphAt(key) {
   const [timelines, name] = key.split("@");
   const [{ stages }, all] = await Promise.all([
-    /** @type {Promise<import("../../types/payloads").Payloads["m/x/film"]>} */ (load(timelines)),
-    /** @type {Promise<import("../../types/payloads").Payloads["m/x/film-all"]>} */ (load(`${timelines}-all`)),
+    /** @type {Promise<Payload<"m/x/film">>} */ (load(timelines)),
+    /** @type {Promise<Payload<"m/x/film-all">>} */ (load(`${timelines}-all`)),
   ]);
   const snapshot = stages.findIndex(([known]) => known === name);
   if (snapshot < 0) throw new Error(`There is no snapshot ${name}.`);

@@ -55,10 +55,10 @@ class Histories {
     this.chunks = new Map();
     this.steps = host.dataset.steps ?? "";
     this.code = host.dataset.code ?? "";
-    this.input = /** @type {HTMLInputElement} */ (element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" }));
+    this.input = element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" });
     this.results = element("ul.xr-ask-results", { "aria-label": "What was found" });
     this.status = element("p.xr-muted", { role: "status" });
-    this.panel = /** @type {HTMLDialogElement} */ (element("dialog.xr-history", { "aria-label": "History" }));
+    this.panel = element("dialog.xr-history", { "aria-label": "History" });
     host.replaceChildren(element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input), this.status, this.results);
     document.body.append(this.panel);
     this.input.addEventListener("focus", () => this.index().catch(() => {}));
@@ -71,7 +71,7 @@ class Histories {
 
   /** @returns {Promise<Index>} */
   index() {
-    this.known ??= /** @type {Promise<import("../../types/payloads").Payloads["m/x/history"]>} */ (load(this.key)).then(readIndex);
+    this.known ??= /** @type {Promise<Payload<"m/x/history">>} */ (load(this.key)).then(readIndex);
     return this.known;
   }
 
@@ -80,7 +80,7 @@ class Histories {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    return once(this.chunks, number, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/history-0"]>} */ (load(`${this.key}-${number}`)).then(readChunk));
+    return once(this.chunks, number, () => /** @type {Promise<Payload<"m/x/history-0">>} */ (load(`${this.key}-${number}`)).then(readChunk));
   }
 
   /** @param {MouseEvent} event */

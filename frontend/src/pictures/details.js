@@ -201,7 +201,7 @@ const pieces = new Map();
 
 /** @param {string} key of some details, whose lines are read once */
 function piece(key) {
-  return once(pieces, key, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/graph-0"]>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) })));
+  return once(pieces, key, () => /** @type {Promise<Payload<"m/x/graph-0">>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) })));
 }
 
 /**

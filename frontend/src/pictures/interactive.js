@@ -56,7 +56,7 @@ function rest() {
  */
 export async function drawPicture(host, key) {
   await waitUntilNear(host);
-  const { pictures } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/picture"]>} */ (load(key));
+  const { pictures } = await /** @type {Promise<Payload<"m/x/picture">>} */ (load(key));
   await rest();
   if (!host.isConnected) return;
   const { name, drawing = 0 } = host.dataset;

@@ -19,7 +19,7 @@ import { recordSvg } from "./records.js";
  * @returns {Promise<Levels>}
  */
 async function loadLevels(key) {
-  const { targets, titles, in: bundles, up, ...rest } = await /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures"]>} */ (load(key));
+  const { targets, titles, in: bundles, up, ...rest } = await /** @type {Promise<Payload<"m/x/pictures">>} */ (load(key));
   const words = unfold(titles);
   const pictures = unfold(targets).map((target, place) => ({ target, title: words[place], in: bundles[place], up: up[place] }));
   return { key, pictures, ...rest };
@@ -57,7 +57,7 @@ export async function openLevelWith(picture, name) {
   const key = picture.host.dataset.levels;
   if (!key) return null;
   const levels = await loadLevels(key);
-  const [graph, runs] = await Promise.all([loadGraph(levels.graph), /** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-where"]>} */ (load(`${key}-where`))]);
+  const [graph, runs] = await Promise.all([loadGraph(levels.graph), /** @type {Promise<Payload<"m/x/pictures-where">>} */ (load(`${key}-where`))]);
   const place = graph.find(name);
   const shown = place === null ? -1 : nth(runs, place);
   return shown < 0 ? null : show(picture, levels, shown);
@@ -106,7 +106,7 @@ async function show(picture, levels, place) {
  * @returns {Promise<string>} its SVG
  */
 async function drawn({ key, graph: known }, { in: bundle, target }) {
-  const [{ pictures }, graph] = await Promise.all([/** @type {Promise<import("../../types/payloads").Payloads["m/x/pictures-0"]>} */ (load(`${key}-${bundle}`)), loadGraph(known)]);
+  const [{ pictures }, graph] = await Promise.all([/** @type {Promise<Payload<"m/x/pictures-0">>} */ (load(`${key}-${bundle}`)), loadGraph(known)]);
   return recordSvg(pictures[target], 0, graph);
 }
 

@@ -49,7 +49,7 @@ export function modeChoice(picture) {
   if (known.length < 2) return null;
   const chosen = picture.host.dataset.mode ?? FIRST;
   const options = known.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
-  const select = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => choose(picture, select.value) }, ...options));
+  const select = element("select", { onchange: () => choose(picture, select.value) }, ...options);
   return element("label.xr-modes", null, "Colors by ", select);
 }
 

@@ -153,7 +153,7 @@ export class Walk {
   /** The field that finds boxes. */
   finder() {
     const status = element("span.xr-zoom-level", { role: "status" });
-    const field = /** @type {HTMLInputElement} */ (element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" }));
+    const field = element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" });
     field.addEventListener("input", () => this.find(field.value, status));
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;

@@ -80,9 +80,9 @@ export class Timeline {
 
   toolbar() {
     const runs = this.data.steps.map(({ title }, at) => element("option", { value: at }, title));
-    const run = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs));
+    const run = element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs);
     const modes = Object.entries(MODES).map(([mode, words]) => element("option", { value: mode }, words));
-    const mode = /** @type {HTMLSelectElement} */ (element("select", { onchange: () => this.color(mode.value) }, ...modes));
+    const mode = element("select", { onchange: () => this.color(mode.value) }, ...modes);
     const button = (/** @type {string} */ words, /** @type {string} */ title, /** @type {() => void} */ act) => element("button.xr-button", { type: "button", title, "aria-label": title, onclick: act }, words);
     return element(
       "div.xr-toolbar",
@@ -307,7 +307,7 @@ export class Timeline {
  */
 export async function drawTimeline(host, key) {
   await waitUntilNear(host);
-  const [data, { css }] = await Promise.all([/** @type {Promise<import("../../types/payloads").Payloads["m/x/timeline"]>} */ (load(key)), load("pictures/look")]);
+  const [data, { css }] = await Promise.all([/** @type {Promise<Payload<"m/x/timeline">>} */ (load(key)), load("pictures/look")]);
   if (data.steps.length) new Timeline(host, key, data, css);
   else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
 }

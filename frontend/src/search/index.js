@@ -165,4 +165,4 @@ function holds(distances, wanted) {
 }
 
 /** @param {Module} module @param {boolean} several @returns {Promise<ModuleIndex>} */
-export const loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<import("../../types/payloads").Payloads["m/x/search"]>} */ (load(`m/${module.slug}/search`)), several);
+export const loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<Payload<"m/x/search">>} */ (load(`m/${module.slug}/search`)), several);

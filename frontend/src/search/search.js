@@ -47,15 +47,11 @@ const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 }
 
 class Search {
   constructor() {
-    this.input = /** @type {HTMLInputElement} */ (
-      element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" })
-    );
+    this.input = element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" });
     this.status = element("p.xr-muted", { role: "status" });
     this.results = element("div.xr-search-results", { id: "xr-search-results" });
     const close = element("button.xr-button", { type: "button", onclick: () => this.dialog.close() }, "Close");
-    this.dialog = /** @type {HTMLDialogElement} */ (
-      element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results)
-    );
+    this.dialog = element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
     /** @type {ModuleIndex[]} */
     this.indexes = [];
     /** @type {Module[]} */
@@ -96,7 +92,7 @@ class Search {
   }
 
   async loadFiles() {
-    const table = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */ (load("files")).catch(() => null);
+    const table = await /** @type {Promise<Payload<"table">>} */ (load("files")).catch(() => null);
     this.small.files = table?.rows.map(([name, kind]) => [cellText(name), cellText(kind)]) ?? null;
     this.show();
   }

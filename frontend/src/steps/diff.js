@@ -304,7 +304,7 @@ export function drawDiff(diff) {
  * @param {string} words
  */
 function toggle(box, look, words) {
-  const input = /** @type {HTMLInputElement} */ (element("input", { type: "checkbox" }));
+  const input = element("input", { type: "checkbox" });
   input.checked = remembered(look);
   box.classList.toggle(look, input.checked);
   input.addEventListener("change", () => {

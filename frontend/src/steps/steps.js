@@ -325,7 +325,7 @@ class Gallery {
 
   /** @param {Step} step */
   load(step) {
-    return /** @type {Promise<import("../../types/payloads").Payloads["m/x/step-0"]>} */ (load(`m/${this.index.slug}/step-${step.id}`));
+    return /** @type {Promise<Payload<"m/x/step-0">>} */ (load(`m/${this.index.slug}/step-${step.id}`));
   }
 
   /** Loads the next step ahead, so that it is there when its key is pressed. */
@@ -343,7 +343,7 @@ class Gallery {
  */
 export async function drawSteps(host, key) {
   host.setAttribute("aria-busy", "true");
-  const [index, { words }] = await Promise.all([/** @type {Promise<import("../../types/payloads").Payloads["m/x/steps"]>} */ (load(key)), load("words")]);
+  const [index, { words }] = await Promise.all([/** @type {Promise<Payload<"m/x/steps">>} */ (load(key)), load("words")]);
   new Gallery(host, index, words.pass);
   host.removeAttribute("aria-busy");
 }

@@ -166,15 +166,13 @@ export class Table {
 
   makeFilter() {
     const placeholder = this.data.filter_placeholder ?? "Filter: words that a row must contain";
-    return /** @type {HTMLInputElement} */ (
-      element("input.xr-filter", {
+    return element("input.xr-filter", {
         type: "search",
         placeholder,
         "aria-label": placeholder,
         spellcheck: "false",
         oninput: () => this.changed(),
-      })
-    );
+      });
   }
 
   /**
@@ -360,7 +358,7 @@ export class Table {
  */
 export async function drawTable(host, key) {
   host.setAttribute("aria-busy", "true");
-  const { columns, ...table } = await /** @type {Promise<import("../../types/payloads").Payloads["table"]>} */ (load(key));
+  const { columns, ...table } = await /** @type {Promise<Payload<"table">>} */ (load(key));
   const heads = typeof columns === "string" ? (await load("columns"))[columns] : columns;
   new Table(host, key, { columns: heads, ...table });
   host.removeAttribute("aria-busy");

@@ -32,12 +32,8 @@ class Reader {
     /** @type {Text | null} */
     this.text = null;
     this.height = 18;
-    this.choice = /** @type {HTMLSelectElement} */ (
-      element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options())
-    );
-    this.find = /** @type {HTMLInputElement} */ (
-      element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event) })
-    );
+    this.choice = element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options());
+    this.find = element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event) });
     this.counter = element("span.xr-count", { role: "status" });
     this.body = element("ol.xr-whole-lines");
     this.scroller = element("div.xr-whole", { tabindex: 0, role: "region", "aria-label": "The text" }, this.body);

@@ -59,7 +59,7 @@ export class TextStore {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    return once(this.chunks, number, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts-0"]>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks })));
+    return once(this.chunks, number, () => /** @type {Promise<Payload<"m/x/texts-0">>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks })));
   }
 
   /**
@@ -128,7 +128,7 @@ const stores = new Map();
  * @returns {Promise<TextStore>}
  */
 export function openTexts(key) {
-  return once(stores, key, () => /** @type {Promise<import("../../types/payloads").Payloads["m/x/texts"]>} */ (load(key)).then((index) => new TextStore(key, index.texts, index.chunks)));
+  return once(stores, key, () => /** @type {Promise<Payload<"m/x/texts">>} */ (load(key)).then((index) => new TextStore(key, index.texts, index.chunks)));
 }
 
 /**
