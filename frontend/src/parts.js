@@ -52,7 +52,9 @@ async function loadPart(tabs, name) {
 function put(article, { title, html, wide }) {
   article.insertAdjacentHTML("beforeend", html);
   entitle(title, article.querySelector("h1")?.id ?? "");
-  for (const side of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".md-sidebar"))) side.hidden = wide;
+  for (const side of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".md-sidebar"))) {
+    side.hidden = wide;
+  }
   list(contents(article));
   /** @type {any} */ (window).document$?.next(document); // the theme begins anew with all that stands in a page
   void jump(drawComponents(article));
@@ -67,7 +69,9 @@ async function jump(drawn) {
   const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
   const go = () => (kept === undefined ? place?.scrollIntoView() : scrollTo(0, kept));
   let left = false;
-  for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(type, () => (left = true), { once: true });
+  for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+    window.addEventListener(type, () => (left = true), { once: true });
+  }
   go();
   await drawn;
   if (!left) go();
@@ -105,7 +109,11 @@ function contents(article) {
   const items = /** @type {HTMLElement[]} */ ([]);
   for (const heading of article.querySelectorAll("h2[id], h3[id]")) {
     const words = heading.firstChild?.textContent ?? "";
-    const item = element("li.md-nav__item", null, element("a.md-nav__link", { href: `#${heading.id}` }, element("span.md-ellipsis", null, words)));
+    const item = element(
+      "li.md-nav__item",
+      null,
+      element("a.md-nav__link", { href: `#${heading.id}` }, element("span.md-ellipsis", null, words)),
+    );
     const above = items.at(-1);
     if (heading.localName === "h2" || !above) items.push(item);
     else below(above).append(item);

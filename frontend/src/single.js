@@ -28,7 +28,9 @@ function within(address) {
   const page = decodeURIComponent(href.slice(folder.length).split(/[?#]/)[0]) + search;
   const behind = hash.slice(1);
   const asked = behind.includes("=") ? behind : behind && `at=${behind}`;
-  return `#${new URLSearchParams([["page", page || HOME], ...new URLSearchParams(asked)])}`.replaceAll("%2F", "/").replaceAll("%3F", "?");
+  return `#${new URLSearchParams([["page", page || HOME], ...new URLSearchParams(asked)])}`
+    .replaceAll("%2F", "/")
+    .replaceAll("%3F", "?");
 }
 
 /** @param {HTMLElement} link gets an address in this file */

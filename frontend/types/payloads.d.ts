@@ -394,7 +394,17 @@ export interface Unit {
   tuning: [string, string][];
 }
 /** Id, kind, description, before, after, part, depth, unit, names of those that it waits for. */
-export type Thunk = [number | null, string, string, number | null, number | null, string, number, number | null, string[]];
+export type Thunk = [
+  number | null,
+  string,
+  string,
+  number | null,
+  number | null,
+  string,
+  number,
+  number | null,
+  string[],
+];
 export interface Code {
   key: string;
   texts: string;

@@ -147,7 +147,11 @@ var xlareport = (() => {
   // src/core/format.js
   var EN_DASH = "\u2013";
   var whole = new Intl.NumberFormat("en-US");
-  var TIMES = [[1, "s"], [1e3, "ms"], [1e6, "\xB5s"]];
+  var TIMES = [
+    [1, "s"],
+    [1e3, "ms"],
+    [1e6, "\xB5s"]
+  ];
   var fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
   function scaled(number, base, units) {
     let value = number;
@@ -277,7 +281,9 @@ var xlareport = (() => {
       );
       if (Object.hasOwn(small, name2)) return small[name2];
     }
-    if (leftOut.has(key)) throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
+    if (leftOut.has(key)) {
+      throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
+    }
     return isSingleFile ? embedded(key) : fetched(key);
   }
   function fetched(key) {
@@ -286,7 +292,11 @@ var xlareport = (() => {
       const script2 = document.createElement("script");
       script2.src = `${root}assets/data/${key.split("/").map(encodeURIComponent).join("/")}.js`;
       script2.onload = () => script2.remove();
-      script2.onerror = () => reject(new Error(`The file ${decodeURI(script2.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`));
+      script2.onerror = () => reject(
+        new Error(
+          `The file ${decodeURI(script2.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`
+        )
+      );
       document.head.append(script2);
     });
   }
@@ -315,7 +325,11 @@ var xlareport = (() => {
   }
   function historyLink(name2, title2) {
     const bare2 = name2.replace(/^%/, "");
-    return element("a.xr-ask", { href: `#i=${encodeURIComponent(bare2)}`, title: title2 ?? null }, element("code", null, `%${bare2}`));
+    return element(
+      "a.xr-ask",
+      { href: `#i=${encodeURIComponent(bare2)}`, title: title2 ?? null },
+      element("code", null, `%${bare2}`)
+    );
   }
   function nameNode(name2) {
     return name2.startsWith("%") ? historyLink(name2, "Where it came from and where it went") : element("code", null, name2);
@@ -362,10 +376,14 @@ var xlareport = (() => {
     async numbered(numbers) {
       const places2 = numbers.map((number) => this.starts.findLastIndex((start) => start <= number));
       const wanted2 = [...new Set(places2)];
-      const loaded2 = new Map(await Promise.all(wanted2.map(async (place) => (
-        /** @type {[number, string[]]} */
-        [place, (await this.chunk(place)).lines]
-      ))));
+      const loaded2 = new Map(
+        await Promise.all(
+          wanted2.map(async (place) => (
+            /** @type {[number, string[]]} */
+            [place, (await this.chunk(place)).lines]
+          ))
+        )
+      );
       return numbers.map((number, at) => loaded2.get(places2[at])?.[number - this.starts[places2[at]]] ?? "");
     }
     /**
@@ -373,10 +391,17 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      return once(this.chunks, number, () => (
-        /** @type {Promise<Payload<"m/x/texts-0">>} */
-        load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({ lines: unfold(lines2), blocks }))
-      ));
+      return once(
+        this.chunks,
+        number,
+        () => (
+          /** @type {Promise<Payload<"m/x/texts-0">>} */
+          load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({
+            lines: unfold(lines2),
+            blocks
+          }))
+        )
+      );
     }
     /**
      * Takes the blocks of all chunks up to one; a chunk may copy from those before it.
@@ -444,17 +469,25 @@ var xlareport = (() => {
   };
   var stores = /* @__PURE__ */ new Map();
   function openTexts(key) {
-    return once(stores, key, () => (
-      /** @type {Promise<Payload<"m/x/texts">>} */
-      load(key).then((index) => new TextStore(key, index.texts, index.chunks))
-    ));
+    return once(
+      stores,
+      key,
+      () => (
+        /** @type {Promise<Payload<"m/x/texts">>} */
+        load(key).then(
+          (index) => new TextStore(key, index.texts, index.chunks)
+        )
+      )
+    );
   }
   function textBytes(lines2) {
     const text = lines2.join("\n");
     if (!/[\udc80-\udcff]/u.test(text)) return new TextEncoder().encode(text);
     const parts = text.split(/([\udc80-\udcff])/u);
     const encoder = new TextEncoder();
-    const encoded = parts.map((part2, place) => place % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2));
+    const encoded = parts.map(
+      (part2, place) => place % 2 ? Uint8Array.of(part2.charCodeAt(0) - 56320) : encoder.encode(part2)
+    );
     return new Blob(encoded);
   }
 
@@ -466,10 +499,16 @@ var xlareport = (() => {
     ["label", String.raw`\^\w+|^\s*[$\w.-]+:(?=\s|$)`],
     ["variable", String.raw`%[\w.$#-]+|[A-Za-z_][\w.-]*(?= = )`],
     ["function", String.raw`@(?:"[^"]*"|[\w.$-]+)|[a-z]\w*(?:\.[a-z]\w*)+|[a-z][\w-]*(?=\()`],
-    ["type", String.raw`\b(?:pred|token|opaque|[busif]\d+|[cf]\d\w*|bf\d+|i\d+|float|double|half|bfloat|ptr|void|tensor|memref|vector)\b|\.(?:[busf]\d+|pred|v\d)\b`],
+    [
+      "type",
+      String.raw`\b(?:pred|token|opaque|[busif]\d+|[cf]\d\w*|bf\d+|i\d+|float|double|half|bfloat|ptr|void|tensor|memref|vector)\b|\.(?:[busf]\d+|pred|v\d)\b`
+    ],
     ["attribute", String.raw`[#!][\w.$]+|\b[a-z_]\w*(?==[^\s=])`],
     ["number", String.raw`-?\b(?:0x[\da-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\b`],
-    ["keyword", String.raw`\b(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|true|false|inf|nan)\b|\.[a-z]\w+`],
+    [
+      "keyword",
+      String.raw`\b(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|true|false|inf|nan)\b|\.[a-z]\w+`
+    ],
     ["word", String.raw`[A-Za-z_][\w.-]*`],
     ["equals", String.raw`=(?=\s)`]
   ];
@@ -512,7 +551,11 @@ var xlareport = (() => {
     const looked = text.slice(0, COLORED).split("\n");
     const parts = looked.flatMap((line2, place) => [place ? "\n" : "", ...coloredLine(line2)]);
     const rest2 = visible(text.slice(COLORED, SHOWN));
-    const cut = text.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`);
+    const cut = text.length > SHOWN && element(
+      "p.xr-muted",
+      null,
+      `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`
+    );
     return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest2)), cut || ""];
   }
   var Code = class {
@@ -522,12 +565,29 @@ var xlareport = (() => {
      */
     constructor(host, index) {
       this.index = index;
-      this.filter = element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
+      this.filter = element("input", {
+        type: "search",
+        placeholder: "Part of a name",
+        "aria-label": "Instructions whose name has",
+        autocomplete: "off",
+        spellcheck: "false"
+      });
       this.filter.addEventListener("input", () => this.narrow());
       this.items = index.units.map((unit) => this.item(unit));
       this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order")) : null;
-      const head2 = element("p.xr-list-head", null, format.plural(index.units.length, "instruction or computation", "instructions and computations"));
-      this.list = element("nav.xr-steps-list", { "aria-label": "Instructions" }, element("label.xr-ask-box", null, this.filter), head2, this.order, ...this.items);
+      const head2 = element(
+        "p.xr-list-head",
+        null,
+        format.plural(index.units.length, "instruction or computation", "instructions and computations")
+      );
+      this.list = element(
+        "nav.xr-steps-list",
+        { "aria-label": "Instructions" },
+        element("label.xr-ask-box", null, this.filter),
+        head2,
+        this.order,
+        ...this.items
+      );
       this.panel = element("section.xr-step", { "aria-label": "The code" });
       host.classList.add("xr-steps");
       host.replaceChildren(this.list, this.panel);
@@ -537,7 +597,12 @@ var xlareport = (() => {
     /** @param {Unit} unit */
     item(unit) {
       const files = unit.files.filter((file) => file.path).length;
-      return element("a.xr-item", { href: address(title(unit)), title: unit.reason }, element("span.xr-item-label", null, title(unit)), element("span.xr-muted", null, files ? format.plural(files, "file") : ""));
+      return element(
+        "a.xr-item",
+        { href: address(title(unit)), title: unit.reason },
+        element("span.xr-item-label", null, title(unit)),
+        element("span.xr-muted", null, files ? format.plural(files, "file") : "")
+      );
     }
     narrow() {
       const wanted2 = this.filter.value.trim().replace(/^%/, "").toLowerCase();
@@ -590,7 +655,13 @@ var xlareport = (() => {
         element("h2", null, name2),
         note2 && element("p.xr-warning", null, note2),
         element("p", null, gradeChip(unit.grade), " ", unit.reason),
-        element("dl.xr-facts", null, ...facts2.filter(([, value]) => value).map(([key, value]) => element("div", null, element("dt", null, key), element("dd", null, element("code", null, value))))),
+        element(
+          "dl.xr-facts",
+          null,
+          ...facts2.filter(([, value]) => value).map(
+            ([key, value]) => element("div", null, element("dt", null, key), element("dd", null, element("code", null, value)))
+          )
+        ),
         ...unit.thunks.map((place) => this.when(this.index.thunks[place])),
         ...unit.files.map((file, place) => this.file(file, place === 0)),
         this.decisions(unit.decisions, "What the fusion pass decided")
@@ -601,11 +672,28 @@ var xlareport = (() => {
       if (kind === void 0) return null;
       const named = (number) => number === null ? "none" : this.thunkLink(number);
       const known3 = id !== null;
-      return element("p.xr-certain", null, known3 ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...known3 ? ["The nearest earlier thunk that touches the same memory: ", named(before), "; the nearest later one: ", named(after), "."] : [], ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []);
+      return element(
+        "p.xr-certain",
+        null,
+        known3 ? `Runs as thunk ${id}, ` : "Runs as ",
+        element("code", null, kind),
+        ` ${description}. `,
+        ...known3 ? [
+          "The nearest earlier thunk that touches the same memory: ",
+          named(before),
+          "; the nearest later one: ",
+          named(after),
+          "."
+        ] : [],
+        ...waits.length ? [" It waits for ", ...this.waits(waits), "."] : []
+      );
     }
     /** @param {string[]} names */
     waits(names2) {
-      return names2.flatMap((name2, place) => [place ? ", " : "", element("a", { href: address(name2) }, element("code", null, name2))]);
+      return names2.flatMap((name2, place) => [
+        place ? ", " : "",
+        element("a", { href: address(name2) }, element("code", null, name2))
+      ]);
     }
     /** @param {number} id */
     thunkLink(id) {
@@ -620,7 +708,14 @@ var xlareport = (() => {
     file(file, open) {
       const size = file.size === null ? "" : ` ${format.bytes(file.size)}`;
       const body = element("div");
-      const part2 = element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body);
+      const part2 = element(
+        "details.xr-group.xr-code-file",
+        { open },
+        element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)),
+        file.path && element("p.xr-muted", null, element("code", null, file.path)),
+        file.note && element("p.xr-muted", null, file.note),
+        body
+      );
       const fill = () => {
         if (part2.open && file.text && !body.firstChild) this.fill(body, file);
       };
@@ -645,8 +740,10 @@ var xlareport = (() => {
      * @returns {Promise<string>}
      */
     async text({ path, text }) {
-      if (Array.isArray(text)) return (await /** @type {Promise<Payload<"m/x/code-0">>} */
-      load(`${this.index.key}-${text[0]}`))[text[1]];
+      if (Array.isArray(text)) {
+        return (await /** @type {Promise<Payload<"m/x/code-0">>} */
+        load(`${this.index.key}-${text[0]}`))[text[1]];
+      }
       const store = await openTexts(this.index.texts);
       const stored = store.texts.find((known3) => known3.path === path);
       if (!stored) throw new Error(`${path} is not among the texts of the module.`);
@@ -661,24 +758,66 @@ var xlareport = (() => {
       const head2 = ["", "Producer", "Consumer", "Became", "Why not", "\xB5s fused", "\xB5s apart"];
       const number = (value) => value === null ? "" : format.float(value);
       const rows3 = decisions.steps.map(
-        ([what, producer, consumers, fusion, reason, fused, apart]) => element("tr", null, ...[what, producer, consumers.join(", "), fusion, reason].map((text, place) => element("td", null, place && place < 4 ? element("code", null, text) : text)), element("td.xr-number", null, number(fused)), element("td.xr-number", null, number(apart)))
+        ([what, producer, consumers, fusion, reason, fused, apart]) => element(
+          "tr",
+          null,
+          ...[what, producer, consumers.join(", "), fusion, reason].map(
+            (text, place) => element("td", null, place && place < 4 ? element("code", null, text) : text)
+          ),
+          element("td.xr-number", null, number(fused)),
+          element("td.xr-number", null, number(apart))
+        )
       );
       const more = decisions.total - decisions.steps.length;
       return element(
         "details.xr-group",
         null,
-        element("summary", null, element("span.xr-group-title", null, words2), element("span.xr-count", null, format.plural(decisions.total, "step")), gradeChip(decisions.grade)),
-        element("p.xr-muted", null, "In the order of the pass, with its own estimates of the time. Its names are those of that moment."),
-        element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": words2 }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2.map((text) => element("th", { scope: "col" }, text)))), element("tbody", null, ...rows3))),
+        element(
+          "summary",
+          null,
+          element("span.xr-group-title", null, words2),
+          element("span.xr-count", null, format.plural(decisions.total, "step")),
+          gradeChip(decisions.grade)
+        ),
+        element(
+          "p.xr-muted",
+          null,
+          "In the order of the pass, with its own estimates of the time. Its names are those of that moment."
+        ),
+        element(
+          "div.xr-scroll",
+          { tabindex: 0, role: "region", "aria-label": words2 },
+          element(
+            "table.xr-static",
+            null,
+            element("thead", null, element("tr", null, ...head2.map((text) => element("th", { scope: "col" }, text)))),
+            element("tbody", null, ...rows3)
+          )
+        ),
         more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`)
       );
     }
     *thunks() {
       yield element("h2", null, "What runs, in order");
-      yield element("p", null, "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.");
-      const head2 = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text) => element("th", { scope: "col" }, text));
+      yield element(
+        "p",
+        null,
+        "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one."
+      );
+      const head2 = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map(
+        (text) => element("th", { scope: "col" }, text)
+      );
       const rows3 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
-      yield element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": "Thunks" }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), element("tbody", null, ...rows3)));
+      yield element(
+        "div.xr-scroll",
+        { tabindex: 0, role: "region", "aria-label": "Thunks" },
+        element(
+          "table.xr-static",
+          null,
+          element("thead", null, element("tr", null, ...head2)),
+          element("tbody", null, ...rows3)
+        )
+      );
       const gone = this.decisions(this.index.gone, "What the fusion pass decided about instructions that are gone");
       if (gone) yield gone;
     }
@@ -687,7 +826,16 @@ var xlareport = (() => {
       const owner = unit === null ? null : this.index.units[unit];
       const within = `${"\u2003".repeat(Math.min(depth, 8))}${part2 ? `${part2}: ` : ""}`;
       const link2 = (number) => number === null ? "" : this.thunkLink(number);
-      return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, owner && element("a", { href: address(title(owner)) }, element("code", null, title(owner)))), element("td", null, link2(before), ...this.waits(waits)), element("td", null, link2(after)));
+      return element(
+        "tr",
+        null,
+        element("td.xr-number", null, id === null ? "" : id),
+        element("td", null, within, element("code", null, kind)),
+        element("td", null, description),
+        element("td", null, owner && element("a", { href: address(title(owner)) }, element("code", null, title(owner)))),
+        element("td", null, link2(before), ...this.waits(waits)),
+        element("td", null, link2(after))
+      );
     }
   };
   async function drawCode(host, key) {
@@ -750,7 +898,10 @@ var xlareport = (() => {
     return kinds(name2, known3).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
   }
   function kinds(name2, known3) {
-    const meanings = Object.entries(known3.words).map(([kind, words2]) => [kind, own(words2, kind === "flag" ? bareFlag(name2) : name2)]);
+    const meanings = Object.entries(known3.words).map(([kind, words2]) => [
+      kind,
+      own(words2, kind === "flag" ? bareFlag(name2) : name2)
+    ]);
     return (
       /** @type {Part[]} */
       meanings.filter(([, meaning]) => meaning)
@@ -810,7 +961,10 @@ var xlareport = (() => {
     );
     const parts = (
       /** @type {Part[]} */
-      [[word, own(suffix, word) || fields.later], [number, fields.number]]
+      [
+        [word, own(suffix, word) || fields.later],
+        [number, fields.number]
+      ]
     );
     return (numbered ? parts.reverse() : parts).filter(([piece2]) => piece2);
   }
@@ -842,11 +996,18 @@ var xlareport = (() => {
     );
     if (order) {
       const nearest = order.split(",")[0];
-      parts.push([`{${order}}`, `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`]);
+      parts.push([
+        `{${order}}`,
+        `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`
+      ]);
     }
     for (const [written2, letter2, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
-      if (letter2 === "T") parts.push([written2, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
-      if (letter2 === "S") parts.push([written2, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+      if (letter2 === "T") {
+        parts.push([written2, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
+      }
+      if (letter2 === "S") {
+        parts.push([written2, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+      }
       if (letter2 === "E") parts.push([written2, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
     }
     return parts;
@@ -949,7 +1110,9 @@ var xlareport = (() => {
     const own2 = [...bound].map(([key, { help }]) => [key, help]);
     const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
     const all = [...own2, ...theme, ["Esc", "Close what is open"]];
-    const rows3 = all.map(([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)));
+    const rows3 = all.map(
+      ([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help))
+    );
     overlay.replaceChildren(
       element("h2", null, "Keys on this page"),
       element("table", null, element("tbody", null, ...rows3)),
@@ -995,7 +1158,9 @@ var xlareport = (() => {
     else if (!asked) hide();
   }
   function show(place, parts) {
-    tip.replaceChildren(...parts.map(([part2, meaning]) => element("p", null, part2 && element("code", null, part2), part2 && " ", meaning)));
+    tip.replaceChildren(
+      ...parts.map(([part2, meaning]) => element("p", null, part2 && element("code", null, part2), part2 && " ", meaning))
+    );
     tip.hidden = false;
     const left = Math.min(place.left, document.documentElement.clientWidth - tip.offsetWidth - 8);
     const below2 = place.bottom + tip.offsetHeight + 12 < innerHeight;
@@ -1010,7 +1175,13 @@ var xlareport = (() => {
   function reachWide() {
     const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
     for (const wide of boxes.filter((box2) => box2.scrollWidth > box2.clientWidth)) {
-      for (const [name2, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Wide table"]]) wide.setAttribute(name2, value);
+      for (const [name2, value] of [
+        ["tabindex", "0"],
+        ["role", "region"],
+        ["aria-label", "Wide table"]
+      ]) {
+        wide.setAttribute(name2, value);
+      }
     }
   }
   function installKeys() {
@@ -1095,7 +1266,13 @@ var xlareport = (() => {
      */
     shade(place) {
       const [cost2, sharding, scope, time] = this.index.shades[this.index.shade[place]];
-      return { cost: cost2, time, memory: this.index.shapes[this.index.shape[place]][2], sharding, scope: scope ? scope.split("\n") : [] };
+      return {
+        cost: cost2,
+        time,
+        memory: this.index.shapes[this.index.shape[place]][2],
+        sharding,
+        scope: scope ? scope.split("\n") : []
+      };
     }
     /** @param {number} place */
     computation(place) {
@@ -1155,7 +1332,9 @@ var xlareport = (() => {
     calling() {
       const callers = /* @__PURE__ */ new Map();
       for (const [place, called3] of Object.entries(this.index.calls)) {
-        for (const [, computation] of called3) callers.set(computation, [...callers.get(computation) ?? [], Number(place)]);
+        for (const [, computation] of called3) {
+          callers.set(computation, [...callers.get(computation) ?? [], Number(place)]);
+        }
       }
       return callers;
     }
@@ -1220,14 +1399,23 @@ var xlareport = (() => {
   function readInstructions(columns2) {
     const [words2, numbers] = columns2.arguments;
     const values3 = unfold(words2);
-    return { ...columns2, names: unfold(columns2.names), arguments: numbers.map((number) => values3[number]), operands: splitRows(columns2.operands) };
+    return {
+      ...columns2,
+      names: unfold(columns2.names),
+      arguments: numbers.map((number) => values3[number]),
+      operands: splitRows(columns2.operands)
+    };
   }
   var graphs = /* @__PURE__ */ new Map();
   function loadGraph(key) {
-    return once(graphs, key, () => (
-      /** @type {Promise<Payload<"m/x/graph">>} */
-      load(key).then((index) => new Graph(readInstructions(index)))
-    ));
+    return once(
+      graphs,
+      key,
+      () => (
+        /** @type {Promise<Payload<"m/x/graph">>} */
+        load(key).then((index) => new Graph(readInstructions(index)))
+      )
+    );
   }
 
   // src/graphs/versions.js
@@ -1236,7 +1424,16 @@ var xlareport = (() => {
     const read = readInstructions(rest2);
     const numbers = sums(lives);
     const used = (operand, instruction2) => String(operand).replace(/^-?\d+/, (above) => String(instruction2 - Number(above)));
-    return { ...read, roots: new Set(read.roots), versions: numbers.map((instruction2, at) => [instruction2, first[at], end[at], read.operands[at].map((operand) => used(operand, instruction2))]) };
+    return {
+      ...read,
+      roots: new Set(read.roots),
+      versions: numbers.map((instruction2, at) => [
+        instruction2,
+        first[at],
+        end[at],
+        read.operands[at].map((operand) => used(operand, instruction2))
+      ])
+    };
   }
 
   // src/graphs/snapshot_graph.js
@@ -1246,7 +1443,9 @@ var xlareport = (() => {
   var [AT_THE_END, AT_THE_START] = [-1, -2];
   function computationAt(table, snapshot2, { name: name2, number, from = 0, to = table.versions.length }) {
     const rows3 = [];
-    for (let at = from; at < to; at += 1) if (table.versions[at][1] <= snapshot2 && snapshot2 < table.versions[at][2]) rows3.push(at);
+    for (let at = from; at < to; at += 1) {
+      if (table.versions[at][1] <= snapshot2 && snapshot2 < table.versions[at][2]) rows3.push(at);
+    }
     rows3.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
     const instructions = rows3.map((at) => table.versions[at][0]);
     const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
@@ -1259,7 +1458,18 @@ var xlareport = (() => {
     );
     const controls = rows3.map((at) => (table.controls[at] ?? []).flatMap((instruction2) => places2.get(instruction2) ?? []));
     const root2 = rows3.findIndex((at) => table.roots.has(at));
-    return { name: name2, number, columns: table, rows: rows3, instructions, operands, controls, calls: rows3.map((at) => table.calls[at] ?? []), root: root2 < 0 ? null : root2, does: "" };
+    return {
+      name: name2,
+      number,
+      columns: table,
+      rows: rows3,
+      instructions,
+      operands,
+      controls,
+      calls: rows3.map((at) => table.calls[at] ?? []),
+      root: root2 < 0 ? null : root2,
+      does: ""
+    };
   }
   function doing({ columns: columns2, rows: rows3 }) {
     const counts = (
@@ -1271,7 +1481,9 @@ var xlareport = (() => {
       const rank2 = HEAVY.includes(color) ? HEAVY.indexOf(color) : HEAVY.length;
       if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank: rank2, count: (counts.get(opcode)?.count ?? 0) + 1 });
     }
-    const most = [...counts].sort(([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1));
+    const most = [...counts].sort(
+      ([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1)
+    );
     const total = most.reduce((sum, [, { count }]) => sum + count, 0);
     if (total <= 1) return most[0]?.[0] ?? "nothing";
     const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
@@ -1283,30 +1495,55 @@ var xlareport = (() => {
     const first = graph.first[place];
     const [, size, does] = graph.index.computations[place];
     const rows3 = Array.from({ length: size }, (_, row4) => first + row4);
-    const calls = rows3.map((row4) => graph.calls(row4).map(([attribute, called3]) => (
-      /** @type {[string, number]} */
-      [attribute, numbers.get(graph.index.computations[called3][0]) ?? -1]
-    )));
+    const calls = rows3.map(
+      (row4) => graph.calls(row4).map(
+        ([attribute, called3]) => (
+          /** @type {[string, number]} */
+          [attribute, numbers.get(graph.index.computations[called3][0]) ?? -1]
+        )
+      )
+    );
     const operands = rows3.map((row4) => graph.index.operands[row4]);
     const controls = rows3.map((row4) => graph.controls(row4).map((other) => other - first));
     return { name: name2, number, columns: graph.index, rows: rows3, operands, controls, calls, root: graph.index.roots[place], does };
   }
   function assembleGraph(parts, description) {
     const places2 = new Map(parts.map(({ number }, place) => [number, place]));
-    const tables2 = { looks: (
-      /** @type {any[]} */
-      []
-    ), shapes: (
-      /** @type {any[]} */
-      []
-    ), shades: (
-      /** @type {any[]} */
-      []
-    ) };
-    const starts = new Map([...new Set(parts.map(({ columns: columns2 }) => columns2))].map((columns2) => [columns2, appended(tables2, columns2)]));
+    const tables2 = {
+      looks: (
+        /** @type {any[]} */
+        []
+      ),
+      shapes: (
+        /** @type {any[]} */
+        []
+      ),
+      shades: (
+        /** @type {any[]} */
+        []
+      )
+    };
+    const starts = new Map(
+      [...new Set(parts.map(({ columns: columns2 }) => columns2))].map((columns2) => [columns2, appended(tables2, columns2)])
+    );
     const index = (
       /** @type {Index} */
-      { ...description, ...tables2, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} }
+      {
+        ...description,
+        ...tables2,
+        piece: 0,
+        computations: [],
+        inside: [[[false, []]], []],
+        roots: [],
+        names: [],
+        arguments: [],
+        look: [],
+        shape: [],
+        shade: [],
+        operands: [],
+        controls: {},
+        calls: {}
+      }
     );
     for (const part2 of parts) {
       const { name: name2, columns: columns2, rows: rows3, operands, controls, calls, root: root2, does } = part2;
@@ -1323,10 +1560,12 @@ var xlareport = (() => {
         index.shade.push(shade + columns2.shade[row4]);
         index.operands.push(operands[place]);
         if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
-        const called3 = calls[place].flatMap(([attribute, number]) => places2.has(number) ? [
-          /** @type {[string, number]} */
-          [attribute, places2.get(number) ?? 0]
-        ] : []);
+        const called3 = calls[place].flatMap(
+          ([attribute, number]) => places2.has(number) ? [
+            /** @type {[string, number]} */
+            [attribute, places2.get(number) ?? 0]
+          ] : []
+        );
         if (called3.length) index.calls[first + place] = called3;
       }
     }
@@ -1334,21 +1573,38 @@ var xlareport = (() => {
   }
   function appended(tables2, { looks, shapes: shapes2, shades }) {
     const starts = [tables2.looks.length, tables2.shapes.length, tables2.shades.length];
-    for (const [all, own2] of [[tables2.looks, looks], [tables2.shapes, shapes2], [tables2.shades, shades]]) for (const value of own2) all.push(value);
+    for (const [all, own2] of [
+      [tables2.looks, looks],
+      [tables2.shapes, shapes2],
+      [tables2.shades, shades]
+    ]) {
+      for (const value of own2) all.push(value);
+    }
     return starts;
   }
   async function computations(key, snapshot2, all) {
     const numbers = numbersAt(all, snapshot2);
     const files = new Set(numbers.map((number) => all.in[number]));
-    const tables2 = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => (
-      /** @type {[number, VersionTable]} */
-      [file, readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */
-      load(`${key}-${file}`))]
-    ))));
+    const tables2 = new Map(
+      await Promise.all(
+        [...files].filter((file) => file >= 0).map(
+          async (file) => (
+            /** @type {[number, VersionTable]} */
+            [
+              file,
+              readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */
+              load(`${key}-${file}`))
+            ]
+          )
+        )
+      )
+    );
     const graph = key.replace(/film$/, "graph");
     const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
     const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
-    const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map((end) => new Map(numbersAt(all, end).map((number) => [nameAt(all, number, end), number])));
+    const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map(
+      (end) => new Map(numbersAt(all, end).map((number) => [nameAt(all, number, end), number]))
+    );
     const starts = firstRows(all);
     return numbers.map((number) => {
       const name2 = nameAt(all, number, snapshot2);
@@ -1386,7 +1642,11 @@ var xlareport = (() => {
     if (snapshot2 < 0) throw new Error(`There is no snapshot ${name2}.`);
     const parts = await computations(timelines, snapshot2, { ...all, names: unfold(all.names) });
     const present = parts.filter((part2) => part2 !== null);
-    return assembleGraph(present, { label: stages[snapshot2][1], text: all.texts.includes(name2) ? name2 : null, complete: present.length === parts.length });
+    return assembleGraph(present, {
+      label: stages[snapshot2][1],
+      text: all.texts.includes(name2) ? name2 : null,
+      complete: present.length === parts.length
+    });
   }
   var graphs2 = /* @__PURE__ */ new Map();
   function loadSnapshotGraph(key) {
@@ -1465,9 +1725,20 @@ var xlareport = (() => {
         return { arrow: arrow2, from, to };
       });
       this.choice = [];
-      this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((mark2) => !mark2.closest("g.n"))];
+      this.stops = [
+        ...this.boxes,
+        ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter(
+          (mark2) => !mark2.closest("g.n")
+        )
+      ];
       for (const stop of this.stops) {
-        for (const [name2, value] of [["tabindex", "-1"], ["role", "button"], ["aria-label", words(stop)]]) stop.setAttribute(name2, value);
+        for (const [name2, value] of [
+          ["tabindex", "-1"],
+          ["role", "button"],
+          ["aria-label", words(stop)]
+        ]) {
+          stop.setAttribute(name2, value);
+        }
       }
       picture.svg.addEventListener("focusin", (event) => picture.point(event.target));
     }
@@ -1508,7 +1779,11 @@ var xlareport = (() => {
       if (!choice.length) return;
       const { x } = middle(box2);
       this.choice = choice;
-      this.go(choice.reduce((best, candidate) => Math.abs(middle(candidate).x - x) < Math.abs(middle(best).x - x) ? candidate : best));
+      this.go(
+        choice.reduce(
+          (best, candidate) => Math.abs(middle(candidate).x - x) < Math.abs(middle(best).x - x) ? candidate : best
+        )
+      );
     }
     /**
      * @param {Element} box
@@ -1561,7 +1836,13 @@ var xlareport = (() => {
     /** The field that finds boxes. */
     finder() {
       const status = element("span.xr-zoom-level", { role: "status" });
-      const field = element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" });
+      const field = element("input.xr-find", {
+        type: "search",
+        placeholder: "Find a box",
+        "aria-label": "Find a box in this picture",
+        autocomplete: "off",
+        spellcheck: "false"
+      });
       field.addEventListener("input", () => this.find(field.value, status));
       field.addEventListener("keydown", (event) => {
         if (event.key !== "Enter") return;
@@ -1802,7 +2083,9 @@ var xlareport = (() => {
       const { view, drawn: drawn5 } = this;
       const scale = this.scale();
       const [larger, x, y] = [drawn5.width / view.width, (drawn5.x - view.x) * scale, (drawn5.y - view.y) * scale];
-      if (larger > FAR || larger < 1 / FAR || Math.abs(x) > this.canvas.clientWidth || Math.abs(y) > this.canvas.clientHeight) return false;
+      if (larger > FAR || larger < 1 / FAR || Math.abs(x) > this.canvas.clientWidth || Math.abs(y) > this.canvas.clientHeight) {
+        return false;
+      }
       this.svg.style.transform = `translate(${x}px, ${y}px) scale(${larger})`;
       return true;
     }
@@ -1816,7 +2099,10 @@ var xlareport = (() => {
       const place = box2.getBoundingClientRect();
       const around = this.canvas.getBoundingClientRect();
       const beyond = (start, end, from, to) => start < from ? start - from : end > to ? end - to : 0;
-      this.move(beyond(place.left, place.right, around.left + 12, around.right - 12), beyond(place.top, place.bottom, around.top + 12, around.bottom - 12));
+      this.move(
+        beyond(place.left, place.right, around.left + 12, around.right - 12),
+        beyond(place.top, place.bottom, around.top + 12, around.bottom - 12)
+      );
     }
     /**
      * @param {number} factor
@@ -1948,7 +2234,10 @@ var xlareport = (() => {
 
   // src/pictures/svg_text.js
   function escaped(value) {
-    const printable = String(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (character) => character === "\n" ? character : " ");
+    const printable = String(value).replace(
+      /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu,
+      (character) => character === "\n" ? character : " "
+    );
     return printable.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
   }
   var decimal = (value) => String(Math.round(value * 10) / 10);
@@ -2020,7 +2309,14 @@ var xlareport = (() => {
         const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
         const known3 = arrows.get(source);
         if (known3) known3.label = known3.label.length > 10 ? known3.label : `${known3.label},${label}`;
-        else arrows.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
+        else {
+          arrows.set(source, {
+            source,
+            target: place,
+            label,
+            style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : ""
+          });
+        }
       }
       for (const source of this.graph.controls(place)) {
         if (!arrows.has(source)) arrows.set(source, { source, target: place, label: "", style: "control" });
@@ -2099,7 +2395,9 @@ var xlareport = (() => {
       }
     }
     if (!graph.isRoot(place)) return;
-    for (const target2 of graph.callers.get(graph.inside[place]) ?? []) yield { source: place, target: target2, label: "result", style: "call" };
+    for (const target2 of graph.callers.get(graph.inside[place]) ?? []) {
+      yield { source: place, target: target2, label: "result", style: "call" };
+    }
   }
   function taken({ graph }, place, caller, attribute, computation) {
     const number = graph.operands(caller).findIndex((operand) => operand.place === place);
@@ -2107,7 +2405,9 @@ var xlareport = (() => {
     const wanted2 = graph.opcode(caller) === "while" || /branch|true_|false_/.test(attribute) ? "0" : String(number);
     const first = graph.first[computation];
     const last = first + graph.index.computations[computation][1];
-    for (let parameter = first; parameter < last; parameter += 1) if (graph.opcode(parameter) === "parameter" && graph.argument(parameter) === wanted2) return parameter;
+    for (let parameter = first; parameter < last; parameter += 1) {
+      if (graph.opcode(parameter) === "parameter" && graph.argument(parameter) === wanted2) return parameter;
+    }
     return null;
   }
   function shortestPath(view, from, to) {
@@ -2136,7 +2436,14 @@ var xlareport = (() => {
     const attribute = [graph.says(place)].filter(Boolean);
     return {
       id: `${graph.computation(place)}/%${name2}`,
-      lines: [name2, ...isPlain ? [] : [kind], ...called(graph, place), ...attribute, ...operands, graph.shape(place)].map((line2) => shorten(line2)),
+      lines: [
+        name2,
+        ...isPlain ? [] : [kind],
+        ...called(graph, place),
+        ...attribute,
+        ...operands,
+        graph.shape(place)
+      ].map((line2) => shorten(line2)),
       family: graph.family(place),
       tooltip: [name2, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
       target: `i=${graph.address(place)}`,
@@ -2146,7 +2453,9 @@ var xlareport = (() => {
   function called(graph, place) {
     const all = graph.calls(place);
     const inside = all.slice(0, 2).filter(([attribute]) => attribute !== "condition");
-    const words2 = inside.map(([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]);
+    const words2 = inside.map(
+      ([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]
+    );
     return all.length > 2 ? [...words2, `${all.length - 2} more computations`] : words2;
   }
   function calledPictures(graph, place) {
@@ -2158,7 +2467,10 @@ var xlareport = (() => {
       /** @type {any[]} */
       fused ? inside(fused[1])[1] : []
     );
-    return { opens: [...opens].map(([name2, attribute]) => [`c=${name2}`, `${attribute} ${name2}`]), mix: mix.flatMap((color, at) => at % 2 ? [] : [[color, mix[at + 1]]]) };
+    return {
+      opens: [...opens].map(([name2, attribute]) => [`c=${name2}`, `${attribute} ${name2}`]),
+      mix: mix.flatMap((color, at) => at % 2 ? [] : [[color, mix[at + 1]]])
+    };
   }
   function drawnBox(view, place) {
     const { graph } = view;
@@ -2301,12 +2613,17 @@ var xlareport = (() => {
   }
   function settle(rows3, down) {
     for (const row4 of down ? rows3 : [...rows3].reverse()) {
-      placeRow(row4, row4.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x));
+      placeRow(
+        row4,
+        row4.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x)
+      );
     }
   }
   function placeRow(row4, wishes) {
     const offsets = [0];
-    for (let at2 = 1; at2 < row4.length; at2 += 1) offsets.push(offsets[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
+    for (let at2 = 1; at2 < row4.length; at2 += 1) {
+      offsets.push(offsets[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
+    }
     const blocks = (
       /** @type {{sum: number, count: number}[]} */
       []
@@ -2354,7 +2671,10 @@ var xlareport = (() => {
   function ports(boxes, chains, left) {
     const ends = (
       /** @type {[Point, Point][]} */
-      chains.map(() => [[0, 0], [0, 0]])
+      chains.map(() => [
+        [0, 0],
+        [0, 0]
+      ])
     );
     for (const side of [0, 1]) {
       const at = (
@@ -2429,17 +2749,21 @@ var xlareport = (() => {
       states: new Set([...nodes, ...edges, ...groups].map(({ state: state2 }) => state2)),
       edges: new Set(edges.map(({ style }) => style))
     };
-    const entries = KINDS.flatMap((kind) => look2[kind].filter(([name2]) => used[kind].has(name2)).map(([name2, words2]) => (
-      /** @type {Entry} */
-      [kind, name2, words2]
-    )));
+    const entries = KINDS.flatMap(
+      (kind) => look2[kind].filter(([name2]) => used[kind].has(name2)).map(([name2, words2]) => (
+        /** @type {Entry} */
+        [kind, name2, words2]
+      ))
+    );
     return [
       ["", entries.filter(([kind]) => kind !== "families")],
       ["opcode", entries.filter(([kind]) => kind === "families")],
-      ...modes2.map(({ mode, palette, words: words2 }) => (
-        /** @type {Section} */
-        [mode, words2.map(([level, text]) => [palette, String(level), text])]
-      ))
+      ...modes2.map(
+        ({ mode, palette, words: words2 }) => (
+          /** @type {Section} */
+          [mode, words2.map(([level, text]) => [palette, String(level), text])]
+        )
+      )
     ];
   }
   function section(mode, entries, left, top, right) {
@@ -2485,11 +2809,29 @@ var xlareport = (() => {
   function colorScales(nodes, look2) {
     const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
     const modes2 = [
-      ordered("cost", values2(shades, ({ cost: cost2 }) => cost2), format.percent, look2),
-      ordered("time", values2(shades, ({ time }) => time), format.percent, look2),
-      ordered("memory", values2(shades, ({ memory }) => memory), format.bytes, look2),
+      ordered(
+        "cost",
+        values2(shades, ({ cost: cost2 }) => cost2),
+        format.percent,
+        look2
+      ),
+      ordered(
+        "time",
+        values2(shades, ({ time }) => time),
+        format.percent,
+        look2
+      ),
+      ordered(
+        "memory",
+        values2(shades, ({ memory }) => memory),
+        format.bytes,
+        look2
+      ),
       kinds2("scope", scopes(shades)),
-      kinds2("sharding", values2(shades, ({ sharding }) => sharding || null))
+      kinds2(
+        "sharding",
+        values2(shades, ({ sharding }) => sharding || null)
+      )
     ];
     return modes2.filter(({ levels }) => levels.size);
   }
@@ -2519,13 +2861,19 @@ var xlareport = (() => {
     const numbers = new Map(names2.map((name2, place) => [name2, Math.min(place, MOST_KINDS - 1)]));
     const levels = new Map([...named].flatMap(([id, name2]) => numbers.has(name2) ? [[id, numbers.get(name2) ?? 0]] : []));
     const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
-    return { mode, palette: "tint", levels: (
-      /** @type {Map<string, number>} */
-      levels
-    ), marks: (
-      /** @type {Map<string, string>} */
-      marks
-    ), words: kindWords(names2) };
+    return {
+      mode,
+      palette: "tint",
+      levels: (
+        /** @type {Map<string, number>} */
+        levels
+      ),
+      marks: (
+        /** @type {Map<string, string>} */
+        marks
+      ),
+      words: kindWords(names2)
+    };
   }
   var letter = (level) => String.fromCharCode(65 + level);
   function kindWords(names2) {
@@ -2535,7 +2883,9 @@ var xlareport = (() => {
     });
   }
   function scopes(shades) {
-    const paths = new Map([...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))]));
+    const paths = new Map(
+      [...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))])
+    );
     const deepest = Math.max(0, ...[...paths.values()].map((path) => path.length));
     const cut = (depth) => new Map([...paths].map(([id, path]) => [id, path.slice(0, depth).join("/")]));
     let best = cut(1);
@@ -2556,7 +2906,10 @@ var xlareport = (() => {
   function boxSize({ lines: rows3, shape: shape2, mix = [], opens = [] }) {
     const longest = Math.max(...rows3.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
     const behind = shape2 === "stack" ? STACK_OFFSET : 0;
-    return { width: Math.max(longest, OPENING_WIDTH * opens.length) + behind, height: rows3.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind };
+    return {
+      width: Math.max(longest, OPENING_WIDTH * opens.length) + behind,
+      height: rows3.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind
+    };
   }
   function writeSvg(drawing2, layout, look2, together = drawing2.nodes) {
     const modes2 = colorScales(together, look2);
@@ -2565,10 +2918,12 @@ var xlareport = (() => {
     const [footer, height] = pictureFooter(drawing2, modes2, look2, below2);
     const [wide, high] = [decimal(width), decimal(height)];
     const title2 = shorten(drawing2.title, Math.trunc((width - 2 * MARGIN) / (CHARACTER_WIDTH * 14 / 12)));
-    const frames = (drawing2.groups ?? []).map((group, at) => (
-      /** @type {[Group, Box]} */
-      [group, (layout.groups ?? [])[at]]
-    ));
+    const frames = (drawing2.groups ?? []).map(
+      (group, at) => (
+        /** @type {[Group, Box]} */
+        [group, (layout.groups ?? [])[at]]
+      )
+    );
     return [
       `<svg xmlns="http://www.w3.org/2000/svg" class="xg by-opcode" role="img" data-modes="${["opcode", ...modes2.map(({ mode }) => mode)].join(" ")}" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">`,
       `<title>${escaped(drawing2.title)}</title>`,
@@ -2602,7 +2957,9 @@ var xlareport = (() => {
     const known3 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
     const [width, height] = front(node2, place);
     const levels = known3.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
-    const marks = known3.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`).join("");
+    const marks = known3.map(
+      (scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`
+    ).join("");
     const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
     return `<g class="n n-${node2.family} s-${node2.state ?? "same"}${node2.look ? ` ${node2.look}` : ""}" data-node="${escaped(node2.id)}"${target(node2.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">${tooltip}${shapes(node2, width, height)}${lines(node2, width, height)}${stateSign(node2.state, 0, 0)}${openings(node2.opens, width, height)}${badge(node2.badge, width)}${marks}</g>`;
   }
@@ -2679,7 +3036,14 @@ var xlareport = (() => {
   }
   function known([place, operands, badge2, shape2], graph) {
     const box2 = plainBox(graph, place, operands || []);
-    return { ...box2, ...calledPictures(graph, place), id: graph.name(place), target: `i=${graph.name(place)}`, badge: badge2 || "", shape: shape2 || "rect" };
+    return {
+      ...box2,
+      ...calledPictures(graph, place),
+      id: graph.name(place),
+      target: `i=${graph.name(place)}`,
+      badge: badge2 || "",
+      shape: shape2 || "rect"
+    };
   }
   function pairs(flat) {
     return (flat || []).flatMap((member, place, all) => place % 2 ? [] : [[member, all[place + 1]]]);
@@ -2690,12 +3054,30 @@ var xlareport = (() => {
       notes,
       plain,
       nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known(row4, graph) : node(row4)),
-      edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({ source, target: target2, label: label || "", style: style || "normal", state: state2 || "same" })),
-      groups: groups.map(([id, words2, kind, target2, state2, opens]) => ({ id, title: words2, kind, target: target2 || null, state: state2 || "same", opens: pairs(opens) }))
+      edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({
+        source,
+        target: target2,
+        label: label || "",
+        style: style || "normal",
+        state: state2 || "same"
+      })),
+      groups: groups.map(([id, words2, kind, target2, state2, opens]) => ({
+        id,
+        title: words2,
+        kind,
+        target: target2 || null,
+        state: state2 || "same",
+        opens: pairs(opens)
+      }))
     };
   }
   function recordLayout({ size, boxes = [], curves = [], frames = [] }, { nodes, edges }) {
-    if (!size) return layeredLayout(nodes.map(boxSize), edges.map(({ source, target: target2 }) => [source, target2]));
+    if (!size) {
+      return layeredLayout(
+        nodes.map(boxSize),
+        edges.map(({ source, target: target2 }) => [source, target2])
+      );
+    }
     const [width, height] = size;
     return { width, height, boxes: boxes.map(placedBox), groups: frames.map(placedBox), curves: curves.map(curve) };
   }
@@ -2707,7 +3089,11 @@ var xlareport = (() => {
       for (const box2 of drawing2.nodes) {
         const { width, height } = boxSize(box2);
         const other = boxes.get(box2.id) ?? { place: boxes.size, width, height };
-        boxes.set(box2.id, { place: other.place, width: Math.max(width, other.width), height: Math.max(height, other.height) });
+        boxes.set(box2.id, {
+          place: other.place,
+          width: Math.max(width, other.width),
+          height: Math.max(height, other.height)
+        });
       }
       const place = (end) => (
         /** @type {{place: number}} */
@@ -2718,7 +3104,10 @@ var xlareport = (() => {
         if (!arrows.has(name2)) arrows.set(name2, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
       }
     }
-    const whole2 = layeredLayout([...boxes.values()], [...arrows.values()].map(({ ends }) => ends));
+    const whole2 = layeredLayout(
+      [...boxes.values()],
+      [...arrows.values()].map(({ ends }) => ends)
+    );
     const taken2 = (all, name2) => (
       /** @type {{place: number}} */
       all.get(name2).place
@@ -2745,10 +3134,21 @@ var xlareport = (() => {
 
   // src/pictures/levels.js
   async function loadLevels(key) {
-    const { targets, titles, in: bundles, up, ...rest2 } = await /** @type {Promise<Payload<"m/x/pictures">>} */
+    const {
+      targets,
+      titles,
+      in: bundles,
+      up,
+      ...rest2
+    } = await /** @type {Promise<Payload<"m/x/pictures">>} */
     load(key);
     const words2 = unfold(titles);
-    const pictures = unfold(targets).map((target2, place) => ({ target: target2, title: words2[place], in: bundles[place], up: up[place] }));
+    const pictures = unfold(targets).map((target2, place) => ({
+      target: target2,
+      title: words2[place],
+      in: bundles[place],
+      up: up[place]
+    }));
     return { key, pictures, ...rest2 };
   }
   var begun = /* @__PURE__ */ new WeakMap();
@@ -2793,8 +3193,15 @@ var xlareport = (() => {
     const svg = place ? await drawn2(levels, pictures[place]) : first.source;
     const around = [];
     for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
-    const back = around.map((outer) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, outer) }, pictures[outer].title));
-    const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((button) => [button, " \u203A "]), element("span", { "aria-current": "true" }, pictures[place].title));
+    const back = around.map(
+      (outer) => element("button.xr-button", { type: "button", onclick: () => show2(picture, levels, outer) }, pictures[outer].title)
+    );
+    const crumbs = element(
+      "nav.xr-levels",
+      { "aria-label": "Pictures around this one" },
+      ...back.flatMap((button) => [button, " \u203A "]),
+      element("span", { "aria-current": "true" }, pictures[place].title)
+    );
     host.replaceChildren();
     const opened2 = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
     if (back.length) host.prepend(crumbs);
@@ -2828,7 +3235,11 @@ var xlareport = (() => {
     panel.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), close()));
     picture.host.querySelector(".xr-details")?.remove();
     picture.host.append(panel);
-    panel.append(head(name2, close, exploring(picture.host, name2)), ways(picture, box2, name2), ...await facts(picture, box2, name2));
+    panel.append(
+      head(name2, close, exploring(picture.host, name2)),
+      ways(picture, box2, name2),
+      ...await facts(picture, box2, name2)
+    );
     panel.focus({ preventScroll: true });
     const place = panel.getBoundingClientRect();
     if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
@@ -2840,7 +3251,14 @@ var xlareport = (() => {
       "header",
       null,
       element("h3", null, code),
-      element("div.xr-details-tools", null, copier("Copy name", () => name2, code, status), around && copier("Copy link", () => shareableAddress(around), code, status), element("button.xr-button", { type: "button", onclick: close }, "Close"), status)
+      element(
+        "div.xr-details-tools",
+        null,
+        copier("Copy name", () => name2, code, status),
+        around && copier("Copy link", () => shareableAddress(around), code, status),
+        element("button.xr-button", { type: "button", onclick: close }, "Close"),
+        status
+      )
     );
   }
   function copier(words2, text, shown, status) {
@@ -2937,17 +3355,34 @@ var xlareport = (() => {
   }
   async function row(graph, key, place) {
     if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
-    const { lines: lines2, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
+    const { lines: lines2, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(
+      `${key}-${Math.floor(place / graph.index.piece)}`
+    );
     const at = place % graph.index.piece;
     const value = ([values3, numbers]) => values3[numbers[at]];
-    return [lines2[at], value(shapes2), value(scopes2), value(sources), value(figures2), times ? value(times) : null, module ?? ""];
+    return [
+      lines2[at],
+      value(shapes2),
+      value(scopes2),
+      value(sources),
+      value(figures2),
+      times ? value(times) : null,
+      module ?? ""
+    ];
   }
   var pieces = /* @__PURE__ */ new Map();
   function piece(key) {
-    return once(pieces, key, () => (
-      /** @type {Promise<Payload<"m/x/graph-0">>} */
-      load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({ ...rest2, lines: splitRows([lengths, unfold(parts)]) }))
-    ));
+    return once(
+      pieces,
+      key,
+      () => (
+        /** @type {Promise<Payload<"m/x/graph-0">>} */
+        load(key).then(({ lines: [lengths, parts], ...rest2 }) => ({
+          ...rest2,
+          lines: splitRows([lengths, unfold(parts)])
+        }))
+      )
+    );
   }
   async function known2(graph, key, place) {
     const [parts, shape2, scope, source, figures2, times, module] = await row(graph, key, place);
@@ -2967,7 +3402,10 @@ var xlareport = (() => {
         ["used by", names(graph, [...graph.users(place)])],
         ["runs after", names(graph, graph.controls(place))],
         ["calls", called2(graph, place)],
-        ["attributes", attributes.length ? element("ul", null, ...attributes.map((part2) => element("li", null, element("code", null, part2)))) : null],
+        [
+          "attributes",
+          attributes.length ? element("ul", null, ...attributes.map((part2) => element("li", null, element("code", null, part2)))) : null
+        ],
         ["line", parts.length || graph.index.text ? line(graph, key, place, parts) : null]
       ]
     );
@@ -2991,7 +3429,15 @@ var xlareport = (() => {
   function traced(name2, module, times) {
     if (!times) return null;
     const stamp = times[5].toLocaleString("en", { maximumFractionDigits: 3 });
-    return element("span", null, "search for ", element("code", null, name2), " of module ", element("code", null, module), `; it began first at ${stamp} \xB5s`);
+    return element(
+      "span",
+      null,
+      "search for ",
+      element("code", null, name2),
+      " of module ",
+      element("code", null, module),
+      `; it began first at ${stamp} \xB5s`
+    );
   }
   function standing(graph, place) {
     const callers = graph.callers.get(graph.inside[place]) ?? [];
@@ -3001,12 +3447,23 @@ var xlareport = (() => {
   function called2(graph, place) {
     const all = graph.calls(place).map(([attribute, computation]) => {
       const root2 = graph.root(computation);
-      return element("li", null, `${attribute} `, element("code", null, graph.index.computations[computation][0]), root2 !== null && " which ends in ", root2 !== null && link(graph, root2));
+      return element(
+        "li",
+        null,
+        `${attribute} `,
+        element("code", null, graph.index.computations[computation][0]),
+        root2 !== null && " which ends in ",
+        root2 !== null && link(graph, root2)
+      );
     });
     return all.length ? element("ul", null, ...all) : null;
   }
   function link(graph, place) {
-    return element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, element("code", null, `%${graph.name(place)}`));
+    return element(
+      "a.xr-around",
+      { href: `#node=${encodeURIComponent(graph.address(place))}` },
+      element("code", null, `%${graph.name(place)}`)
+    );
   }
   function names(graph, places2) {
     if (!places2.length) return null;
@@ -3017,7 +3474,16 @@ var xlareport = (() => {
   function line(graph, key, place, parts) {
     const { text, label } = graph.index;
     const address3 = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
-    return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text && element("a", { href: insideReport(address3) }, `In the text of ${label}`));
+    return element(
+      "div",
+      null,
+      parts.length > 0 && element(
+        "pre.xr-line-whole",
+        { tabindex: 0, role: "region", "aria-label": "The line" },
+        element("code", null, parts.join(", "))
+      ),
+      text && element("a", { href: insideReport(address3) }, `In the text of ${label}`)
+    );
   }
 
   // src/pictures/interactive.js
@@ -3074,13 +3540,25 @@ var xlareport = (() => {
   }
   function frame2({ view, instructions, versions }, shown) {
     const there = new Set(shown);
-    const nodes = new Map(shown.map((place) => [instructions[place], { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` }]));
+    const nodes = new Map(
+      shown.map((place) => [
+        instructions[place],
+        { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` }
+      ])
+    );
     const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-    const named = arrows.map(({ source, target: target2, label, style }) => [`${instructions[source]} ${instructions[target2]}`, { source: instructions[source], target: instructions[target2], label, style }]);
-    return { nodes, arrows: new Map(
-      /** @type {any} */
-      named
-    ), version: new Map(shown.map((place) => [instructions[place], versions[place]])) };
+    const named = arrows.map(({ source, target: target2, label, style }) => [
+      `${instructions[source]} ${instructions[target2]}`,
+      { source: instructions[source], target: instructions[target2], label, style }
+    ]);
+    return {
+      nodes,
+      arrows: new Map(
+        /** @type {any} */
+        named
+      ),
+      version: new Map(shown.map((place) => [instructions[place], versions[place]]))
+    };
   }
   var Frames = class {
     /**
@@ -3092,19 +3570,28 @@ var xlareport = (() => {
       this.table = table;
       this.name = name2;
       this.versions = /* @__PURE__ */ new Map();
-      for (const [at, [instruction2]] of table.versions.entries()) this.versions.set(instruction2, [...this.versions.get(instruction2) ?? [], at]);
+      for (const [at, [instruction2]] of table.versions.entries()) {
+        this.versions.set(instruction2, [...this.versions.get(instruction2) ?? [], at]);
+      }
       this.stages = frames;
       this.watched = watch || most > MOST ? this.named(watch) : null;
       const views = frames.map((stage) => snapshotView(table, name2, stage, this.watched));
       const shown = views.map((view) => near(view, this.watched));
       const chosen = this.chosen(views, shown);
-      this.frames = views.map((view, at) => frame2(view, shown[at].filter((place) => chosen.has(view.instructions[place]))));
+      this.frames = views.map(
+        (view, at) => frame2(
+          view,
+          shown[at].filter((place) => chosen.has(view.instructions[place]))
+        )
+      );
       this.cut();
       this.place(chosen);
     }
     /** Leaves out the steps in which nothing of what is shown is there or differs. */
     cut() {
-      const words2 = this.frames.map(({ version, arrows }) => version.size ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()]) : null);
+      const words2 = this.frames.map(
+        ({ version, arrows }) => version.size ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()]) : null
+      );
       const kept2 = words2.map((description, at) => description !== null && description !== words2[at - 1]);
       this.frames = this.frames.filter((_, at) => kept2[at]);
       this.stages = this.stages.filter((_, at) => kept2[at]);
@@ -3118,10 +3605,18 @@ var xlareport = (() => {
       const named = this.table.names.lastIndexOf(bare2);
       if (bare2) return named < 0 ? -1 : this.table.versions[named][0];
       const counts = /* @__PURE__ */ new Map();
-      const dull = new Set(this.table.looks.flatMap(([opcode], at) => /^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : []));
+      const dull = new Set(
+        this.table.looks.flatMap(
+          ([opcode], at) => /^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : []
+        )
+      );
       const last = Math.max(...this.stages);
-      const lasting = new Set(this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction2]) => instruction2));
-      for (const [instruction2] of this.table.versions) if (lasting.has(instruction2)) counts.set(instruction2, (counts.get(instruction2) ?? 0) + 1);
+      const lasting = new Set(
+        this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction2]) => instruction2)
+      );
+      for (const [instruction2] of this.table.versions) {
+        if (lasting.has(instruction2)) counts.set(instruction2, (counts.get(instruction2) ?? 0) + 1);
+      }
       return [...counts].reduce((best, candidate) => candidate[1] > best[1] ? candidate : best, [-1, 0])[0];
     }
     /**
@@ -3135,7 +3630,9 @@ var xlareport = (() => {
         /** @type {Map<number, number>} */
         /* @__PURE__ */ new Map()
       );
-      for (const [at, { instructions }] of views.entries()) for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
+      for (const [at, { instructions }] of views.entries()) {
+        for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
+      }
       if (this.watched !== null) counts.set(this.watched, Infinity);
       const kept2 = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
       this.left = counts.size - kept2.length;
@@ -3147,7 +3644,9 @@ var xlareport = (() => {
      * @returns {number | null} its version in a snapshot, null where that does not have it
      */
     versionAt(instruction2, stage) {
-      const version = (this.versions.get(instruction2) ?? []).find((at) => this.table.versions[at][1] <= stage && stage < this.table.versions[at][2]);
+      const version = (this.versions.get(instruction2) ?? []).find(
+        (at) => this.table.versions[at][1] <= stage && stage < this.table.versions[at][2]
+      );
       return version ?? null;
     }
     /** @param {Set<number>} chosen instructions; all of them are laid out at once */
@@ -3156,13 +3655,18 @@ var xlareport = (() => {
       const positions = new Map(instructions.map((instruction2, position) => [instruction2, position]));
       const sizes2 = instructions.map((instruction2) => {
         const all = this.frames.flatMap(({ nodes }) => nodes.get(instruction2) ?? []).map(boxSize);
-        return { width: Math.max(0, ...all.map(({ width }) => width)), height: Math.max(0, ...all.map(({ height }) => height)) };
+        return {
+          width: Math.max(0, ...all.map(({ width }) => width)),
+          height: Math.max(0, ...all.map(({ height }) => height))
+        };
       });
       const arrows = [...new Set(this.frames.flatMap((shown) => [...shown.arrows.keys()]))];
-      const ends = arrows.map((key) => (
-        /** @type {[number, number]} */
-        key.split(" ").map((instruction2) => positions.get(Number(instruction2)) ?? 0)
-      ));
+      const ends = arrows.map(
+        (key) => (
+          /** @type {[number, number]} */
+          key.split(" ").map((instruction2) => positions.get(Number(instruction2)) ?? 0)
+        )
+      );
       const layout = layeredLayout(sizes2, ends);
       this.layout = layout;
       this.boxes = new Map(instructions.map((instruction2, position) => [instruction2, layout.boxes[position]]));
@@ -3184,18 +3688,31 @@ var xlareport = (() => {
         if (change !== "same") counts[change] += 1;
         return { ...node2, state: change, look: node2.instruction === this.watched ? "focus" : "" };
       });
-      for (const instruction2 of before?.nodes.keys() ?? []) if (this.versionAt(instruction2, stage) === null) counts.removed += 1;
+      for (const instruction2 of before?.nodes.keys() ?? []) {
+        if (this.versionAt(instruction2, stage) === null) counts.removed += 1;
+      }
       const positions = new Map([...now.nodes.keys()].map((instruction2, position) => [instruction2, position]));
-      const edges = [...now.arrows].map(([key, { source, target: target2, label: words2, style }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target2) ?? 0, label: words2, style }));
+      const edges = [...now.arrows].map(([key, { source, target: target2, label: words2, style }]) => ({
+        key,
+        source: positions.get(source) ?? 0,
+        target: positions.get(target2) ?? 0,
+        label: words2,
+        style
+      }));
       const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
       const { width = 0, height = 0 } = this.layout ?? {};
-      const layout = { width, height, boxes: nodes.map(({ instruction: instruction2 }) => (
-        /** @type {any} */
-        this.boxes?.get(instruction2)
-      )), curves: edges.map(({ key }) => (
-        /** @type {any} */
-        this.curves?.get(key)
-      )) };
+      const layout = {
+        width,
+        height,
+        boxes: nodes.map(({ instruction: instruction2 }) => (
+          /** @type {any} */
+          this.boxes?.get(instruction2)
+        )),
+        curves: edges.map(({ key }) => (
+          /** @type {any} */
+          this.curves?.get(key)
+        ))
+      };
       return { drawing: { title: `${this.name}, ${label}`, nodes, edges, notes }, layout, counts };
     }
   };
@@ -3214,26 +3731,59 @@ var xlareport = (() => {
       this.steps = host.dataset.steps ?? "";
       this.at = 0;
       this.unknown = "";
-      this.choice = element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)));
-      this.watch = element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" });
-      this.slider = element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) });
+      this.choice = element(
+        "select",
+        { id: "xr-film-computation", onchange: () => this.choose() },
+        ...index.films.map(
+          ([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)
+        )
+      );
+      this.watch = element("input", {
+        id: "xr-film-watch",
+        type: "search",
+        placeholder: "any name it ever bore",
+        onchange: () => this.choose(),
+        autocomplete: "off",
+        spellcheck: "false"
+      });
+      this.slider = element("input.xr-film-slider", {
+        type: "range",
+        min: 0,
+        value: 0,
+        "aria-label": "Step of the film",
+        oninput: () => this.show(Number(this.slider.value))
+      });
       this.status = element("p.xr-film-step", { role: "status" });
       this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
-      const move = (way2, words2, letter2) => element("button.xr-button", { type: "button", onclick: () => this.show(this.at + way2) }, words2, " ", element("kbd", null, letter2));
-      const part2 = (words2, input) => element("div", null, element("label", { for: input.id }, words2), input);
-      const more = index.others ? element("p.xr-muted", null, `${format.plural(index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`) : null;
-      host.replaceChildren(
-        element("div.xr-explore-form", null, part2("Computation", this.choice), part2("Watch one instruction", this.watch)),
-        element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
-        this.status,
-        this.figure,
-        ...more ? [more] : []
-      );
+      host.replaceChildren(...this.parts());
       bindKey(",", "Film: the step before", () => this.show(this.at - 1));
       bindKey(".", "Film: the next step", () => this.show(this.at + 1));
       window.addEventListener("hashchange", () => state.get("film") && this.open());
       this.open();
       if (state.get("film")) host.scrollIntoView({ block: "start" });
+    }
+    /** @returns {HTMLElement[]} the form, the slider and what they change */
+    parts() {
+      const move = (way2, words2, letter2) => element(
+        "button.xr-button",
+        { type: "button", onclick: () => this.show(this.at + way2) },
+        words2,
+        " ",
+        element("kbd", null, letter2)
+      );
+      const part2 = (words2, input) => element("div", null, element("label", { for: input.id }, words2), input);
+      const more = this.index.others ? element(
+        "p.xr-muted",
+        null,
+        `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`
+      ) : null;
+      return [
+        element("div.xr-explore-form", null, part2("Computation", this.choice), part2("Watch one instruction", this.watch)),
+        element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
+        this.status,
+        this.figure,
+        ...more ? [more] : []
+      ];
     }
     /** Opens the computation that the address names. */
     open() {
@@ -3283,8 +3833,15 @@ var xlareport = (() => {
       if (!quiet) state.set({ film: this.frames.name, frame: key });
       this.play(writeSvg(drawing2, layout, look2));
       const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
-      const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`), " "] : [];
-      this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.frames.stages.length)}). ${changes}`);
+      const warning = this.unknown ? [
+        element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`),
+        " "
+      ] : [];
+      this.status.replaceChildren(
+        ...warning,
+        element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label),
+        ` (${format.count(this.at + 1)} of ${format.count(this.frames.stages.length)}). ${changes}`
+      );
     }
     /** @param {string} svg the next frame */
     play(svg) {
@@ -3306,8 +3863,13 @@ var xlareport = (() => {
     for (const [life, box2] of here) if (!there.has(life)) box2.classList.add("xr-born");
     const drawn5 = new Set([...before.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
     const kept2 = new Set([...after.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
-    for (const arrow2 of after.querySelectorAll("[data-e]")) if (!drawn5.has(arrow2.getAttribute("d"))) arrow2.classList.add("xr-born");
-    const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box2]) => box2), ...[...before.querySelectorAll("path[data-e]")].filter((arrow2) => !kept2.has(arrow2.getAttribute("d")))];
+    for (const arrow2 of after.querySelectorAll("[data-e]")) {
+      if (!drawn5.has(arrow2.getAttribute("d"))) arrow2.classList.add("xr-born");
+    }
+    const gone = [
+      ...[...there].filter(([life]) => !here.has(life)).map(([, box2]) => box2),
+      ...[...before.querySelectorAll("path[data-e]")].filter((arrow2) => !kept2.has(arrow2.getAttribute("d")))
+    ];
     const stage = after.querySelector(":scope > g[transform]");
     for (const shape2 of gone) {
       shape2.removeAttribute("data-e");
@@ -3324,7 +3886,11 @@ var xlareport = (() => {
     const index = await /** @type {Promise<Payload<"m/x/film">>} */
     load(key);
     if (index.films.length) new ComputationTimeline(host, key, index);
-    else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
+    else {
+      host.append(
+        element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots.")
+      );
+    }
   }
 
   // src/graphs/explorer.js
@@ -3343,12 +3909,28 @@ var xlareport = (() => {
   function wanted(usual) {
     const show5 = state.get("show") ?? "around";
     const radius = Number(state.get("radius"));
-    return { node: state.get("node") ?? "", show: show5 in SHOWS ? show5 : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "", at: state.get("at") || usual };
+    return {
+      node: state.get("node") ?? "",
+      show: show5 in SHOWS ? show5 : "around",
+      radius: RADII.includes(radius) ? radius : 2,
+      to: state.get("to") ?? "",
+      at: state.get("at") || usual
+    };
   }
   function drawing(view, places2, arrows, focus, { title: title2, notes }) {
     const positions = new Map(places2.map((place, position) => [place, position]));
-    const edges = arrows.map(({ source, target: target2, label, style }) => ({ source: positions.get(source) ?? 0, target: positions.get(target2) ?? 0, label, style }));
-    return { title: title2, notes, nodes: places2.map((place) => ({ ...drawnBox(view, place), look: focus.has(place) ? "focus" : "" })), edges };
+    const edges = arrows.map(({ source, target: target2, label, style }) => ({
+      source: positions.get(source) ?? 0,
+      target: positions.get(target2) ?? 0,
+      label,
+      style
+    }));
+    return {
+      title: title2,
+      notes,
+      nodes: places2.map((place) => ({ ...drawnBox(view, place), look: focus.has(place) ? "focus" : "" })),
+      edges
+    };
   }
   function near2(graph, start, { show: show5, radius }) {
     const view = new View(graph, [start]);
@@ -3363,10 +3945,16 @@ var xlareport = (() => {
     ];
     const title2 = `%${graph.name(start)}: ${SHOWS[show5]}, ${format.plural(radius, "step")}`;
     const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
-    return { drawing: drawing(view, shown, arrows, /* @__PURE__ */ new Set([start]), { title: title2, notes: (
-      /** @type {string[]} */
-      notes.filter(Boolean)
-    ) }), summary };
+    return {
+      drawing: drawing(view, shown, arrows, /* @__PURE__ */ new Set([start]), {
+        title: title2,
+        notes: (
+          /** @type {string[]} */
+          notes.filter(Boolean)
+        )
+      }),
+      summary
+    };
   }
   function way(graph, from, to) {
     const view = new View(graph, [from, to]);
@@ -3396,16 +3984,31 @@ var xlareport = (() => {
       this.node = this.field("Instruction", "node");
       this.to = this.field("To", "to");
       this.show = this.choice("Show", Object.entries(SHOWS));
-      this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
+      this.radius = this.choice(
+        "Within",
+        RADII.map((radius) => [String(radius), format.plural(radius, "step")])
+      );
       this.first = host.dataset.first ?? "";
       this.timelines = host.dataset.film ?? "";
-      this.at = this.choice("Snapshot", [["last", "as it was left"], ...this.first ? [["first", "as it came in"]] : []]);
+      this.at = this.choice("Snapshot", [
+        ["last", "as it was left"],
+        ...this.first ? [["first", "as it came in"]] : []
+      ]);
       this.at.part.hidden = !this.first && !this.timelines;
       this.listed = null;
       this.at.input.addEventListener("focus", () => this.list());
       this.status = element("p.xr-muted", { role: "status" });
       this.figure = element("figure.xr-picture", { hidden: true });
-      this.form = element("form.xr-explore-form", null, this.node.part, this.at.part, this.show.part, this.radius.part, this.to.part, element("button.xr-button", { type: "submit" }, "Draw"));
+      this.form = element(
+        "form.xr-explore-form",
+        null,
+        this.node.part,
+        this.at.part,
+        this.show.part,
+        this.radius.part,
+        this.to.part,
+        element("button.xr-button", { type: "submit" }, "Draw")
+      );
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.ask();
@@ -3446,7 +4049,13 @@ var xlareport = (() => {
      */
     field(words2, name2) {
       const list2 = element("datalist", { id: `xr-explore-names-${name2}` });
-      const input = element("input", { type: "search", list: list2.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" });
+      const input = element("input", {
+        type: "search",
+        list: list2.id,
+        placeholder: "name or opcode",
+        autocomplete: "off",
+        spellcheck: "false"
+      });
       input.addEventListener("input", () => this.suggest(input, list2));
       input.addEventListener("change", () => this.ask());
       return { input, part: labeled(words2, input, list2) };
@@ -3467,11 +4076,21 @@ var xlareport = (() => {
     async suggest(input, list2) {
       const graph = await this.graph(this.at.input.value);
       const places2 = graph.search(input.value, SUGGESTED);
-      list2.replaceChildren(...places2.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
+      list2.replaceChildren(
+        ...places2.map(
+          (place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)
+        )
+      );
     }
     /** Puts what the form says into the address, and answers it. */
     ask() {
-      state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null, at: this.at.input.value === this.usual() ? null : this.at.input.value });
+      state.set({
+        node: this.node.input.value.trim(),
+        show: this.show.input.value,
+        radius: this.radius.input.value,
+        to: this.show.input.value === "path" ? this.to.input.value.trim() : null,
+        at: this.at.input.value === this.usual() ? null : this.at.input.value
+      });
       this.answer(false);
     }
     /** @param {MouseEvent} event a click on a link to an instruction keeps the rest of the address */
@@ -3495,7 +4114,11 @@ var xlareport = (() => {
       this.at.input.value = asked3.at;
       this.to.part.hidden = asked3.show !== "path";
       this.radius.part.hidden = asked3.show === "path";
-      if (!asked3.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201CWhat is around it\u201D.");
+      if (!asked3.node) {
+        return this.empty(
+          "Name an instruction, or click on a box in a picture above and then on \u201CWhat is around it\u201D."
+        );
+      }
       if (JSON.stringify(asked3) === this.drawn) return;
       this.drawn = JSON.stringify(asked3);
       try {
@@ -3520,16 +4143,25 @@ var xlareport = (() => {
     async draw(graph, asked3) {
       const [from, to] = [asked3.node, asked3.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
       if (from === null) return this.unknown(graph, asked3.node);
-      if (asked3.show === "path" && to === null) return asked3.to ? this.unknown(graph, asked3.to) : this.empty("Name the instruction to which the way leads.");
+      if (asked3.show === "path" && to === null) {
+        return asked3.to ? this.unknown(graph, asked3.to) : this.empty("Name the instruction to which the way leads.");
+      }
       const answer = asked3.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked3);
       if (!answer.drawing) return this.empty(answer.summary);
       const look2 = await load("pictures/look");
       const { nodes, edges } = answer.drawing;
-      const layout = layeredLayout(nodes.map(boxSize), edges.map(({ source, target: target2 }) => [source, target2]));
+      const layout = layeredLayout(
+        nodes.map(boxSize),
+        edges.map(({ source, target: target2 }) => [source, target2])
+      );
       this.figure.hidden = false;
       this.figure.replaceChildren();
       this.figure.dataset.alt = answer.drawing.title;
-      const picture = interactivePicture(this.figure, `graph-of-${graph.name(from)}`, writeSvg(answer.drawing, layout, look2));
+      const picture = interactivePicture(
+        this.figure,
+        `graph-of-${graph.name(from)}`,
+        writeSvg(answer.drawing, layout, look2)
+      );
       this.status.textContent = `${answer.summary} From ${graph.index.label}.`;
       requestAnimationFrame(() => picture.showFocus());
     }
@@ -3538,10 +4170,14 @@ var xlareport = (() => {
      * @param {string} name
      */
     unknown(graph, name2) {
-      const similar = graph.search(name2, SUGGESTED).map((place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`));
+      const similar = graph.search(name2, SUGGESTED).map(
+        (place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`)
+      );
       const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
       const other = this.timelines ? " It may be there in another snapshot." : "";
-      this.empty(`${graph.index.label} has no instruction %${name2.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`);
+      this.empty(
+        `${graph.index.label} has no instruction %${name2.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`
+      );
       this.status.append(...similar.flatMap((link2, place) => [place ? ", " : "", link2]));
     }
   };
@@ -3560,19 +4196,33 @@ var xlareport = (() => {
       names: Object.fromEntries(unfold(names2).map((name2, place) => [name2, numbers[place]]))
     };
   }
-  function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds3, names2, sources, targets, grades, reasons] }) {
+  function readChunk({
+    instructions,
+    happened,
+    origins,
+    now,
+    standings,
+    events: [stages, kinds3, names2, sources, targets, grades, reasons]
+  }) {
     const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
     const lists = ([lengths, folded]) => splitRows([lengths, unfold(folded)]);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
       subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
       standings: rowsOf(standings.map(unfold)),
-      events: rowsOf([stages, unfold(kinds3), unfold(names2), lists(sources), lists(targets), unfold(grades), unfold(reasons)])
+      events: rowsOf([
+        stages,
+        unfold(kinds3),
+        unfold(names2),
+        lists(sources),
+        lists(targets),
+        unfold(grades),
+        unfold(reasons)
+      ])
     };
   }
 
-  // src/history/history.js
-  var FOUND = 30;
+  // src/history/subject.js
   var SHOWN2 = 8;
   var GRADES2 = (
     /** @type {Record<string, string>} */
@@ -3580,13 +4230,184 @@ var xlareport = (() => {
   );
   var NAMING = (
     /** @type {Record<string, string>} */
-    { born: "Made in", copied: "Copied in", replaced: "Put in place in", renamed: "Named so since" }
+    {
+      born: "Made in",
+      copied: "Copied in",
+      replaced: "Put in place in",
+      renamed: "Named so since"
+    }
   );
-  var byName = new Intl.Collator("en", { numeric: true });
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
   var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
   var nameOrMore = (name2) => name2.startsWith("and ") ? name2 : historyLink(name2);
   var listed = (names2) => names2.flatMap((name2, place) => [place ? ", " : "", nameOrMore(name2)]);
+  var SubjectView = class {
+    /**
+     * @param {Index} index
+     * @param {string} steps the address of the page of steps
+     */
+    constructor(index, steps) {
+      this.index = index;
+      this.steps = steps;
+    }
+    /**
+     * @param {SubjectHistory} history
+     * @param {boolean} open
+     */
+    part({ title: title2, subject, events, standings, number }, open) {
+      const between = number >= this.index.between[0];
+      const backward = number < this.index.forward || between;
+      const rows3 = (numbers) => places(numbers, standings);
+      const kind = between ? "came and went on the way" : backward ? "an instruction of the last snapshot" : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+      return element(
+        "details.xr-subject",
+        { open },
+        element(
+          "summary",
+          null,
+          element("code", null, backward ? lastName(title2) : title2),
+          " ",
+          element("span.xr-muted", null, kind)
+        ),
+        backward ? this.since(lastName(title2), events) : null,
+        backward && !between ? rows3(subject.now) : null,
+        ...subject.origins[0] ? [
+          element(
+            "h3",
+            null,
+            backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"
+          ),
+          rows3(subject.origins)
+        ] : this.begun(events),
+        element("h3", null, "What happened to it"),
+        this.events(events, subject.instructions),
+        (between || !backward) && element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
+        (between || !backward) && rows3(subject.now)
+      );
+    }
+    /**
+     * Says where a trail ends that leads back to nothing in the first snapshot.
+     * @param {Event[]} events
+     */
+    begun(events) {
+      const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN2);
+      const paragraphs = births.map(([stage, , instruction2, , , grade]) => {
+        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
+        return element(
+          "p.xr-begun",
+          null,
+          before,
+          historyLink(lastName(instruction2), instruction2),
+          after,
+          ...this.place(stage),
+          " ",
+          gradeChip(GRADES2[grade])
+        );
+      });
+      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
+    }
+    /**
+     * Says first which step gave an instruction its name: that is what most people come to ask.
+     * @param {string} name
+     * @param {Event[]} events
+     */
+    since(name2, events) {
+      const first = events.find(([, what, instruction2]) => lastName(instruction2) === name2 && what in NAMING);
+      if (!first) return null;
+      const named = isStep(this.index, first[0]) ? NAMING[first[1]] : "First seen in";
+      return element("p", null, `${named} `, ...this.place(first[0]));
+    }
+    /**
+     * Names a snapshot within a sentence.
+     * @param {number} stage
+     */
+    place(stage) {
+      const [key] = this.index.stages[stage];
+      return isStep(this.index, stage) ? [this.stepLink(stage)] : ["the text ", this.stepLink(stage, key)];
+    }
+    /**
+     * @param {number} stage
+     * @param {string} [words]
+     */
+    stepLink(stage, words2) {
+      const [key, label] = this.index.stages[stage];
+      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words2 ?? label);
+    }
+    /**
+     * @param {Event[]} events
+     * @param {number} instructions
+     */
+    events(events, instructions) {
+      if (!events.length) {
+        return element("p.xr-empty", null, "Nothing: it is the same from the first snapshot to the last.");
+      }
+      const shown = events.slice(0, 5 * SHOWN2).map((event) => this.event(event));
+      const more = events.length - shown.length;
+      const note2 = [
+        more > 0 && `${format.count(more)} more events.`,
+        instructions > 6 && "Events of the first 6 instructions."
+      ].filter(Boolean).join(" ");
+      return element("div", null, element("ol.xr-events", null, ...shown), note2 && element("p.xr-muted", null, note2));
+    }
+    /**
+     * @param {Event} event
+     */
+    event([stage, what, instruction2, from, to, grade, reason]) {
+      const name2 = lastName(instruction2);
+      return element(
+        "li",
+        null,
+        this.stepLink(stage),
+        element(
+          "p",
+          null,
+          historyLink(name2, instruction2),
+          " ",
+          element("b", null, what),
+          ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [],
+          ...to.length ? [" to ", ...listed(to)] : [],
+          " ",
+          gradeChip(GRADES2[grade])
+        ),
+        element("p.xr-muted", null, ...sentence(reason))
+      );
+    }
+  };
+  function places([count, ...numbers], standings) {
+    if (!count) return element("p.xr-empty", null, "None that could be found.");
+    const rows3 = numbers.map((number) => standingRow(standings[number]));
+    const rest2 = rows3.splice(SHOWN2);
+    const left = count - numbers.length;
+    return element(
+      "div",
+      null,
+      element("ul.xr-places", null, ...rows3),
+      rest2.length > 0 && element(
+        "details",
+        null,
+        element("summary", null, `${format.count(rest2.length + left)} more`),
+        element("ul.xr-places", null, ...rest2),
+        left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`)
+      )
+    );
+  }
+  function standingRow([place, opcode, shape2, op, source]) {
+    return element(
+      "li",
+      null,
+      historyLink(lastName(place), place),
+      " ",
+      element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")),
+      op && element("p", null, opLink(op), source && ` ${source}`)
+    );
+  }
+  function opLink(op) {
+    return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
+  }
+
+  // src/history/history.js
+  var FOUND = 30;
+  var byName = new Intl.Collator("en", { numeric: true });
   var Histories = class {
     /**
      * @param {HTMLElement} host
@@ -3598,11 +4419,21 @@ var xlareport = (() => {
       this.chunks = /* @__PURE__ */ new Map();
       this.steps = host.dataset.steps ?? "";
       this.code = host.dataset.code ?? "";
-      this.input = element("input", { type: "search", placeholder: "%fusion.3, layer_3/mlp/dot_general", "aria-label": "Instruction or framework op", autocomplete: "off", spellcheck: "false" });
+      this.input = element("input", {
+        type: "search",
+        placeholder: "%fusion.3, layer_3/mlp/dot_general",
+        "aria-label": "Instruction or framework op",
+        autocomplete: "off",
+        spellcheck: "false"
+      });
       this.results = element("ul.xr-ask-results", { "aria-label": "What was found" });
       this.status = element("p.xr-muted", { role: "status" });
       this.panel = element("dialog.xr-history", { "aria-label": "History" });
-      host.replaceChildren(element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input), this.status, this.results);
+      host.replaceChildren(
+        element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input),
+        this.status,
+        this.results
+      );
       document.body.append(this.panel);
       this.input.addEventListener("focus", () => this.index().catch(() => {
       }));
@@ -3623,10 +4454,14 @@ var xlareport = (() => {
      * @returns {Promise<Chunk>}
      */
     chunk(number) {
-      return once(this.chunks, number, () => (
-        /** @type {Promise<Payload<"m/x/history-0">>} */
-        load(`${this.key}-${number}`).then(readChunk)
-      ));
+      return once(
+        this.chunks,
+        number,
+        () => (
+          /** @type {Promise<Payload<"m/x/history-0">>} */
+          load(`${this.key}-${number}`).then(readChunk)
+        )
+      );
     }
     /** @param {MouseEvent} event */
     clicked(event) {
@@ -3654,7 +4489,10 @@ var xlareport = (() => {
         return;
       }
       const index = await this.index();
-      const links = [...matches(Object.keys(index.names), wanted2).map((name2) => historyLink(name2)), ...matches(opsOf(index), wanted2).map(opLink)];
+      const links = [
+        ...matches(Object.keys(index.names), wanted2).map((name2) => historyLink(name2)),
+        ...matches(opsOf(index), wanted2).map(opLink)
+      ];
       this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction and no framework op has this in its name.";
       if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
       this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
@@ -3668,7 +4506,10 @@ var xlareport = (() => {
       const body = element("div", { "aria-busy": "true" });
       const close = element("button.xr-button", { type: "button", onclick: () => this.close() }, "Close");
       const code = name2 && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name2.replace(/^%/, ""))}` }, "Its code") : null;
-      this.panel.replaceChildren(element("header", null, element("h2", null, element("code", null, title2)), code, close), body);
+      this.panel.replaceChildren(
+        element("header", null, element("h2", null, element("code", null, title2)), code, close),
+        body
+      );
       if (!this.panel.open) this.panel.show();
       this.panel.scrollTop = 0;
       try {
@@ -3699,9 +4540,16 @@ var xlareport = (() => {
      */
     async answer(index, numbers) {
       if (!numbers.length) return [element("p.xr-empty", null, this.unknown(index))];
+      const view = new SubjectView(index, this.steps);
       const all = await Promise.all(numbers.slice(0, FOUND).map((number) => this.subject(index, number)));
-      const intro = numbers.length > 1 ? [element("p.xr-muted", null, `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`)] : [];
-      return [...intro, ...all.map((answer, place) => this.part(index, answer, place === 0))];
+      const intro = numbers.length > 1 ? [
+        element(
+          "p.xr-muted",
+          null,
+          `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`
+        )
+      ] : [];
+      return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];
     }
     /** @param {Index} index */
     unknown(index) {
@@ -3711,104 +4559,18 @@ var xlareport = (() => {
     /**
      * @param {Index} index
      * @param {number} number
-     * @returns {Promise<Found>}
+     * @returns {Promise<SubjectHistory>}
      */
     async subject(index, number) {
       const chunk = await this.chunk(Math.floor(number / index.chunk));
       const place = number % index.chunk;
-      return { title: titleOf(index, number), subject: chunk.subjects[place], events: eventsOf(chunk, place), standings: chunk.standings, number };
-    }
-    /**
-     * @param {Index} index
-     * @param {Found} found
-     * @param {boolean} open
-     */
-    part(index, { title: title2, subject, events, standings, number }, open) {
-      const between = number >= index.between[0];
-      const backward = number < index.forward || between;
-      const rows3 = (numbers) => places(numbers, standings);
-      const kind = between ? "came and went on the way" : backward ? "an instruction of the last snapshot" : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
-      return element(
-        "details.xr-subject",
-        { open },
-        element("summary", null, element("code", null, backward ? lastName(title2) : title2), " ", element("span.xr-muted", null, kind)),
-        backward ? this.since(index, lastName(title2), events) : null,
-        backward && !between ? rows3(subject.now) : null,
-        ...subject.origins[0] ? [element("h3", null, backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"), rows3(subject.origins)] : this.begun(index, events),
-        element("h3", null, "What happened to it"),
-        this.events(index, events, subject.instructions),
-        (between || !backward) && element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
-        (between || !backward) && rows3(subject.now)
-      );
-    }
-    /**
-     * Says where a trail ends that leads back to nothing in the first snapshot.
-     * @param {Index} index
-     * @param {Event[]} events
-     */
-    begun(index, events) {
-      const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN2);
-      const paragraphs = births.map(([stage, , instruction2, , , grade]) => {
-        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
-        return element("p.xr-begun", null, before, historyLink(lastName(instruction2), instruction2), after, ...this.place(index, stage), " ", gradeChip(GRADES2[grade]));
-      });
-      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
-    }
-    /**
-     * Says first which step gave an instruction its name: that is what most people come to ask.
-     * @param {Index} index
-     * @param {string} name
-     * @param {Event[]} events
-     */
-    since(index, name2, events) {
-      const first = events.find(([, what, instruction2]) => lastName(instruction2) === name2 && what in NAMING);
-      if (!first) return null;
-      const named = isStep(index, first[0]) ? NAMING[first[1]] : "First seen in";
-      return element("p", null, `${named} `, ...this.place(index, first[0]));
-    }
-    /**
-     * Names a snapshot within a sentence.
-     * @param {Index} index
-     * @param {number} stage
-     */
-    place(index, stage) {
-      const [key] = index.stages[stage];
-      return isStep(index, stage) ? [this.stepLink(index, stage)] : ["the text ", this.stepLink(index, stage, key)];
-    }
-    /**
-     * @param {Index} index
-     * @param {number} stage
-     * @param {string} [words]
-     */
-    stepLink(index, stage, words2) {
-      const [key, label] = index.stages[stage];
-      return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words2 ?? label);
-    }
-    /**
-     * @param {Index} index
-     * @param {Event[]} events
-     * @param {number} instructions
-     */
-    events(index, events, instructions) {
-      if (!events.length) return element("p.xr-empty", null, "Nothing: it is the same from the first snapshot to the last.");
-      const shown = events.slice(0, 5 * SHOWN2).map((event) => this.event(index, event));
-      const more = events.length - shown.length;
-      const note2 = [more > 0 && `${format.count(more)} more events.`, instructions > 6 && "Events of the first 6 instructions."].filter(Boolean).join(" ");
-      return element("div", null, element("ol.xr-events", null, ...shown), note2 && element("p.xr-muted", null, note2));
-    }
-    /**
-     * @param {Index} index
-     * @param {Event} event
-     */
-    event(index, [stage, what, instruction2, from, to, grade, reason]) {
-      const name2 = lastName(instruction2);
-      return element(
-        "li",
-        null,
-        this.stepLink(index, stage),
-        element("p", null, historyLink(name2, instruction2), " ", element("b", null, what), ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [], ...to.length ? [" to ", ...listed(to)] : [], " ", gradeChip(GRADES2[grade])),
-        element("p.xr-muted", null, ...sentence(reason))
-      );
+      return {
+        title: titleOf(index, number),
+        subject: chunk.subjects[place],
+        events: eventsOf(chunk, place),
+        standings: chunk.standings,
+        number
+      };
     }
   };
   function titleOf({ titles, between: [first, ...others] }, number) {
@@ -3817,25 +4579,9 @@ var xlareport = (() => {
   function eventsOf({ subjects, events }, place) {
     const isNew = (number) => number < 0;
     let next = -subjects.slice(0, place).flatMap((subject) => subject.events.filter(isNew)).reduce((sum, number) => sum + number, 0);
-    return subjects[place].events.flatMap((number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]);
-  }
-  function places([count, ...numbers], standings) {
-    if (!count) return element("p.xr-empty", null, "None that could be found.");
-    const rows3 = numbers.map((number) => standingRow(standings[number]));
-    const rest2 = rows3.splice(SHOWN2);
-    const left = count - numbers.length;
-    return element(
-      "div",
-      null,
-      element("ul.xr-places", null, ...rows3),
-      rest2.length > 0 && element("details", null, element("summary", null, `${format.count(rest2.length + left)} more`), element("ul.xr-places", null, ...rest2), left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`))
+    return subjects[place].events.flatMap(
+      (number) => isNew(number) ? events.slice(next, next -= number) : [events[number]]
     );
-  }
-  function standingRow([place, opcode, shape2, op, source]) {
-    return element("li", null, historyLink(lastName(place), place), " ", element("span.xr-muted", null, [opcode, shape2].filter(Boolean).join(" ")), op && element("p", null, opLink(op), source && ` ${source}`));
-  }
-  function opLink(op) {
-    return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
   }
   function opsOf(index) {
     return index.titles.slice(index.forward).filter((title2) => !title2.includes("/%"));
@@ -3888,7 +4634,9 @@ var xlareport = (() => {
       const side of
       /** @type {NodeListOf<HTMLElement>} */
       document.querySelectorAll(".md-sidebar")
-    ) side.hidden = wide;
+    ) {
+      side.hidden = wide;
+    }
     list(contents(article));
     window.document$?.next(document);
     void jump(drawComponents(article));
@@ -3897,7 +4645,9 @@ var xlareport = (() => {
     const place = document.getElementById(state.get("at") ?? location.hash.slice(1));
     const go = () => kept === void 0 ? place?.scrollIntoView() : scrollTo(0, kept);
     let left = false;
-    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) window.addEventListener(type, () => left = true, { once: true });
+    for (const type of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+      window.addEventListener(type, () => left = true, { once: true });
+    }
     go();
     await drawn5;
     if (!left) go();
@@ -3926,7 +4676,11 @@ var xlareport = (() => {
     );
     for (const heading2 of article.querySelectorAll("h2[id], h3[id]")) {
       const words2 = heading2.firstChild?.textContent ?? "";
-      const item = element("li.md-nav__item", null, element("a.md-nav__link", { href: `#${heading2.id}` }, element("span.md-ellipsis", null, words2)));
+      const item = element(
+        "li.md-nav__item",
+        null,
+        element("a.md-nav__link", { href: `#${heading2.id}` }, element("span.md-ellipsis", null, words2))
+      );
       const above = items.at(-1);
       if (heading2.localName === "h2" || !above) items.push(item);
       else below(above).append(item);
@@ -4237,7 +4991,11 @@ var xlareport = (() => {
     makeRow(row4, place) {
       const cells = this.data.columns.map((column, index) => {
         const cell = this.data.rows[row4][index];
-        return element(this.look(column, cell), { title: this.title(column, cell) }, content(column, cell, this.data.meanings ?? [], this.windowed));
+        return element(
+          this.look(column, cell),
+          { title: this.title(column, cell) },
+          content(column, cell, this.data.meanings ?? [], this.windowed)
+        );
       });
       const selected = row4 === this.selected ? "tr.xr-selected" : "tr";
       return element(selected, { "aria-rowindex": place + 2, "data-row": row4 }, ...cells);
@@ -4278,7 +5036,12 @@ var xlareport = (() => {
       this.selected = row4 === this.selected ? -1 : row4;
       this.details.hidden = this.selected < 0;
       const pairs2 = this.data.columns.map(
-        (column, index) => element("div", null, element("dt", null, column.title), element("dd", null, content(column, this.data.rows[row4][index], this.data.meanings ?? [])))
+        (column, index) => element(
+          "div",
+          null,
+          element("dt", null, column.title),
+          element("dd", null, content(column, this.data.rows[row4][index], this.data.meanings ?? []))
+        )
       );
       this.details.replaceChildren(...pairs2);
       for (const drawn5 of this.body.children) drawn5.classList.toggle("xr-selected", drawn5 === line2 && this.selected >= 0);
@@ -4332,7 +5095,11 @@ var xlareport = (() => {
       this.wide = this.step.length;
       this.mode = "opcode";
       this.style = drawn3("style", {}, css);
-      this.canvas = element("div.xr-canvas", { tabindex: 0, role: "group", "aria-label": "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same." });
+      this.canvas = element("div.xr-canvas", {
+        tabindex: 0,
+        role: "group",
+        "aria-label": "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same."
+      });
       this.legend = element("p.xr-timeline-legend");
       this.slowest = element("p.xr-timeline-legend");
       this.ranks = /* @__PURE__ */ new Map();
@@ -4364,7 +5131,10 @@ var xlareport = (() => {
     choose(at) {
       this.step = this.data.steps[at];
       const { merged, left_out: left } = this.step;
-      const words2 = [merged && `${format.plural(merged, "short event")} share bars with their neighbors.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
+      const words2 = [
+        merged && `${format.plural(merged, "short event")} share bars with their neighbors.`,
+        left && `${format.plural(left, "event")} of the threads that did least are left out.`
+      ];
       this.note.textContent = words2.filter(Boolean).join(" ");
       this.name();
       this.shown = false;
@@ -4379,7 +5149,13 @@ var xlareport = (() => {
       const named = first.map(([, , length, place], at) => {
         const href = this.address(place);
         const name2 = element("code", null, `%${this.data.instructions[place][0]}`);
-        return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name2) : name2, ` ${duration(length)}`);
+        return element(
+          "span",
+          null,
+          `${at + 1} `,
+          href ? element("a", { href: insideReport(href) }, name2) : name2,
+          ` ${duration(length)}`
+        );
       });
       this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
     }
@@ -4428,12 +5204,16 @@ var xlareport = (() => {
         event.stopPropagation();
         act();
       });
-      this.canvas.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        const { left, width } = this.canvas.getBoundingClientRect();
-        this.zoom(Math.exp(-event.deltaY / 300), (event.clientX - left) / width);
-      }, { passive: false });
+      this.canvas.addEventListener(
+        "wheel",
+        (event) => {
+          if (!event.ctrlKey && !event.metaKey) return;
+          event.preventDefault();
+          const { left, width } = this.canvas.getBoundingClientRect();
+          this.zoom(Math.exp(-event.deltaY / 300), (event.clientX - left) / width);
+        },
+        { passive: false }
+      );
       this.canvas.addEventListener("pointerdown", (event) => this.grab(event));
       let before = 0;
       new ResizeObserver(() => {
@@ -4448,12 +5228,16 @@ var xlareport = (() => {
       let [at, far] = [event.clientX, 0];
       const ended = new AbortController();
       const { signal } = ended;
-      addEventListener("pointermove", (next) => {
-        const by = at - next.clientX;
-        far += Math.abs(by);
-        at = next.clientX;
-        if (far >= STILL2) this.move(by / this.canvas.clientWidth);
-      }, { signal });
+      addEventListener(
+        "pointermove",
+        (next) => {
+          const by = at - next.clientX;
+          far += Math.abs(by);
+          at = next.clientX;
+          if (far >= STILL2) this.move(by / this.canvas.clientWidth);
+        },
+        { signal }
+      );
       addEventListener("pointerup", () => setTimeout(() => ended.abort()), { signal });
       addEventListener("click", (click) => far >= STILL2 && click.preventDefault(), { signal, capture: true });
     }
@@ -4470,18 +5254,35 @@ var xlareport = (() => {
       );
       let y = AXIS;
       for (const [at, [thread]] of this.step.lanes.entries()) {
-        if (!at || this.step.lanes[at - 1][0] !== thread) heads.push(
-          /** @type {SVGElement} */
-          drawn3("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
-        );
+        if (!at || this.step.lanes[at - 1][0] !== thread) {
+          heads.push(
+            /** @type {SVGElement} */
+            drawn3("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
+          );
+        }
         tops.push(y);
         y += LANE;
       }
       const height = y + 4;
-      const bars = this.step.bars.filter(([, start, length]) => start + length >= this.from && start <= this.from + this.wide);
-      const svg = drawn3("svg", { class: `xg by-${this.mode}`, viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
+      const bars = this.step.bars.filter(
+        ([, start, length]) => start + length >= this.from && start <= this.from + this.wide
+      );
+      const svg = drawn3("svg", {
+        class: `xg by-${this.mode}`,
+        viewBox: `0 0 ${width} ${height}`,
+        width,
+        height,
+        role: "group"
+      });
       const title2 = drawn3("title", {}, `Timeline, ${this.step.title}`);
-      svg.append(title2, this.style, drawn3("rect", { class: "paper", width: "100%", height: "100%" }), ...this.axis(width, height), ...heads, ...bars.map((bar) => this.bar(bar, tops[bar[0]], width)));
+      svg.append(
+        title2,
+        this.style,
+        drawn3("rect", { class: "paper", width: "100%", height: "100%" }),
+        ...this.axis(width, height),
+        ...heads,
+        ...bars.map((bar) => this.bar(bar, tops[bar[0]], width))
+      );
       this.canvas.replaceChildren(svg);
       this.describe();
     }
@@ -4495,7 +5296,9 @@ var xlareport = (() => {
       for (let time = Math.ceil(this.from / apart) * apart; time <= this.from + this.wide; time += apart) {
         const x = (time - this.from) / this.wide * width;
         marks.push(drawn3("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
-        if (x < width - 40) marks.push(drawn3("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
+        if (x < width - 40) {
+          marks.push(drawn3("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
+        }
       }
       return marks;
     }
@@ -4511,14 +5314,27 @@ var xlareport = (() => {
       const [name2, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
       const words2 = count > 1 ? format.plural(count, "short event") : [`%${name2}`, opcode].filter(Boolean).join(", ");
       const tooltip = `${words2}: ${duration(length)}, from ${duration(start)} on`;
-      const box2 = drawn3("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
+      const box2 = drawn3("rect", {
+        class: "box",
+        x: x.toFixed(1),
+        y,
+        width: wide.toFixed(1),
+        height: BAR,
+        rx: Math.min(2, wide / 4)
+      });
       const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
       const whole2 = count > 1 ? `${count} short` : name2;
       const rank2 = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
       const cut = whole2.length > fits ? `${whole2.slice(0, fits - 1)}\u2026` : whole2;
       const shown = fits >= 4 ? `${rank2 && `${rank2} `}${cut}` : rank2;
       const label = shown ? [drawn3("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
-      const group = drawn3("g", { class: `n n-${family}`, "data-scope": scope }, drawn3("title", {}, tooltip), box2, ...label);
+      const group = drawn3(
+        "g",
+        { class: `n n-${family}`, "data-scope": scope },
+        drawn3("title", {}, tooltip),
+        box2,
+        ...label
+      );
       const href = count > 1 ? null : this.address(place);
       return href ? drawn3("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
     }
@@ -4533,7 +5349,11 @@ var xlareport = (() => {
       const entries = this.mode === "scope" ? scopes2.map((words2, at) => [`t-${at}`, words2]) : families.map(([name2, words2]) => [`f-${name2}`, words2]);
       this.legend.replaceChildren(
         ...entries.map(([look2, words2]) => {
-          const swatch2 = drawn3("svg", { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" }, drawn3("rect", { class: look2, width: 16, height: 10, rx: 1 }));
+          const swatch2 = drawn3(
+            "svg",
+            { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" },
+            drawn3("rect", { class: look2, width: 16, height: 10, rx: 1 })
+          );
           return element("span", null, swatch2, ` ${words2}`);
         })
       );
@@ -4644,7 +5464,11 @@ var xlareport = (() => {
       );
       const [first, last] = this.span(kind, place);
       const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
-      return { text: NAMED3.has(kind) ? `%${text}` : text, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text, last) };
+      return {
+        text: NAMED3.has(kind) ? `%${text}` : text,
+        note: `${opcode}${this.lifetime(first, last)}${this.where}`,
+        href: this.address(kind, text, last)
+      };
     }
     /** @param {number} first @param {number} last the numbers of snapshots */
     lifetime(first, last) {
@@ -4689,13 +5513,21 @@ var xlareport = (() => {
     /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
     stage(place, note2) {
       const [key, label] = this.value.stages[place];
-      return { text: label, note: `${note2}${this.where}`, href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}` };
+      return {
+        text: label,
+        note: `${note2}${this.where}`,
+        href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}`
+      };
     }
     /** @param {string} opcode @returns {Hit[]} the steps that touched it */
     touchedOpcode(opcode) {
       return this.value.steps.flatMap(([place, touched]) => {
         const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
-        const changes = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
+        const changes = [
+          added && `${format.count(added)} added`,
+          removed && `${format.count(removed)} removed`,
+          changed && `${format.count(changed)} changed`
+        ];
         return added || removed || changed ? [this.stage(place, changes.filter(Boolean).join(", "))] : [];
       });
     }
@@ -4714,8 +5546,12 @@ var xlareport = (() => {
     for (const distance of distances) if ((at += distance) >= wanted2) return at === wanted2;
     return false;
   }
-  var loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<Payload<"m/x/search">>} */
-  load(`m/${module.slug}/search`), several);
+  var loadModuleIndex = async (module, several) => new ModuleIndex(
+    module,
+    await /** @type {Promise<Payload<"m/x/search">>} */
+    load(`m/${module.slug}/search`),
+    several
+  );
 
   // src/search/search.js
   var SHOWN3 = 5;
@@ -4743,11 +5579,24 @@ var xlareport = (() => {
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
   var Search = class {
     constructor() {
-      this.input = element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" });
+      this.input = element("input", {
+        type: "search",
+        "aria-label": "Search everything in this report",
+        "aria-controls": "xr-search-results",
+        placeholder: "a name, opcode, pass, op_name, shape, file\u2026",
+        autocomplete: "off",
+        spellcheck: "false"
+      });
       this.status = element("p.xr-muted", { role: "status" });
       this.results = element("div.xr-search-results", { id: "xr-search-results" });
       const close = element("button.xr-button", { type: "button", onclick: () => this.dialog.close() }, "Close");
-      this.dialog = element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
+      this.dialog = element(
+        "dialog.xr-search",
+        { "aria-label": "Search everything" },
+        element("div.xr-search-bar", null, this.input, close),
+        this.status,
+        this.results
+      );
       this.indexes = [];
       this.waiting = [];
       this.small = { front: null, words: null, files: null };
@@ -4769,9 +5618,20 @@ var xlareport = (() => {
     async begin() {
       this.begun = true;
       this.status.textContent = "Loading\u2026";
-      [this.small.front, this.small.words] = await Promise.all([load("search").catch(() => null), load("words").catch(() => null)]);
+      [this.small.front, this.small.words] = await Promise.all([
+        load("search").catch(() => null),
+        load("words").catch(() => null)
+      ]);
       const front2 = this.small.front ?? NOTHING;
-      this.modules = front2.modules.map(([slug, name2, key, role, read2, changed], order) => ({ slug, name: name2, key, role, order, read: read2 === 1, changed: changed === 1 }));
+      this.modules = front2.modules.map(([slug, name2, key, role, read2, changed], order) => ({
+        slug,
+        name: name2,
+        key,
+        role,
+        order,
+        read: read2 === 1,
+        changed: changed === 1
+      }));
       const here = (module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
       const read = this.modules.filter((module) => module.read);
       this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
@@ -4826,7 +5686,9 @@ var xlareport = (() => {
     /** @param {string} query @returns {Group[]} those in which something is found, the best first */
     groups(query) {
       const ranked = ranker(query);
-      const matches2 = GROUPS.map(([kind, title2]) => this.group(kind, title2, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
+      const matches2 = GROUPS.map(
+        ([kind, title2]) => this.group(kind, title2, kind === "touched" ? this.touched(query) : this.find(kind, ranked))
+      );
       const touched = matches2.find((group) => group.kind === "touched");
       if (touched) touched.best = 0;
       return matches2.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
@@ -4854,18 +5716,43 @@ var xlareport = (() => {
     few(kind) {
       const { front: front2, words: words2, files } = this.small;
       if (kind === "word") return explained2(words2);
-      if (kind === "file") return (files ?? []).map(([name2, note2]) => [name2, () => ({ text: name2, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name2)}` })]);
+      if (kind === "file") {
+        return (files ?? []).map(([name2, note2]) => [
+          name2,
+          () => ({ text: name2, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name2)}` })
+        ]);
+      }
       if (!front2) return [];
-      if (kind === "module") return this.modules.map((module) => [module.name, () => ({ text: module.name, note: module.role, href: page2(module) })]);
-      if (kind === "finding") return front2.findings.map(([number, title2]) => [title2, () => ({ text: title2, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
-      if (kind === "scope") return Object.entries(front2.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+      if (kind === "module") {
+        return this.modules.map((module) => [
+          module.name,
+          () => ({ text: module.name, note: module.role, href: page2(module) })
+        ]);
+      }
+      if (kind === "finding") {
+        return front2.findings.map(([number, title2]) => [
+          title2,
+          () => ({
+            text: title2,
+            note: this.modules[number].name,
+            href: `m/${this.modules[number].slug}.html?cost#what-stands-out`
+          })
+        ]);
+      }
+      if (kind === "scope") {
+        return Object.entries(front2.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+      }
       return kind === "opcode" ? this.unloaded(front2.opcodes) : [];
     }
     /** @param {string} text @param {number[]} numbers of the modules that have it @returns {Hit} */
     holder(text, numbers) {
       const first = this.modules[numbers[0]];
       const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
-      return { text, note: `${first.name}${more}`, href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}` };
+      return {
+        text,
+        note: `${first.name}${more}`,
+        href: `${page2(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}`
+      };
     }
     /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
     unloaded(opcodes) {
@@ -4883,7 +5770,10 @@ var xlareport = (() => {
       for (const index of this.indexes) {
         const opcodes = index.kinds.get("opcode")?.values ?? [];
         const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((known3) => known3.startsWith(query)) : null;
-        const hits = [...opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : [], ...index.touchedName(query)];
+        const hits = [
+          ...opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : [],
+          ...index.touchedName(query)
+        ];
         for (const hit of hits) yield { rank: 0, hit: () => hit };
       }
     }
@@ -4892,8 +5782,18 @@ var xlareport = (() => {
       const limit = this.limit.get(kind) ?? SHOWN3;
       const rows3 = matches2.slice(0, limit).map((match) => row2(match.hit()));
       const rest2 = count - rows3.length;
-      const more = rest2 > 0 && element("button.xr-button", { type: "button", onclick: () => this.more(kind, limit) }, `${format.count(rest2)} more`);
-      return element("section", null, element("h2", null, `${title2} `, element("span.xr-muted", null, format.count(count))), element("ul", null, ...rows3), more);
+      const more = rest2 > 0 && element(
+        "button.xr-button",
+        { type: "button", onclick: () => this.more(kind, limit) },
+        `${format.count(rest2)} more`
+      );
+      return element(
+        "section",
+        null,
+        element("h2", null, `${title2} `, element("span.xr-muted", null, format.count(count))),
+        element("ul", null, ...rows3),
+        more
+      );
     }
     /** @param {string} kind @param {number} limit */
     more(kind, limit) {
@@ -4934,29 +5834,45 @@ var xlareport = (() => {
   function* explained2(tables2) {
     for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
       for (const [name2, meaning] of Object.entries(words2)) {
-        yield [name2, () => ({ text: name2, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name2}`).slice(root.length) })];
+        yield [
+          name2,
+          () => ({ text: name2, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name2}`).slice(root.length) })
+        ];
       }
     }
   }
   function row2({ text, note: note2, href }) {
-    return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note2)));
+    return element(
+      "li",
+      null,
+      element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note2))
+    );
   }
   function installSearch() {
     const search = new Search();
-    const opener = element("button.xr-search-open", { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() }, "Find ", element("kbd", null, "/"));
+    const opener = element(
+      "button.xr-search-open",
+      { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() },
+      "Find ",
+      element("kbd", null, "/")
+    );
     document.querySelector(".md-header__inner")?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
     bindKey("/", "Search everything in this report", () => search.open());
-    window.addEventListener("keydown", (event) => {
-      const target2 = (
-        /** @type {HTMLElement} */
-        event.target
-      );
-      const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName ?? "");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
-    }, true);
+    window.addEventListener(
+      "keydown",
+      (event) => {
+        const target2 = (
+          /** @type {HTMLElement} */
+          event.target
+        );
+        const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName ?? "");
+        if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
+      },
+      true
+    );
   }
 
   // src/steps/diff.js
@@ -5128,15 +6044,27 @@ var xlareport = (() => {
     const own2 = unfold(diff.own);
     const stored = numbers.flat().filter((number) => number >= 0);
     const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
-    const loaded2 = new Map((await store?.numbered(stored) ?? []).map((line2, place) => [stored[place], bare(line2)]));
-    const [before, after] = numbers.map((list2) => list2.map((number) => loaded2.get(number) ?? own2[-1 - number])[Symbol.iterator]());
+    const loaded2 = new Map(
+      (await store?.numbered(stored) ?? []).map((line2, place) => [
+        stored[place],
+        bare(line2)
+      ])
+    );
+    const [before, after] = numbers.map(
+      (list2) => list2.map((number) => loaded2.get(number) ?? own2[-1 - number])[Symbol.iterator]()
+    );
     const take = (from) => from.next().value ?? "";
-    const lines2 = [...diff.signs].map((sign) => (
-      /** @type {Line} */
-      sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
-    ));
+    const lines2 = [...diff.signs].map(
+      (sign) => (
+        /** @type {Line} */
+        sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
+      )
+    );
     const ends = sums(diff.hunks);
-    return unfold(diff.titles).map((computation, place) => ({ computation, lines: lines2.slice(ends[place] - diff.hunks[place], ends[place]) }));
+    return unfold(diff.titles).map((computation, place) => ({
+      computation,
+      lines: lines2.slice(ends[place] - diff.hunks[place], ends[place])
+    }));
   }
   var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
   function drawDiff(diff) {
@@ -5192,7 +6120,11 @@ var xlareport = (() => {
   function nameList(names2) {
     if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");
     const all = typeof names2 === "string" ? [names2] : names2;
-    return element("span", null, ...all.flatMap((name2, place) => [place ? ", " : "", name2.startsWith("and ") ? name2 : nameNode(name2)]));
+    return element(
+      "span",
+      null,
+      ...all.flatMap((name2, place) => [place ? ", " : "", name2.startsWith("and ") ? name2 : nameNode(name2)])
+    );
   }
   function exampleRow(example) {
     return element(
@@ -5225,34 +6157,71 @@ var xlareport = (() => {
     );
   }
   function groupsMore(label, groups) {
-    return element("details.xr-fold", null, element("summary", null, `${format.count(groups.length)} more groups`), groupTable(label, groups));
+    return element(
+      "details.xr-fold",
+      null,
+      element("summary", null, `${format.count(groups.length)} more groups`),
+      groupTable(label, groups)
+    );
   }
   function groupTable(label, groups) {
-    const head2 = ["Before", "", "After", "Where", "Why"].map((title2) => title2 ? element("th", { scope: "col" }, title2) : element("td"));
-    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), ...groups.map(groupRows));
+    const head2 = ["Before", "", "After", "Where", "Why"].map(
+      (title2) => title2 ? element("th", { scope: "col" }, title2) : element("td")
+    );
+    const table = element(
+      "table.xr-static",
+      null,
+      element("thead", null, element("tr", null, ...head2)),
+      ...groups.map(groupRows)
+    );
     return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
   }
   function groupRows({ title: title2, count, grade: surest, examples }) {
     const more = count - examples.length;
-    const head2 = element("th", { colspan: 5, scope: "rowgroup" }, title2, " ", element("span.xr-count", null, `${format.count(count)}\xD7`), " ", gradeChip(surest));
+    const head2 = element(
+      "th",
+      { colspan: 5, scope: "rowgroup" },
+      title2,
+      " ",
+      element("span.xr-count", null, `${format.count(count)}\xD7`),
+      " ",
+      gradeChip(surest)
+    );
     const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
     return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
   }
   function kindParts(groups) {
     const kinds3 = [...new Set(groups.map(({ kind }) => kind))];
-    return kinds3.map((kind, place) => kindPart(groups.filter((group) => group.kind === kind), place));
+    return kinds3.map(
+      (kind, place) => kindPart(
+        groups.filter((group) => group.kind === kind),
+        place
+      )
+    );
   }
   function ranPart(ran) {
     if (ran.length < 2) return null;
     const changed = ran.filter(([, change]) => change).length;
-    const rows3 = ran.map(([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change")));
+    const rows3 = ran.map(
+      ([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change"))
+    );
     const words2 = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
     return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows3));
   }
   function figuresPart({ figures: figures2, time }) {
     const changed = figures2.filter(([, , , difference]) => difference);
     const same = figures2.filter(([, , , difference]) => !difference);
-    const rows3 = changed.map(([what, before, after, difference]) => element("tr", null, element("th", { scope: "row" }, what), element("td", null, before), element("td.xr-arrow", null, "\u2192"), element("td", null, after), element("td.xr-figure-delta", null, difference)));
+    const rows3 = changed.map(
+      ([what, before, after, difference]) => element(
+        "tr",
+        null,
+        element("th", { scope: "row" }, what),
+        element("td", null, before),
+        element("td.xr-arrow", null, "\u2192"),
+        element("td", null, after),
+        element("td.xr-figure-delta", null, difference)
+      )
+    );
     const kept2 = same.map(([what, before]) => `${what} (${before})`);
     return element(
       "div.xr-step-figures",
@@ -5314,13 +6283,24 @@ var xlareport = (() => {
     );
   }
   function placePart({ name: name2, before, after }) {
-    return element("details", null, element("summary", null, "Drawn: ", element("code", null, name2)), element("div.xr-pair", null, drawn4("Before", before), drawn4("After", after)));
+    return element(
+      "details",
+      null,
+      element("summary", null, "Drawn: ", element("code", null, name2)),
+      element("div.xr-pair", null, drawn4("Before", before), drawn4("After", after))
+    );
   }
   function drawn4(words2, picture) {
     if (!picture) return null;
     return element(
       "figure.xr-picture",
-      { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words2}: ${picture.alt}`, "data-side": words2.toLowerCase() },
+      {
+        "data-xr-picture": picture.key,
+        "data-name": picture.name,
+        "data-drawing": picture.place,
+        "data-alt": `${words2}: ${picture.alt}`,
+        "data-side": words2.toLowerCase()
+      },
       element("figcaption", null, words2)
     );
   }
@@ -5396,7 +6376,11 @@ var xlareport = (() => {
       ]
     );
     const shown = parts.filter(([, , number]) => number);
-    return element("span.xr-delta", null, ...shown.map(([look2, sign, number]) => element(`span.${look2}`, null, `${sign}${format.count(number ?? 0)}`)));
+    return element(
+      "span.xr-delta",
+      null,
+      ...shown.map(([look2, sign, number]) => element(`span.${look2}`, null, `${sign}${format.count(number ?? 0)}`))
+    );
   }
   var Gallery = class {
     /**
@@ -5430,7 +6414,10 @@ var xlareport = (() => {
       const named = this.index.steps.findIndex((step) => step.id === asked3);
       this.missing = asked3 && named < 0 ? asked3 : null;
       if (named >= 0) return named;
-      return Math.max(0, this.index.steps.findIndex((step) => step.changed));
+      return Math.max(
+        0,
+        this.index.steps.findIndex((step) => step.changed)
+      );
     }
     *listParts() {
       const known3 = this.index.steps.filter((step) => step.changed !== null);
@@ -5483,7 +6470,12 @@ var xlareport = (() => {
     /** @param {Step} step */
     item(step) {
       const look2 = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-      const item = element(look2, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
+      const item = element(
+        look2,
+        { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
+        element("span.xr-item-label", this.meaning(step.after), brief(step)),
+        isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step)
+      );
       item.addEventListener("click", (event) => {
         event.preventDefault();
         this.show(this.index.steps.indexOf(step));
@@ -5534,16 +6526,43 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     head(step) {
-      const move = (direction2, words2, key) => element("button.xr-button", { type: "button", disabled: this.neighbor(direction2) === null, title: `${words2} step that changed something (${key})`, onclick: () => this.go(direction2) }, words2, " ", element("kbd", null, key));
+      const move = (direction2, words2, key) => element(
+        "button.xr-button",
+        {
+          type: "button",
+          disabled: this.neighbor(direction2) === null,
+          title: `${words2} step that changed something (${key})`,
+          onclick: () => this.go(direction2)
+        },
+        words2,
+        " ",
+        element("kbd", null, key)
+      );
       const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
       const total = this.index.steps.filter((earlier) => earlier.changed).length;
       const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
       return element(
         "header.xr-step-head",
         null,
-        this.missing && element("p.xr-warning", { role: "alert" }, `There is no step ${this.missing} in this module; the first that changed something is shown instead.`),
-        element("div.xr-step-moves", null, move(-1, "Previous", "k"), move(1, "Next", "j"), element("span.xr-muted", null, counted)),
-        !this.index.counted && element("p.xr-kicker", null, step.pipeline ? element("span", this.meaning(step.pipeline), step.pipeline) : "", step.pipeline ? " \u203A " : "", step.id),
+        this.missing && element(
+          "p.xr-warning",
+          { role: "alert" },
+          `There is no step ${this.missing} in this module; the first that changed something is shown instead.`
+        ),
+        element(
+          "div.xr-step-moves",
+          null,
+          move(-1, "Previous", "k"),
+          move(1, "Next", "j"),
+          element("span.xr-muted", null, counted)
+        ),
+        !this.index.counted && element(
+          "p.xr-kicker",
+          null,
+          step.pipeline ? element("span", this.meaning(step.pipeline), step.pipeline) : "",
+          step.pipeline ? " \u203A " : "",
+          step.id
+        ),
         element("h2", null, name(step)),
         element("p.xr-headline", null, ...sentence(step.headline)),
         this.about(step),
@@ -5562,7 +6581,12 @@ var xlareport = (() => {
     about(step) {
       if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
       const anchor = `glossary.html#pass-${step.after.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
-      return element("p.xr-about", null, element("a", { href: insideReport(anchor) }, step.after), ` \u2014 ${this.passes[step.after]}`);
+      return element(
+        "p.xr-about",
+        null,
+        element("a", { href: insideReport(anchor) }, step.after),
+        ` \u2014 ${this.passes[step.after]}`
+      );
     }
     /** @param {Step} step */
     facts(step) {
@@ -5578,13 +6602,24 @@ var xlareport = (() => {
           ["changed", signed("~", step.modified), "xr-changed"]
         ]
       );
-      return element("dl.xr-step-facts", null, ...facts2.map(([what, value, look2]) => element("div", null, element("dt", null, what), element(look2 ? `dd.${look2}` : "dd", null, value))));
+      return element(
+        "dl.xr-step-facts",
+        null,
+        ...facts2.map(
+          ([what, value, look2]) => element("div", null, element("dt", null, what), element(look2 ? `dd.${look2}` : "dd", null, value))
+        )
+      );
     }
     /** @param {Step} step */
     files(step) {
       if (!step.files.length) return null;
       const files = step.files.map((file) => element("li", null, element("code", null, file)));
-      return element("details.xr-files", null, element("summary", null, format.plural(step.files.length, "file")), element("ul", null, ...files));
+      return element(
+        "details.xr-files",
+        null,
+        element("summary", null, format.plural(step.files.length, "file")),
+        element("ul", null, ...files)
+      );
     }
     /**
      * @param {Step} step
@@ -5616,8 +6651,12 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     whyEmpty(step) {
-      if (isFirst(step, this.index)) return "This is the module as the compiler was given it. Press j for the first step that changed something.";
-      if (step.changed === null) return "Whether anything changed is not known: one of the two snapshots could not be read.";
+      if (isFirst(step, this.index)) {
+        return "This is the module as the compiler was given it. Press j for the first step that changed something.";
+      }
+      if (step.changed === null) {
+        return "Whether anything changed is not known: one of the two snapshots could not be read.";
+      }
       return "The module before and after this step is the same, so there is nothing to show. Press j for the next step that changed something.";
     }
     /** @param {Step} step */
@@ -5653,7 +6692,11 @@ var xlareport = (() => {
     { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
     { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
     { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
-    { title: "Share", kind: "percent", help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion" },
+    {
+      title: "Share",
+      kind: "percent",
+      help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion"
+    },
     { title: "Scope", kind: "text", help: "the framework op that it comes from" },
     { title: "Source", kind: "text", help: "the line of the program that it comes from" },
     { title: "Computation", kind: "code", of: "instruction", help: "where it stands" }
@@ -5689,7 +6732,12 @@ var xlareport = (() => {
     const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces3(key)]);
     const note2 = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
     room.removeAttribute("aria-busy");
-    const data = { columns: COLUMNS, rows: rows2(index, loaded2), sort: [SHARE, "desc"], empty: "There is no instruction." };
+    const data = {
+      columns: COLUMNS,
+      rows: rows2(index, loaded2),
+      sort: [SHARE, "desc"],
+      empty: "There is no instruction."
+    };
     new Table(
       room,
       key,
@@ -5728,8 +6776,19 @@ var xlareport = (() => {
       this.first = -1;
       this.text = null;
       this.height = 18;
-      this.choice = element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options());
-      this.find = element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (event) => this.press(event) });
+      this.choice = element(
+        "select.xr-whole-choice",
+        { "aria-label": "Text to show", onchange: () => this.choose() },
+        ...this.options()
+      );
+      this.find = element("input.xr-filter", {
+        type: "search",
+        placeholder: "Find in this text",
+        "aria-label": "Find in this text",
+        spellcheck: "false",
+        oninput: () => this.search(),
+        onkeydown: (event) => this.press(event)
+      });
       this.counter = element("span.xr-count", { role: "status" });
       this.body = element("ol.xr-whole-lines");
       this.scroller = element("div.xr-whole", { tabindex: 0, role: "region", "aria-label": "The text" }, this.body);
@@ -5746,7 +6805,11 @@ var xlareport = (() => {
         ["Other texts", this.store.texts.filter((text) => text.key === text.path)]
       ];
       return groups.filter(([, texts]) => texts.length).map(
-        ([title2, texts]) => element("optgroup", { label: title2 }, ...texts.map((text) => element("option", { value: text.key }, text.label)))
+        ([title2, texts]) => element(
+          "optgroup",
+          { label: title2 },
+          ...texts.map((text) => element("option", { value: text.key }, text.label))
+        )
       );
     }
     /** @returns {Text} the text that the address names, else the last snapshot */
@@ -5767,7 +6830,10 @@ var xlareport = (() => {
       this.lines = await this.store.lines(text);
       this.text = text;
       this.find.value = state.get("find") ?? "";
-      this.body.style.setProperty("--xr-widest", `${Math.min(2e3, Math.max(...this.lines.map((line3) => line3.length)))}ch`);
+      this.body.style.setProperty(
+        "--xr-widest",
+        `${Math.min(2e3, Math.max(...this.lines.map((line3) => line3.length)))}ch`
+      );
       this.search();
       const line2 = this.line();
       if (line2 >= 0) this.go(line2);
@@ -5782,7 +6848,15 @@ var xlareport = (() => {
     /** @param {string} name of an instruction or a computation */
     definition(name2) {
       const bare2 = name2.replace(/^%/, "");
-      const begins = [`%${bare2} = `, `ROOT %${bare2} = `, `%${bare2} (`, `ENTRY %${bare2} (`, `${bare2} = `, `ROOT ${bare2} = `, `${bare2} {`];
+      const begins = [
+        `%${bare2} = `,
+        `ROOT %${bare2} = `,
+        `%${bare2} (`,
+        `ENTRY %${bare2} (`,
+        `${bare2} = `,
+        `ROOT ${bare2} = `,
+        `${bare2} {`
+      ];
       return this.lines.findIndex((line2) => begins.some((begin) => line2.trimStart().startsWith(begin)));
     }
     search() {
@@ -5820,7 +6894,10 @@ var xlareport = (() => {
       const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.height) - SPARE2);
       if (first === this.first && !again) return;
       this.first = first;
-      const last = Math.min(this.lines.length, first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE2);
+      const last = Math.min(
+        this.lines.length,
+        first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE2
+      );
       const shown = this.lines.slice(first, last).map((line2, place) => this.row(line2, first + place));
       this.body.style.paddingTop = `${first * this.height}px`;
       this.body.style.paddingBottom = `${(this.lines.length - last) * this.height}px`;
@@ -5836,8 +6913,20 @@ var xlareport = (() => {
      * @param {number} place
      */
     row(line2, place) {
-      const number = element("a.xr-whole-number", { href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`, "aria-label": `Line ${place + 1}` }, place + 1);
-      return element(place === this.marked ? "li.xr-whole-marked" : "li", null, number, element("code", null, ...coloredLine(line2)));
+      const number = element(
+        "a.xr-whole-number",
+        {
+          href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`,
+          "aria-label": `Line ${place + 1}`
+        },
+        place + 1
+      );
+      return element(
+        place === this.marked ? "li.xr-whole-marked" : "li",
+        null,
+        number,
+        element("code", null, ...coloredLine(line2))
+      );
     }
     /** @param {Event} event */
     follow(event) {

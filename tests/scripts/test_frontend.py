@@ -72,7 +72,7 @@ def test_a_check_that_fails_gives_its_exit_code(script: ModuleType, calls: Calls
 def test_the_script_says_how_it_is_used() -> None:
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "check|test|bundle" in done.stderr
+    assert "check|test|bundle|format" in done.stderr
 
 
 def test_the_lock_names_no_registry_of_one_machine() -> None:

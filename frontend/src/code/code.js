@@ -35,7 +35,13 @@ function colored(text) {
   const looked = text.slice(0, COLORED).split("\n");
   const parts = looked.flatMap((line, place) => [place ? "\n" : "", ...coloredLine(line)]);
   const rest = visible(text.slice(COLORED, SHOWN));
-  const cut = text.length > SHOWN && element("p.xr-muted", null, `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`);
+  const cut =
+    text.length > SHOWN &&
+    element(
+      "p.xr-muted",
+      null,
+      `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`,
+    );
   return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest)), cut || ""];
 }
 
@@ -47,12 +53,31 @@ class Code {
    */
   constructor(host, index) {
     this.index = index;
-    this.filter = element("input", { type: "search", placeholder: "Part of a name", "aria-label": "Instructions whose name has", autocomplete: "off", spellcheck: "false" });
+    this.filter = element("input", {
+      type: "search",
+      placeholder: "Part of a name",
+      "aria-label": "Instructions whose name has",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     this.filter.addEventListener("input", () => this.narrow());
     this.items = index.units.map((unit) => this.item(unit));
-    this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order")) : null;
-    const head = element("p.xr-list-head", null, format.plural(index.units.length, "instruction or computation", "instructions and computations"));
-    this.list = element("nav.xr-steps-list", { "aria-label": "Instructions" }, element("label.xr-ask-box", null, this.filter), head, this.order, ...this.items);
+    this.order = index.thunks.length
+      ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order"))
+      : null;
+    const head = element(
+      "p.xr-list-head",
+      null,
+      format.plural(index.units.length, "instruction or computation", "instructions and computations"),
+    );
+    this.list = element(
+      "nav.xr-steps-list",
+      { "aria-label": "Instructions" },
+      element("label.xr-ask-box", null, this.filter),
+      head,
+      this.order,
+      ...this.items,
+    );
     this.panel = element("section.xr-step", { "aria-label": "The code" });
     host.classList.add("xr-steps");
     host.replaceChildren(this.list, this.panel);
@@ -63,7 +88,12 @@ class Code {
   /** @param {Unit} unit */
   item(unit) {
     const files = unit.files.filter((file) => file.path).length;
-    return element("a.xr-item", { href: address(title(unit)), title: unit.reason }, element("span.xr-item-label", null, title(unit)), element("span.xr-muted", null, files ? format.plural(files, "file") : ""));
+    return element(
+      "a.xr-item",
+      { href: address(title(unit)), title: unit.reason },
+      element("span.xr-item-label", null, title(unit)),
+      element("span.xr-muted", null, files ? format.plural(files, "file") : ""),
+    );
   }
 
   narrow() {
@@ -90,7 +120,11 @@ class Code {
     if (place < 0) place = 0;
     if (!units[place]) return;
     this.items[place].setAttribute("aria-current", "true");
-    const note = within ? `${name} is part of this instruction.` : missing ? `${name} has no code of its own here; this is the first instruction that has.` : "";
+    const note = within
+      ? `${name} is part of this instruction.`
+      : missing
+        ? `${name} has no code of its own here; this is the first instruction that has.`
+        : "";
     this.panel.replaceChildren(...this.unit(units[place], note));
     if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
   }
@@ -113,7 +147,15 @@ class Code {
       element("h2", null, name),
       note && element("p.xr-warning", null, note),
       element("p", null, gradeChip(unit.grade), " ", unit.reason),
-      element("dl.xr-facts", null, ...facts.filter(([, value]) => value).map(([key, value]) => element("div", null, element("dt", null, key), element("dd", null, element("code", null, value))))),
+      element(
+        "dl.xr-facts",
+        null,
+        ...facts
+          .filter(([, value]) => value)
+          .map(([key, value]) =>
+            element("div", null, element("dt", null, key), element("dd", null, element("code", null, value))),
+          ),
+      ),
       ...unit.thunks.map((place) => this.when(this.index.thunks[place])),
       ...unit.files.map((file, place) => this.file(file, place === 0)),
       this.decisions(unit.decisions, "What the fusion pass decided"),
@@ -125,12 +167,31 @@ class Code {
     if (kind === undefined) return null;
     const named = (/** @type {number | null} */ number) => (number === null ? "none" : this.thunkLink(number));
     const known = id !== null;
-    return element("p.xr-certain", null, known ? `Runs as thunk ${id}, ` : "Runs as ", element("code", null, kind), ` ${description}. `, ...(known ? ["The nearest earlier thunk that touches the same memory: ", named(before), "; the nearest later one: ", named(after), "."] : []), ...(waits.length ? [" It waits for ", ...this.waits(waits), "."] : []));
+    return element(
+      "p.xr-certain",
+      null,
+      known ? `Runs as thunk ${id}, ` : "Runs as ",
+      element("code", null, kind),
+      ` ${description}. `,
+      ...(known
+        ? [
+            "The nearest earlier thunk that touches the same memory: ",
+            named(before),
+            "; the nearest later one: ",
+            named(after),
+            ".",
+          ]
+        : []),
+      ...(waits.length ? [" It waits for ", ...this.waits(waits), "."] : []),
+    );
   }
 
   /** @param {string[]} names */
   waits(names) {
-    return names.flatMap((name, place) => [place ? ", " : "", element("a", { href: address(name) }, element("code", null, name))]);
+    return names.flatMap((name, place) => [
+      place ? ", " : "",
+      element("a", { href: address(name) }, element("code", null, name)),
+    ]);
   }
 
   /** @param {number} id */
@@ -147,7 +208,14 @@ class Code {
   file(file, open) {
     const size = file.size === null ? "" : ` ${format.bytes(file.size)}`;
     const body = element("div");
-    const part = element("details.xr-group.xr-code-file", { open }, element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)), file.path && element("p.xr-muted", null, element("code", null, file.path)), file.note && element("p.xr-muted", null, file.note), body);
+    const part = element(
+      "details.xr-group.xr-code-file",
+      { open },
+      element("summary", null, element("span.xr-group-title", null, file.label), element("span.xr-count", null, size)),
+      file.path && element("p.xr-muted", null, element("code", null, file.path)),
+      file.note && element("p.xr-muted", null, file.note),
+      body,
+    );
     const fill = () => {
       if (part.open && file.text && !body.firstChild) this.fill(body, file);
     };
@@ -174,7 +242,9 @@ class Code {
    * @returns {Promise<string>}
    */
   async text({ path, text }) {
-    if (Array.isArray(text)) return (await /** @type {Promise<Payload<"m/x/code-0">>} */ (load(`${this.index.key}-${text[0]}`)))[text[1]];
+    if (Array.isArray(text)) {
+      return (await /** @type {Promise<Payload<"m/x/code-0">>} */ (load(`${this.index.key}-${text[0]}`)))[text[1]];
+    }
     const store = await openTexts(this.index.texts);
     const stored = store.texts.find((known) => known.path === path);
     if (!stored) throw new Error(`${path} is not among the texts of the module.`);
@@ -190,25 +260,67 @@ class Code {
     const head = ["", "Producer", "Consumer", "Became", "Why not", "µs fused", "µs apart"];
     const number = (/** @type {number | null} */ value) => (value === null ? "" : format.float(value));
     const rows = decisions.steps.map(([what, producer, consumers, fusion, reason, fused, apart]) =>
-      element("tr", null, ...[what, producer, consumers.join(", "), fusion, reason].map((text, place) => element("td", null, place && place < 4 ? element("code", null, text) : text)), element("td.xr-number", null, number(fused)), element("td.xr-number", null, number(apart))),
+      element(
+        "tr",
+        null,
+        ...[what, producer, consumers.join(", "), fusion, reason].map((text, place) =>
+          element("td", null, place && place < 4 ? element("code", null, text) : text),
+        ),
+        element("td.xr-number", null, number(fused)),
+        element("td.xr-number", null, number(apart)),
+      ),
     );
     const more = decisions.total - decisions.steps.length;
     return element(
       "details.xr-group",
       null,
-      element("summary", null, element("span.xr-group-title", null, words), element("span.xr-count", null, format.plural(decisions.total, "step")), gradeChip(decisions.grade)),
-      element("p.xr-muted", null, "In the order of the pass, with its own estimates of the time. Its names are those of that moment."),
-      element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": words }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head.map((text) => element("th", { scope: "col" }, text)))), element("tbody", null, ...rows))),
+      element(
+        "summary",
+        null,
+        element("span.xr-group-title", null, words),
+        element("span.xr-count", null, format.plural(decisions.total, "step")),
+        gradeChip(decisions.grade),
+      ),
+      element(
+        "p.xr-muted",
+        null,
+        "In the order of the pass, with its own estimates of the time. Its names are those of that moment.",
+      ),
+      element(
+        "div.xr-scroll",
+        { tabindex: 0, role: "region", "aria-label": words },
+        element(
+          "table.xr-static",
+          null,
+          element("thead", null, element("tr", null, ...head.map((text) => element("th", { scope: "col" }, text)))),
+          element("tbody", null, ...rows),
+        ),
+      ),
       more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`),
     );
   }
 
   *thunks() {
     yield element("h2", null, "What runs, in order");
-    yield element("p", null, "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.");
-    const head = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text) => element("th", { scope: "col" }, text));
+    yield element(
+      "p",
+      null,
+      "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.",
+    );
+    const head = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text) =>
+      element("th", { scope: "col" }, text),
+    );
     const rows = this.index.thunks.map((thunk) => this.thunkRow(thunk));
-    yield element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": "Thunks" }, element("table.xr-static", null, element("thead", null, element("tr", null, ...head)), element("tbody", null, ...rows)));
+    yield element(
+      "div.xr-scroll",
+      { tabindex: 0, role: "region", "aria-label": "Thunks" },
+      element(
+        "table.xr-static",
+        null,
+        element("thead", null, element("tr", null, ...head)),
+        element("tbody", null, ...rows),
+      ),
+    );
     const gone = this.decisions(this.index.gone, "What the fusion pass decided about instructions that are gone");
     if (gone) yield gone;
   }
@@ -218,7 +330,16 @@ class Code {
     const owner = unit === null ? null : this.index.units[unit];
     const within = `${"\u2003".repeat(Math.min(depth, 8))}${part ? `${part}: ` : ""}`;
     const link = (/** @type {number | null} */ number) => (number === null ? "" : this.thunkLink(number));
-    return element("tr", null, element("td.xr-number", null, id === null ? "" : id), element("td", null, within, element("code", null, kind)), element("td", null, description), element("td", null, owner && element("a", { href: address(title(owner)) }, element("code", null, title(owner)))), element("td", null, link(before), ...this.waits(waits)), element("td", null, link(after)));
+    return element(
+      "tr",
+      null,
+      element("td.xr-number", null, id === null ? "" : id),
+      element("td", null, within, element("code", null, kind)),
+      element("td", null, description),
+      element("td", null, owner && element("a", { href: address(title(owner)) }, element("code", null, title(owner)))),
+      element("td", null, link(before), ...this.waits(waits)),
+      element("td", null, link(after)),
+    );
   }
 }
 

@@ -3,7 +3,11 @@
 const EN_DASH = "\u2013";
 const whole = new Intl.NumberFormat("en-US");
 /** @type {[number, string][]} how many of each unit are a second */
-const TIMES = [[1, "s"], [1e3, "ms"], [1e6, "\u00b5s"]];
+const TIMES = [
+  [1, "s"],
+  [1e3, "ms"],
+  [1e6, "\u00b5s"],
+];
 const fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
 
 /**

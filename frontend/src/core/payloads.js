@@ -59,7 +59,9 @@ async function locate(key) {
     const small = /** @type {Payloads["m/x/small"]} */ (await load(`${folder}small`));
     if (Object.hasOwn(small, name)) return small[name];
   }
-  if (leftOut.has(key)) throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
+  if (leftOut.has(key)) {
+    throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
+  }
   return isSingleFile ? embedded(key) : fetched(key);
 }
 
@@ -74,7 +76,12 @@ function fetched(key) {
     const script = document.createElement("script");
     script.src = `${root}assets/data/${key.split("/").map(encodeURIComponent).join("/")}.js`;
     script.onload = () => script.remove();
-    script.onerror = () => reject(new Error(`The file ${decodeURI(script.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`));
+    script.onerror = () =>
+      reject(
+        new Error(
+          `The file ${decodeURI(script.src)} is missing from this report. If it is a packed one, LEFT-OUT.txt lists what it leaves out.`,
+        ),
+      );
     document.head.append(script);
   });
 }

@@ -31,26 +31,64 @@ class ComputationTimeline {
     this.at = 0;
     /** What the address named that is not drawn here. */
     this.unknown = "";
-    this.choice = element("select", { id: "xr-film-computation", onchange: () => this.choose() }, ...index.films.map(([name, frames], number) => element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`)));
-    this.watch = element("input", { id: "xr-film-watch", type: "search", placeholder: "any name it ever bore", onchange: () => this.choose(), autocomplete: "off", spellcheck: "false" });
-    this.slider = element("input.xr-film-slider", { type: "range", min: 0, value: 0, "aria-label": "Step of the film", oninput: () => this.show(Number(this.slider.value)) });
+    this.choice = element(
+      "select",
+      { id: "xr-film-computation", onchange: () => this.choose() },
+      ...index.films.map(([name, frames], number) =>
+        element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`),
+      ),
+    );
+    this.watch = element("input", {
+      id: "xr-film-watch",
+      type: "search",
+      placeholder: "any name it ever bore",
+      onchange: () => this.choose(),
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    this.slider = element("input.xr-film-slider", {
+      type: "range",
+      min: 0,
+      value: 0,
+      "aria-label": "Step of the film",
+      oninput: () => this.show(Number(this.slider.value)),
+    });
     this.status = element("p.xr-film-step", { role: "status" });
     this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
-    const move = (/** @type {1 | -1} */ way, /** @type {string} */ words, /** @type {string} */ letter) => element("button.xr-button", { type: "button", onclick: () => this.show(this.at + way) }, words, " ", element("kbd", null, letter));
-    const part = (/** @type {string} */ words, /** @type {HTMLElement} */ input) => element("div", null, element("label", { for: input.id }, words), input);
-    const more = index.others ? element("p.xr-muted", null, `${format.plural(index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`) : null;
-    host.replaceChildren(
-      element("div.xr-explore-form", null, part("Computation", this.choice), part("Watch one instruction", this.watch)),
-      element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
-      this.status,
-      this.figure,
-      ...(more ? [more] : []),
-    );
+    host.replaceChildren(...this.parts());
     bindKey(",", "Film: the step before", () => this.show(this.at - 1));
     bindKey(".", "Film: the next step", () => this.show(this.at + 1));
     window.addEventListener("hashchange", () => state.get("film") && this.open());
     this.open();
     if (state.get("film")) host.scrollIntoView({ block: "start" });
+  }
+
+  /** @returns {HTMLElement[]} the form, the slider and what they change */
+  parts() {
+    const move = (/** @type {1 | -1} */ way, /** @type {string} */ words, /** @type {string} */ letter) =>
+      element(
+        "button.xr-button",
+        { type: "button", onclick: () => this.show(this.at + way) },
+        words,
+        " ",
+        element("kbd", null, letter),
+      );
+    const part = (/** @type {string} */ words, /** @type {HTMLElement} */ input) =>
+      element("div", null, element("label", { for: input.id }, words), input);
+    const more = this.index.others
+      ? element(
+          "p.xr-muted",
+          null,
+          `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`,
+        )
+      : null;
+    return [
+      element("div.xr-explore-form", null, part("Computation", this.choice), part("Watch one instruction", this.watch)),
+      element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
+      this.status,
+      this.figure,
+      ...(more ? [more] : []),
+    ];
   }
 
   /** Opens the computation that the address names. */
@@ -103,9 +141,20 @@ class ComputationTimeline {
     if (!quiet) this.unknown = "";
     if (!quiet) state.set({ film: this.frames.name, frame: key });
     this.play(writeSvg(drawing, layout, look));
-    const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
-    const warning = this.unknown ? [element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`), " "] : [];
-    this.status.replaceChildren(...warning, element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label), ` (${format.count(this.at + 1)} of ${format.count(this.frames.stages.length)}). ${changes}`);
+    const changes = this.at
+      ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.`
+      : "As it was first seen.";
+    const warning = this.unknown
+      ? [
+          element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`),
+          " ",
+        ]
+      : [];
+    this.status.replaceChildren(
+      ...warning,
+      element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label),
+      ` (${format.count(this.at + 1)} of ${format.count(this.frames.stages.length)}). ${changes}`,
+    );
   }
 
   /** @param {string} svg the next frame */
@@ -134,8 +183,13 @@ function fade(before, after) {
   for (const [life, box] of here) if (!there.has(life)) box.classList.add("xr-born");
   const drawn = new Set([...before.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
   const kept = new Set([...after.querySelectorAll("[data-e]")].map((arrow) => arrow.getAttribute("d")));
-  for (const arrow of after.querySelectorAll("[data-e]")) if (!drawn.has(arrow.getAttribute("d"))) arrow.classList.add("xr-born");
-  const gone = [...[...there].filter(([life]) => !here.has(life)).map(([, box]) => box), ...[...before.querySelectorAll("path[data-e]")].filter((arrow) => !kept.has(arrow.getAttribute("d")))];
+  for (const arrow of after.querySelectorAll("[data-e]")) {
+    if (!drawn.has(arrow.getAttribute("d"))) arrow.classList.add("xr-born");
+  }
+  const gone = [
+    ...[...there].filter(([life]) => !here.has(life)).map(([, box]) => box),
+    ...[...before.querySelectorAll("path[data-e]")].filter((arrow) => !kept.has(arrow.getAttribute("d"))),
+  ];
   const stage = after.querySelector(":scope > g[transform]");
   for (const shape of gone) {
     shape.removeAttribute("data-e");
@@ -157,5 +211,9 @@ export async function drawComputationTimelines(host, key) {
   if (!state.get("film")) await waitUntilNear(host);
   const index = await /** @type {Promise<Payload<"m/x/film">>} */ (load(key));
   if (index.films.length) new ComputationTimeline(host, key, index);
-  else host.append(element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."));
+  else {
+    host.append(
+      element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."),
+    );
+  }
 }

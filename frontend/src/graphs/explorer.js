@@ -36,7 +36,13 @@ const SHOWS = /** @type {Record<string, string>} */ ({
 function wanted(usual) {
   const show = state.get("show") ?? "around";
   const radius = Number(state.get("radius"));
-  return { node: state.get("node") ?? "", show: show in SHOWS ? show : "around", radius: RADII.includes(radius) ? radius : 2, to: state.get("to") ?? "", at: state.get("at") || usual };
+  return {
+    node: state.get("node") ?? "",
+    show: show in SHOWS ? show : "around",
+    radius: RADII.includes(radius) ? radius : 2,
+    to: state.get("to") ?? "",
+    at: state.get("at") || usual,
+  };
 }
 
 /**
@@ -49,8 +55,18 @@ function wanted(usual) {
  */
 function drawing(view, places, arrows, focus, { title, notes }) {
   const positions = new Map(places.map((place, position) => [place, position]));
-  const edges = arrows.map(({ source, target, label, style }) => ({ source: positions.get(source) ?? 0, target: positions.get(target) ?? 0, label, style }));
-  return { title, notes, nodes: places.map((place) => ({ ...drawnBox(view, place), look: focus.has(place) ? "focus" : "" })), edges };
+  const edges = arrows.map(({ source, target, label, style }) => ({
+    source: positions.get(source) ?? 0,
+    target: positions.get(target) ?? 0,
+    label,
+    style,
+  }));
+  return {
+    title,
+    notes,
+    nodes: places.map((place) => ({ ...drawnBox(view, place), look: focus.has(place) ? "focus" : "" })),
+    edges,
+  };
 }
 
 /**
@@ -72,7 +88,13 @@ function near(graph, start, { show, radius }) {
   ];
   const title = `%${graph.name(start)}: ${SHOWS[show]}, ${format.plural(radius, "step")}`;
   const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
-  return { drawing: drawing(view, shown, arrows, new Set([start]), { title, notes: /** @type {string[]} */ (notes.filter(Boolean)) }), summary };
+  return {
+    drawing: drawing(view, shown, arrows, new Set([start]), {
+      title,
+      notes: /** @type {string[]} */ (notes.filter(Boolean)),
+    }),
+    summary,
+  };
 }
 
 /**
@@ -91,7 +113,10 @@ function way(graph, from, to) {
   const arrows = hops.length > MOST ? [...hops.slice(0, MOST / 2), ...hops.slice(-MOST / 2)] : hops;
   const places = [...new Set([there ? from : to, ...arrows.flatMap(({ source, target }) => [source, target])])];
   const summary = `A shortest way from ${first} to ${last}: ${format.plural(hops.length, "step")}.`;
-  const notes = hops.length > arrows.length ? [`Left out: ${format.plural(hops.length - arrows.length, "step")} in the middle.`] : [];
+  const notes =
+    hops.length > arrows.length
+      ? [`Left out: ${format.plural(hops.length - arrows.length, "step")} in the middle.`]
+      : [];
   return { drawing: drawing(view, places, arrows, new Set([from, to]), { title: summary, notes }), summary };
 }
 
@@ -117,17 +142,32 @@ class Explorer {
     this.node = this.field("Instruction", "node");
     this.to = this.field("To", "to");
     this.show = this.choice("Show", Object.entries(SHOWS));
-    this.radius = this.choice("Within", RADII.map((radius) => [String(radius), format.plural(radius, "step")]));
+    this.radius = this.choice(
+      "Within",
+      RADII.map((radius) => [String(radius), format.plural(radius, "step")]),
+    );
     this.first = host.dataset.first ?? "";
     this.timelines = host.dataset.film ?? "";
-    this.at = this.choice("Snapshot", [["last", "as it was left"], ...(this.first ? [["first", "as it came in"]] : [])]);
+    this.at = this.choice("Snapshot", [
+      ["last", "as it was left"],
+      ...(this.first ? [["first", "as it came in"]] : []),
+    ]);
     this.at.part.hidden = !this.first && !this.timelines;
     /** Every snapshot by its key, once somebody asks for one. @type {Promise<void> | null} */
     this.listed = null;
     this.at.input.addEventListener("focus", () => this.list());
     this.status = element("p.xr-muted", { role: "status" });
     this.figure = element("figure.xr-picture", { hidden: true });
-    this.form = element("form.xr-explore-form", null, this.node.part, this.at.part, this.show.part, this.radius.part, this.to.part, element("button.xr-button", { type: "submit" }, "Draw"));
+    this.form = element(
+      "form.xr-explore-form",
+      null,
+      this.node.part,
+      this.at.part,
+      this.show.part,
+      this.radius.part,
+      this.to.part,
+      element("button.xr-button", { type: "submit" }, "Draw"),
+    );
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.ask();
@@ -171,7 +211,13 @@ class Explorer {
    */
   field(words, name) {
     const list = element("datalist", { id: `xr-explore-names-${name}` });
-    const input = element("input", { type: "search", list: list.id, placeholder: "name or opcode", autocomplete: "off", spellcheck: "false" });
+    const input = element("input", {
+      type: "search",
+      list: list.id,
+      placeholder: "name or opcode",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     input.addEventListener("input", () => this.suggest(input, list));
     input.addEventListener("change", () => this.ask());
     return { input, part: labeled(words, input, list) };
@@ -194,12 +240,22 @@ class Explorer {
   async suggest(input, list) {
     const graph = await this.graph(this.at.input.value);
     const places = graph.search(input.value, SUGGESTED);
-    list.replaceChildren(...places.map((place) => element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`)));
+    list.replaceChildren(
+      ...places.map((place) =>
+        element("option", { value: graph.address(place) }, `${graph.opcode(place)} ${graph.shape(place)}`),
+      ),
+    );
   }
 
   /** Puts what the form says into the address, and answers it. */
   ask() {
-    state.set({ node: this.node.input.value.trim(), show: this.show.input.value, radius: this.radius.input.value, to: this.show.input.value === "path" ? this.to.input.value.trim() : null, at: this.at.input.value === this.usual() ? null : this.at.input.value });
+    state.set({
+      node: this.node.input.value.trim(),
+      show: this.show.input.value,
+      radius: this.radius.input.value,
+      to: this.show.input.value === "path" ? this.to.input.value.trim() : null,
+      at: this.at.input.value === this.usual() ? null : this.at.input.value,
+    });
     this.answer(false);
   }
 
@@ -225,7 +281,11 @@ class Explorer {
     this.at.input.value = asked.at;
     this.to.part.hidden = asked.show !== "path";
     this.radius.part.hidden = asked.show === "path";
-    if (!asked.node) return this.empty("Name an instruction, or click on a box in a picture above and then on \u201cWhat is around it\u201d.");
+    if (!asked.node) {
+      return this.empty(
+        "Name an instruction, or click on a box in a picture above and then on \u201cWhat is around it\u201d.",
+      );
+    }
     if (JSON.stringify(asked) === this.drawn) return;
     this.drawn = JSON.stringify(asked);
     try {
@@ -252,16 +312,25 @@ class Explorer {
   async draw(graph, asked) {
     const [from, to] = [asked.node, asked.to].map((name) => graph.find(name) ?? graph.find(name.replace(/^.*\/%/, "")));
     if (from === null) return this.unknown(graph, asked.node);
-    if (asked.show === "path" && to === null) return asked.to ? this.unknown(graph, asked.to) : this.empty("Name the instruction to which the way leads.");
+    if (asked.show === "path" && to === null) {
+      return asked.to ? this.unknown(graph, asked.to) : this.empty("Name the instruction to which the way leads.");
+    }
     const answer = asked.show === "path" ? way(graph, from, to ?? from) : near(graph, from, asked);
     if (!answer.drawing) return this.empty(answer.summary);
     const look = await load("pictures/look");
     const { nodes, edges } = answer.drawing;
-    const layout = layeredLayout(nodes.map(boxSize), edges.map(({ source, target }) => [source, target]));
+    const layout = layeredLayout(
+      nodes.map(boxSize),
+      edges.map(({ source, target }) => [source, target]),
+    );
     this.figure.hidden = false;
     this.figure.replaceChildren();
     this.figure.dataset.alt = answer.drawing.title;
-    const picture = interactivePicture(this.figure, `graph-of-${graph.name(from)}`, writeSvg(answer.drawing, layout, look));
+    const picture = interactivePicture(
+      this.figure,
+      `graph-of-${graph.name(from)}`,
+      writeSvg(answer.drawing, layout, look),
+    );
     this.status.textContent = `${answer.summary} From ${graph.index.label}.`;
     requestAnimationFrame(() => picture.showFocus());
   }
@@ -271,10 +340,16 @@ class Explorer {
    * @param {string} name
    */
   unknown(graph, name) {
-    const similar = graph.search(name, SUGGESTED).map((place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`));
+    const similar = graph
+      .search(name, SUGGESTED)
+      .map((place) =>
+        element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`),
+      );
     const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
     const other = this.timelines ? " It may be there in another snapshot." : "";
-    this.empty(`${graph.index.label} has no instruction %${name.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`);
+    this.empty(
+      `${graph.index.label} has no instruction %${name.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`,
+    );
     this.status.append(...similar.flatMap((link, place) => [place ? ", " : "", link]));
   }
 }

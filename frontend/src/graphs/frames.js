@@ -47,7 +47,9 @@ function near({ view, instructions }, watched) {
   const all = [...instructions.keys()];
   if (watched === null) return all.filter((place) => view.hasBox(place));
   const start = instructions.indexOf(watched);
-  return start < 0 ? [] : [...neighborhood(view, start, { up: true, down: true, radius: RADIUS, most: MOST_NEAR }).places.keys()];
+  return start < 0
+    ? []
+    : [...neighborhood(view, start, { up: true, down: true, radius: RADIUS, most: MOST_NEAR }).places.keys()];
 }
 
 /**
@@ -57,10 +59,22 @@ function near({ view, instructions }, watched) {
  */
 function frame({ view, instructions, versions }, shown) {
   const there = new Set(shown);
-  const nodes = new Map(shown.map((place) => [instructions[place], { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` }]));
+  const nodes = new Map(
+    shown.map((place) => [
+      instructions[place],
+      { ...drawnBox(view, place), instruction: instructions[place], id: `instruction ${instructions[place]}` },
+    ]),
+  );
   const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-  const named = arrows.map(({ source, target, label, style }) => [`${instructions[source]} ${instructions[target]}`, { source: instructions[source], target: instructions[target], label, style }]);
-  return { nodes, arrows: new Map(/** @type {any} */ (named)), version: new Map(shown.map((place) => [instructions[place], versions[place]])) };
+  const named = arrows.map(({ source, target, label, style }) => [
+    `${instructions[source]} ${instructions[target]}`,
+    { source: instructions[source], target: instructions[target], label, style },
+  ]);
+  return {
+    nodes,
+    arrows: new Map(/** @type {any} */ (named)),
+    version: new Map(shown.map((place) => [instructions[place], versions[place]])),
+  };
 }
 
 /** All frames of a computation with the one layout that they share. */
@@ -75,20 +89,31 @@ export class Frames {
     this.name = name;
     /** The versions of each instruction. @type {Map<number, number[]>} */
     this.versions = new Map();
-    for (const [at, [instruction]] of table.versions.entries()) this.versions.set(instruction, [...(this.versions.get(instruction) ?? []), at]);
+    for (const [at, [instruction]] of table.versions.entries()) {
+      this.versions.set(instruction, [...(this.versions.get(instruction) ?? []), at]);
+    }
     this.stages = frames;
     this.watched = watch || most > MOST ? this.named(watch) : null;
     const views = frames.map((stage) => snapshotView(table, name, stage, this.watched));
     const shown = views.map((view) => near(view, this.watched));
     const chosen = this.chosen(views, shown);
-    this.frames = views.map((view, at) => frame(view, shown[at].filter((place) => chosen.has(view.instructions[place]))));
+    this.frames = views.map((view, at) =>
+      frame(
+        view,
+        shown[at].filter((place) => chosen.has(view.instructions[place])),
+      ),
+    );
     this.cut();
     this.place(chosen);
   }
 
   /** Leaves out the steps in which nothing of what is shown is there or differs. */
   cut() {
-    const words = this.frames.map(({ version, arrows }) => (version.size ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()]) : null));
+    const words = this.frames.map(({ version, arrows }) =>
+      version.size
+        ? JSON.stringify([[...version].sort(([left], [right]) => left - right), [...arrows.keys()].sort()])
+        : null,
+    );
     const kept = words.map((description, at) => description !== null && description !== words[at - 1]);
     this.frames = this.frames.filter((_, at) => kept[at]);
     this.stages = this.stages.filter((_, at) => kept[at]);
@@ -103,10 +128,20 @@ export class Frames {
     const named = this.table.names.lastIndexOf(bare);
     if (bare) return named < 0 ? -1 : this.table.versions[named][0];
     const counts = new Map();
-    const dull = new Set(this.table.looks.flatMap(([opcode], at) => (/^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : [])));
+    const dull = new Set(
+      this.table.looks.flatMap(([opcode], at) =>
+        /^(parameter|constant|tuple|get-tuple-element)$/.test(opcode) ? [at] : [],
+      ),
+    );
     const last = Math.max(...this.stages);
-    const lasting = new Set(this.table.versions.filter(([, , end], at) => end > last && !dull.has(this.table.look[at])).map(([instruction]) => instruction));
-    for (const [instruction] of this.table.versions) if (lasting.has(instruction)) counts.set(instruction, (counts.get(instruction) ?? 0) + 1);
+    const lasting = new Set(
+      this.table.versions
+        .filter(([, , end], at) => end > last && !dull.has(this.table.look[at]))
+        .map(([instruction]) => instruction),
+    );
+    for (const [instruction] of this.table.versions) {
+      if (lasting.has(instruction)) counts.set(instruction, (counts.get(instruction) ?? 0) + 1);
+    }
     return [...counts].reduce((best, candidate) => (candidate[1] > best[1] ? candidate : best), [-1, 0])[0];
   }
 
@@ -118,7 +153,9 @@ export class Frames {
    */
   chosen(views, shown) {
     const counts = /** @type {Map<number, number>} */ (new Map());
-    for (const [at, { instructions }] of views.entries()) for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
+    for (const [at, { instructions }] of views.entries()) {
+      for (const place of shown[at]) counts.set(instructions[place], (counts.get(instructions[place]) ?? 0) + 1);
+    }
     if (this.watched !== null) counts.set(this.watched, Infinity);
     const kept = [...counts].sort(([, left], [, right]) => right - left).slice(0, MOST);
     this.left = counts.size - kept.length;
@@ -131,7 +168,9 @@ export class Frames {
    * @returns {number | null} its version in a snapshot, null where that does not have it
    */
   versionAt(instruction, stage) {
-    const version = (this.versions.get(instruction) ?? []).find((at) => this.table.versions[at][1] <= stage && stage < this.table.versions[at][2]);
+    const version = (this.versions.get(instruction) ?? []).find(
+      (at) => this.table.versions[at][1] <= stage && stage < this.table.versions[at][2],
+    );
     return version ?? null;
   }
 
@@ -141,10 +180,16 @@ export class Frames {
     const positions = new Map(instructions.map((instruction, position) => [instruction, position]));
     const sizes = instructions.map((instruction) => {
       const all = this.frames.flatMap(({ nodes }) => nodes.get(instruction) ?? []).map(boxSize);
-      return { width: Math.max(0, ...all.map(({ width }) => width)), height: Math.max(0, ...all.map(({ height }) => height)) };
+      return {
+        width: Math.max(0, ...all.map(({ width }) => width)),
+        height: Math.max(0, ...all.map(({ height }) => height)),
+      };
     });
     const arrows = [...new Set(this.frames.flatMap((shown) => [...shown.arrows.keys()]))];
-    const ends = arrows.map((key) => /** @type {[number, number]} */ (key.split(" ").map((instruction) => positions.get(Number(instruction)) ?? 0)));
+    const ends = arrows.map(
+      (key) =>
+        /** @type {[number, number]} */ (key.split(" ").map((instruction) => positions.get(Number(instruction)) ?? 0)),
+    );
     const layout = layeredLayout(sizes, ends);
     this.layout = layout;
     this.boxes = new Map(instructions.map((instruction, position) => [instruction, layout.boxes[position]]));
@@ -167,12 +212,25 @@ export class Frames {
       if (change !== "same") counts[change] += 1;
       return { ...node, state: change, look: node.instruction === this.watched ? "focus" : "" };
     });
-    for (const instruction of before?.nodes.keys() ?? []) if (this.versionAt(instruction, stage) === null) counts.removed += 1;
+    for (const instruction of before?.nodes.keys() ?? []) {
+      if (this.versionAt(instruction, stage) === null) counts.removed += 1;
+    }
     const positions = new Map([...now.nodes.keys()].map((instruction, position) => [instruction, position]));
-    const edges = [...now.arrows].map(([key, { source, target, label: words, style }]) => ({ key, source: positions.get(source) ?? 0, target: positions.get(target) ?? 0, label: words, style }));
+    const edges = [...now.arrows].map(([key, { source, target, label: words, style }]) => ({
+      key,
+      source: positions.get(source) ?? 0,
+      target: positions.get(target) ?? 0,
+      label: words,
+      style,
+    }));
     const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
     const { width = 0, height = 0 } = this.layout ?? {};
-    const layout = { width, height, boxes: nodes.map(({ instruction }) => /** @type {any} */ (this.boxes?.get(instruction))), curves: edges.map(({ key }) => /** @type {any} */ (this.curves?.get(key))) };
+    const layout = {
+      width,
+      height,
+      boxes: nodes.map(({ instruction }) => /** @type {any} */ (this.boxes?.get(instruction))),
+      curves: edges.map(({ key }) => /** @type {any} */ (this.curves?.get(key))),
+    };
     return { drawing: { title: `${this.name}, ${label}`, nodes, edges, notes }, layout, counts };
   }
 }

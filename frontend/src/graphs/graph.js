@@ -79,7 +79,13 @@ export class Graph {
    */
   shade(place) {
     const [cost, sharding, scope, time] = this.index.shades[this.index.shade[place]];
-    return { cost, time, memory: this.index.shapes[this.index.shape[place]][2], sharding, scope: scope ? scope.split("\n") : [] };
+    return {
+      cost,
+      time,
+      memory: this.index.shapes[this.index.shape[place]][2],
+      sharding,
+      scope: scope ? scope.split("\n") : [],
+    };
   }
 
   /** @param {number} place */
@@ -136,7 +142,8 @@ export class Graph {
   /** Who uses each instruction, as one list with the start of each one's part. */
   reversed() {
     const starts = new Int32Array(this.size + 1);
-    const used = (/** @type {number} */ place) => new Set([...this.operands(place).map((operand) => operand.place), ...this.controls(place)]);
+    const used = (/** @type {number} */ place) =>
+      new Set([...this.operands(place).map((operand) => operand.place), ...this.controls(place)]);
     for (let place = 0; place < this.size; place += 1) for (const source of used(place)) starts[source + 1] += 1;
     for (let place = 0; place < this.size; place += 1) starts[place + 1] += starts[place];
     const users = new Int32Array(starts[this.size]);
@@ -149,7 +156,9 @@ export class Graph {
   calling() {
     const callers = new Map();
     for (const [place, called] of Object.entries(this.index.calls)) {
-      for (const [, computation] of called) callers.set(computation, [...(callers.get(computation) ?? []), Number(place)]);
+      for (const [, computation] of called) {
+        callers.set(computation, [...(callers.get(computation) ?? []), Number(place)]);
+      }
     }
     return callers;
   }
@@ -222,7 +231,12 @@ export class Graph {
 export function readInstructions(columns) {
   const [words, numbers] = columns.arguments;
   const values = unfold(words);
-  return { ...columns, names: unfold(columns.names), arguments: numbers.map((number) => values[number]), operands: splitRows(columns.operands) };
+  return {
+    ...columns,
+    names: unfold(columns.names),
+    arguments: numbers.map((number) => values[number]),
+    operands: splitRows(columns.operands),
+  };
 }
 
 /** Graphs by their keys. @type {Map<string, Promise<Graph>>} */
@@ -234,5 +248,7 @@ const graphs = new Map();
  * @returns {Promise<Graph>}
  */
 export function loadGraph(key) {
-  return once(graphs, key, () => /** @type {Promise<Payload<"m/x/graph">>} */ (load(key)).then((index) => new Graph(readInstructions(index))));
+  return once(graphs, key, () =>
+    /** @type {Promise<Payload<"m/x/graph">>} */ (load(key)).then((index) => new Graph(readInstructions(index))),
+  );
 }

@@ -79,7 +79,14 @@ export class View {
       const label = `${operands.length > 1 ? number : ""}${element ? `#${element}` : ""}`;
       const known = arrows.get(source);
       if (known) known.label = known.label.length > 10 ? known.label : `${known.label},${label}`;
-      else arrows.set(source, { source, target: place, label, style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "" });
+      else {
+        arrows.set(source, {
+          source,
+          target: place,
+          label,
+          style: (this.graph.elements(use.place) ?? LARGE) < LARGE ? "thin" : "",
+        });
+      }
     }
     for (const source of this.graph.controls(place)) {
       if (!arrows.has(source)) arrows.set(source, { source, target: place, label: "", style: "control" });
@@ -92,7 +99,9 @@ export class View {
    * @returns {[number, string][]} its operands without a box, by their numbers
    */
   foldedOperands(place) {
-    const named = this.graph.operands(place).map((use, number) => /** @type {[number, string | null]} */ ([number, this.words(this.origin(use).place)]));
+    const named = this.graph
+      .operands(place)
+      .map((use, number) => /** @type {[number, string | null]} */ ([number, this.words(this.origin(use).place)]));
     return /** @type {[number, string][]} */ (named.filter(([, words]) => words !== null));
   }
 
@@ -164,7 +173,9 @@ function* onwards(view, place) {
     }
   }
   if (!graph.isRoot(place)) return;
-  for (const target of graph.callers.get(graph.inside[place]) ?? []) yield { source: place, target, label: "result", style: "call" };
+  for (const target of graph.callers.get(graph.inside[place]) ?? []) {
+    yield { source: place, target, label: "result", style: "call" };
+  }
 }
 
 /**
@@ -181,7 +192,9 @@ function taken({ graph }, place, caller, attribute, computation) {
   const wanted = graph.opcode(caller) === "while" || /branch|true_|false_/.test(attribute) ? "0" : String(number);
   const first = graph.first[computation];
   const last = first + graph.index.computations[computation][1];
-  for (let parameter = first; parameter < last; parameter += 1) if (graph.opcode(parameter) === "parameter" && graph.argument(parameter) === wanted) return parameter;
+  for (let parameter = first; parameter < last; parameter += 1) {
+    if (graph.opcode(parameter) === "parameter" && graph.argument(parameter) === wanted) return parameter;
+  }
   return null;
 }
 
@@ -223,7 +236,14 @@ export function plainBox(graph, place, operands) {
   const attribute = [graph.says(place)].filter(Boolean);
   return {
     id: `${graph.computation(place)}/%${name}`,
-    lines: [name, ...(isPlain ? [] : [kind]), ...called(graph, place), ...attribute, ...operands, graph.shape(place)].map((line) => shorten(line)),
+    lines: [
+      name,
+      ...(isPlain ? [] : [kind]),
+      ...called(graph, place),
+      ...attribute,
+      ...operands,
+      graph.shape(place),
+    ].map((line) => shorten(line)),
     family: graph.family(place),
     tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
     target: `i=${graph.address(place)}`,
@@ -239,7 +259,10 @@ export function plainBox(graph, place, operands) {
 function called(graph, place) {
   const all = graph.calls(place);
   const inside = all.slice(0, 2).filter(([attribute]) => attribute !== "condition");
-  const words = inside.map(([attribute, computation]) => (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2]);
+  const words = inside.map(
+    ([attribute, computation]) =>
+      (graph.opcode(place) === "fusion" ? "" : `${attribute} `) + graph.index.computations[computation][2],
+  );
   return all.length > 2 ? [...words, `${all.length - 2} more computations`] : words;
 }
 
@@ -253,9 +276,13 @@ export function calledPictures(graph, place) {
   const inside = (/** @type {number} */ computation) => graph.index.inside[0][graph.index.inside[1][computation]];
   const worth = graph.calls(place).filter(([, computation]) => inside(computation)[0]);
   const opens = new Map(worth.map(([attribute, computation]) => [graph.index.computations[computation][0], attribute]));
-  const fused = graph.opcode(place) === "fusion" ? graph.calls(place).find(([attribute]) => attribute === "calls") : undefined;
+  const fused =
+    graph.opcode(place) === "fusion" ? graph.calls(place).find(([attribute]) => attribute === "calls") : undefined;
   const mix = /** @type {any[]} */ (fused ? inside(fused[1])[1] : []);
-  return { opens: [...opens].map(([name, attribute]) => [`c=${name}`, `${attribute} ${name}`]), mix: mix.flatMap((color, at) => (at % 2 ? [] : [[color, mix[at + 1]]])) };
+  return {
+    opens: [...opens].map(([name, attribute]) => [`c=${name}`, `${attribute} ${name}`]),
+    mix: mix.flatMap((color, at) => (at % 2 ? [] : [[color, mix[at + 1]]])),
+  };
 }
 
 /**
@@ -266,6 +293,9 @@ export function calledPictures(graph, place) {
  */
 export function drawnBox(view, place) {
   const { graph } = view;
-  const folded = view.foldedOperands(place).slice(0, 3).map(([number, words]) => `operand ${number} = ${words}`);
+  const folded = view
+    .foldedOperands(place)
+    .slice(0, 3)
+    .map(([number, words]) => `operand ${number} = ${words}`);
   return { ...plainBox(graph, place, folded), badge: graph.isRoot(place) ? "ROOT" : "" };
 }

@@ -31,7 +31,9 @@ const [AT_THE_END, AT_THE_START] = [-1, -2];
  */
 export function computationAt(table, snapshot, { name, number, from = 0, to = table.versions.length }) {
   const rows = [];
-  for (let at = from; at < to; at += 1) if (table.versions[at][1] <= snapshot && snapshot < table.versions[at][2]) rows.push(at);
+  for (let at = from; at < to; at += 1) {
+    if (table.versions[at][1] <= snapshot && snapshot < table.versions[at][2]) rows.push(at);
+  }
   rows.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
   const instructions = rows.map((at) => table.versions[at][0]);
   const places = new Map(instructions.map((instruction, place) => [instruction, place]));
@@ -44,7 +46,18 @@ export function computationAt(table, snapshot, { name, number, from = 0, to = ta
   );
   const controls = rows.map((at) => (table.controls[at] ?? []).flatMap((instruction) => places.get(instruction) ?? []));
   const root = rows.findIndex((at) => table.roots.has(at));
-  return { name, number, columns: table, rows, instructions, operands, controls, calls: rows.map((at) => table.calls[at] ?? []), root: root < 0 ? null : root, does: "" };
+  return {
+    name,
+    number,
+    columns: table,
+    rows,
+    instructions,
+    operands,
+    controls,
+    calls: rows.map((at) => table.calls[at] ?? []),
+    root: root < 0 ? null : root,
+    does: "",
+  };
 }
 
 /**
@@ -59,7 +72,9 @@ function doing({ columns, rows }) {
     const rank = HEAVY.includes(color) ? HEAVY.indexOf(color) : HEAVY.length;
     if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank, count: (counts.get(opcode)?.count ?? 0) + 1 });
   }
-  const most = [...counts].sort(([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1));
+  const most = [...counts].sort(
+    ([left, a], [right, b]) => a.rank - b.rank || b.count - a.count || (left < right ? -1 : 1),
+  );
   const total = most.reduce((sum, [, { count }]) => sum + count, 0);
   if (total <= 1) return most[0]?.[0] ?? "nothing";
   const words = most.slice(0, NAMED).map(([opcode, { count }]) => (count > 1 ? `${count} ${opcode}` : opcode));
@@ -80,7 +95,14 @@ function unchangedComputation(graph, number, name, numbers) {
   const first = graph.first[place];
   const [, size, does] = graph.index.computations[place];
   const rows = Array.from({ length: size }, (_, row) => first + row);
-  const calls = rows.map((row) => graph.calls(row).map(([attribute, called]) => /** @type {[string, number]} */ ([attribute, numbers.get(graph.index.computations[called][0]) ?? -1])));
+  const calls = rows.map((row) =>
+    graph
+      .calls(row)
+      .map(
+        ([attribute, called]) =>
+          /** @type {[string, number]} */ ([attribute, numbers.get(graph.index.computations[called][0]) ?? -1]),
+      ),
+  );
   const operands = rows.map((row) => graph.index.operands[row]);
   const controls = rows.map((row) => graph.controls(row).map((other) => other - first));
   return { name, number, columns: graph.index, rows, operands, controls, calls, root: graph.index.roots[place], does };
@@ -94,9 +116,30 @@ function unchangedComputation(graph, number, name, numbers) {
  */
 export function assembleGraph(parts, description) {
   const places = new Map(parts.map(({ number }, place) => [number, place]));
-  const tables = { looks: /** @type {any[]} */ ([]), shapes: /** @type {any[]} */ ([]), shades: /** @type {any[]} */ ([]) };
-  const starts = new Map([...new Set(parts.map(({ columns }) => columns))].map((columns) => [columns, appended(tables, columns)]));
-  const index = /** @type {Index} */ ({ ...description, ...tables, piece: 0, computations: [], inside: [[[false, []]], []], roots: [], names: [], arguments: [], look: [], shape: [], shade: [], operands: [], controls: {}, calls: {} });
+  const tables = {
+    looks: /** @type {any[]} */ ([]),
+    shapes: /** @type {any[]} */ ([]),
+    shades: /** @type {any[]} */ ([]),
+  };
+  const starts = new Map(
+    [...new Set(parts.map(({ columns }) => columns))].map((columns) => [columns, appended(tables, columns)]),
+  );
+  const index = /** @type {Index} */ ({
+    ...description,
+    ...tables,
+    piece: 0,
+    computations: [],
+    inside: [[[false, []]], []],
+    roots: [],
+    names: [],
+    arguments: [],
+    look: [],
+    shape: [],
+    shade: [],
+    operands: [],
+    controls: {},
+    calls: {},
+  });
   for (const part of parts) {
     const { name, columns, rows, operands, controls, calls, root, does } = part;
     const first = index.names.length;
@@ -112,7 +155,9 @@ export function assembleGraph(parts, description) {
       index.shade.push(shade + columns.shade[row]);
       index.operands.push(operands[place]);
       if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
-      const called = calls[place].flatMap(([attribute, number]) => (places.has(number) ? [/** @type {[string, number]} */ ([attribute, places.get(number) ?? 0])] : []));
+      const called = calls[place].flatMap(([attribute, number]) =>
+        places.has(number) ? [/** @type {[string, number]} */ ([attribute, places.get(number) ?? 0])] : [],
+      );
       if (called.length) index.calls[first + place] = called;
     }
   }
@@ -126,7 +171,13 @@ export function assembleGraph(parts, description) {
  */
 function appended(tables, { looks, shapes, shades }) {
   const starts = [tables.looks.length, tables.shapes.length, tables.shades.length];
-  for (const [all, own] of [[tables.looks, looks], [tables.shapes, shapes], [tables.shades, shades]]) for (const value of own) all.push(value);
+  for (const [all, own] of [
+    [tables.looks, looks],
+    [tables.shapes, shapes],
+    [tables.shades, shades],
+  ]) {
+    for (const value of own) all.push(value);
+  }
   return starts;
 }
 
@@ -139,11 +190,25 @@ function appended(tables, { looks, shapes, shades }) {
 async function computations(key, snapshot, all) {
   const numbers = numbersAt(all, snapshot);
   const files = new Set(numbers.map((number) => all.in[number]));
-  const tables = new Map(await Promise.all([...files].filter((file) => file >= 0).map(async (file) => /** @type {[number, VersionTable]} */ ([file, readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */ (load(`${key}-${file}`)))]))));
+  const tables = new Map(
+    await Promise.all(
+      [...files]
+        .filter((file) => file >= 0)
+        .map(
+          async (file) =>
+            /** @type {[number, VersionTable]} */ ([
+              file,
+              readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */ (load(`${key}-${file}`))),
+            ]),
+        ),
+    ),
+  );
   const graph = key.replace(/film$/, "graph");
   const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
   const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
-  const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map((end) => new Map(numbersAt(all, end).map((number) => [nameAt(all, number, end), number])));
+  const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map(
+    (end) => new Map(numbersAt(all, end).map((number) => [nameAt(all, number, end), number])),
+  );
   const starts = firstRows(all);
   return numbers.map((number) => {
     const name = nameAt(all, number, snapshot);
@@ -151,7 +216,9 @@ async function computations(key, snapshot, all) {
     if (file === AT_THE_END) return last && unchangedComputation(last, number, name, namedLast);
     if (file === AT_THE_START) return first && unchangedComputation(first, number, name, namedFirst);
     const table = tables.get(file);
-    return table ? computationAt(table, snapshot, { name, number, from: starts[number], to: starts[number] + all.sizes[number] }) : null;
+    return table
+      ? computationAt(table, snapshot, { name, number, from: starts[number], to: starts[number] + all.sizes[number] })
+      : null;
   });
 }
 
@@ -160,7 +227,8 @@ async function computations(key, snapshot, all) {
  * @param {number} snapshot
  * @returns {number[]} the numbers of the computations that a snapshot has
  */
-const numbersAt = ({ first, end }, snapshot) => [...first.keys()].filter((number) => first[number] <= snapshot && snapshot < end[number]);
+const numbersAt = ({ first, end }, snapshot) =>
+  [...first.keys()].filter((number) => first[number] <= snapshot && snapshot < end[number]);
 
 /**
  * @param {All} all
@@ -199,7 +267,11 @@ async function graphAt(key) {
   if (snapshot < 0) throw new Error(`There is no snapshot ${name}.`);
   const parts = await computations(timelines, snapshot, { ...all, names: unfold(all.names) });
   const present = parts.filter((part) => part !== null);
-  return assembleGraph(present, { label: stages[snapshot][1], text: all.texts.includes(name) ? name : null, complete: present.length === parts.length });
+  return assembleGraph(present, {
+    label: stages[snapshot][1],
+    text: all.texts.includes(name) ? name : null,
+    complete: present.length === parts.length,
+  });
 }
 
 /** Graphs by their keys. @type {Map<string, Promise<Graph>>} */

@@ -15,6 +15,16 @@ export function readVersions(columns) {
   const { lives, first, end, ...rest } = columns;
   const read = readInstructions(rest);
   const numbers = sums(lives);
-  const used = (/** @type {number | string} */ operand, /** @type {number} */ instruction) => String(operand).replace(/^-?\d+/, (above) => String(instruction - Number(above)));
-  return { ...read, roots: new Set(read.roots), versions: numbers.map((instruction, at) => [instruction, first[at], end[at], read.operands[at].map((/** @type {any} */ operand) => used(operand, instruction))]) };
+  const used = (/** @type {number | string} */ operand, /** @type {number} */ instruction) =>
+    String(operand).replace(/^-?\d+/, (above) => String(instruction - Number(above)));
+  return {
+    ...read,
+    roots: new Set(read.roots),
+    versions: numbers.map((instruction, at) => [
+      instruction,
+      first[at],
+      end[at],
+      read.operands[at].map((/** @type {any} */ operand) => used(operand, instruction)),
+    ]),
+  };
 }

@@ -44,13 +44,29 @@ export function readIndex({ titles, between: [first, others], names: [names, len
  * @param {import("../../types/payloads").HistoryChunk} chunk
  * @returns {Chunk}
  */
-export function readChunk({ instructions, happened, origins, now, standings, events: [stages, kinds, names, sources, targets, grades, reasons] }) {
-  const firsts = (/** @type {number[][]} */ [counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row, place) => [counts[place], ...row]);
+export function readChunk({
+  instructions,
+  happened,
+  origins,
+  now,
+  standings,
+  events: [stages, kinds, names, sources, targets, grades, reasons],
+}) {
+  const firsts = (/** @type {number[][]} */ [counts, lengths, steps]) =>
+    splitRows([lengths, sums(steps)]).map((row, place) => [counts[place], ...row]);
   const lists = (/** @type {[number[], any]} */ [lengths, folded]) => splitRows([lengths, unfold(folded)]);
   const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
   return {
     subjects: subjects.map(([number, events, from, to]) => ({ instructions: number, events, origins: from, now: to })),
     standings: rowsOf(standings.map(unfold)),
-    events: rowsOf([stages, unfold(kinds), unfold(names), lists(sources), lists(targets), unfold(grades), unfold(reasons)]),
+    events: rowsOf([
+      stages,
+      unfold(kinds),
+      unfold(names),
+      lists(sources),
+      lists(targets),
+      unfold(grades),
+      unfold(reasons),
+    ]),
   };
 }

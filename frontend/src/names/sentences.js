@@ -9,7 +9,6 @@ const GRADES = /** @type {Record<string, string>} */ ({
   guessed: "Likely, but another reading is possible.",
 });
 
-
 /**
  * @param {string | null | undefined} grade
  * @returns {HTMLElement | null} the chip that stands beside a claim
@@ -26,7 +25,11 @@ export function gradeChip(grade) {
  */
 export function historyLink(name, title) {
   const bare = name.replace(/^%/, "");
-  return element("a.xr-ask", { href: `#i=${encodeURIComponent(bare)}`, title: title ?? null }, element("code", null, `%${bare}`));
+  return element(
+    "a.xr-ask",
+    { href: `#i=${encodeURIComponent(bare)}`, title: title ?? null },
+    element("code", null, `%${bare}`),
+  );
 }
 
 /** @param {string} name an instruction's leads to its history */

@@ -82,7 +82,9 @@ export async function explainWord(word) {
   if (kind === "instruction") return instruction(name, known);
   if (kind === "shape") return shape(name, known);
   if (kind === "layout") return layoutParts(name.slice(1, -1));
-  return kinds(name, known).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
+  return kinds(name, known)
+    .filter(([other]) => other === kind)
+    .map(([, meaning]) => ["", meaning]);
 }
 
 /**
@@ -91,7 +93,10 @@ export async function explainWord(word) {
  * @returns {Part[]} each kind of word that the name is, and what it means as such
  */
 function kinds(name, known) {
-  const meanings = Object.entries(known.words).map(([kind, words]) => [kind, own(words, kind === "flag" ? bareFlag(name) : name)]);
+  const meanings = Object.entries(known.words).map(([kind, words]) => [
+    kind,
+    own(words, kind === "flag" ? bareFlag(name) : name),
+  ]);
   return /** @type {Part[]} */ (meanings.filter(([, meaning]) => meaning));
 }
 
@@ -116,8 +121,14 @@ function instruction(name, known) {
   return [
     ...Array.from(wide.matchAll(/wide/g), () => /** @type {Part} */ (["wide", suffix.wide])),
     ...firstParts(first, known),
-    ...later.split(".").slice(1).flatMap((piece) => laterParts(piece, known.instruction)),
-    ...elements.split("#").slice(1).map((number) => /** @type {Part} */ ([number, fields.element.replace("{text}", number)])),
+    ...later
+      .split(".")
+      .slice(1)
+      .flatMap((piece) => laterParts(piece, known.instruction)),
+    ...elements
+      .split("#")
+      .slice(1)
+      .map((number) => /** @type {Part} */ ([number, fields.element.replace("{text}", number)])),
     ...(output ? [/** @type {Part} */ ([output[0], output[1] ? OUTPUT : WHOLE])] : []),
   ];
 }
@@ -166,8 +177,13 @@ function part(field, text, known) {
  */
 function laterParts(text, { fields, suffix }) {
   const numbered = /^(\d+)_([A-Za-z]\w*)$/.exec(text);
-  const [, word, number] = numbered ? [text, numbered[2], numbered[1]] : /** @type {string[]} */ (/^(.*?)(\d*)$/s.exec(text));
-  const parts = /** @type {Part[]} */ ([[word, own(suffix, word) || fields.later], [number, fields.number]]);
+  const [, word, number] = numbered
+    ? [text, numbered[2], numbered[1]]
+    : /** @type {string[]} */ (/^(.*?)(\d*)$/s.exec(text));
+  const parts = /** @type {Part[]} */ ([
+    [word, own(suffix, word) || fields.later],
+    [number, fields.number],
+  ]);
   return (numbered ? parts.reverse() : parts).filter(([piece]) => piece);
 }
 
@@ -211,11 +227,18 @@ function layoutParts(layout) {
   const parts = /** @type {Part[]} */ ([]);
   if (order) {
     const nearest = order.split(",")[0];
-    parts.push([`{${order}}`, `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`]);
+    parts.push([
+      `{${order}}`,
+      `The order in memory, nearest first: elements along dimension ${nearest} (counted from 0) lie side by side.`,
+    ]);
   }
   for (const [written, letter, inside] of layout.matchAll(/([TSE])((?:\([^)]*\))+)/g)) {
-    if (letter === "T") parts.push([written, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
-    if (letter === "S") parts.push([written, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+    if (letter === "T") {
+      parts.push([written, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
+    }
+    if (letter === "S") {
+      parts.push([written, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+    }
     if (letter === "E") parts.push([written, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
   }
   return parts;
@@ -288,14 +311,17 @@ function kindInText(text, start, name, known) {
 }
 
 /** Names whose meaning stands beside them, or whose kind their table tells, are left as they are. */
-const UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
+const UNMARKED =
+  "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
 
 /**
  * Lets the names in a part of the page explain themselves.
  * @param {ParentNode} parent
  */
 async function mark(parent) {
-  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (parent.querySelectorAll("a[data-word]:not([href])"))) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (
+    parent.querySelectorAll("a[data-word]:not([href])")
+  )) {
     link.href = entryAddress(link.dataset.word ?? "");
   }
   const names = /** @type {HTMLElement[]} */ ([...parent.querySelectorAll(UNMARKED)]);
@@ -303,7 +329,9 @@ async function mark(parent) {
   const known = await tables();
   for (const code of names) {
     const around = code.closest("a");
-    const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known);
+    const word = around?.matches(".xr-ask, [href*='#i=']")
+      ? `instruction:${code.textContent}`
+      : recognized(code.textContent ?? "", known);
     if (!word || !code.parentNode) continue;
     if (around) around.dataset.word ??= word;
     else wrap(code, word);

@@ -36,7 +36,11 @@ export async function openDetails(picture, box, target) {
   panel.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), close()));
   picture.host.querySelector(".xr-details")?.remove();
   picture.host.append(panel);
-  panel.append(head(name, close, exploring(picture.host, name)), ways(picture, box, name), ...(await facts(picture, box, name)));
+  panel.append(
+    head(name, close, exploring(picture.host, name)),
+    ways(picture, box, name),
+    ...(await facts(picture, box, name)),
+  );
   panel.focus({ preventScroll: true });
   const place = panel.getBoundingClientRect();
   if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
@@ -54,7 +58,14 @@ function head(name, close, around) {
     "header",
     null,
     element("h3", null, code),
-    element("div.xr-details-tools", null, copier("Copy name", () => name, code, status), around && copier("Copy link", () => shareableAddress(around), code, status), element("button.xr-button", { type: "button", onclick: close }, "Close"), status),
+    element(
+      "div.xr-details-tools",
+      null,
+      copier("Copy name", () => name, code, status),
+      around && copier("Copy link", () => shareableAddress(around), code, status),
+      element("button.xr-button", { type: "button", onclick: close }, "Close"),
+      status,
+    ),
   );
 }
 
@@ -94,7 +105,8 @@ function ways(picture, box, name) {
     "p.xr-onward",
     null,
     around && element("a.xr-around", { href: around }, "What is around it"),
-    document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "Where it came from, where it went"),
+    document.querySelector("[data-xr-history]") &&
+      element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "Where it came from, where it went"),
     filmed(picture.host, box, name),
     inText(picture.host, name),
     ...marks,
@@ -118,7 +130,9 @@ function filmed(host, box, name) {
  * @param {string} name
  */
 function inText({ dataset: { side = "" }, parentElement }, name) {
-  const text = /** @type {HTMLElement | null} */ (parentElement?.closest(`[data-text-${side || "none"}]`))?.dataset[side === "before" ? "textBefore" : "textAfter"];
+  const text = /** @type {HTMLElement | null} */ (parentElement?.closest(`[data-text-${side || "none"}]`))?.dataset[
+    side === "before" ? "textBefore" : "textAfter"
+  ];
   return text ? element("a", { href: `${text}&name=${encodeURIComponent(name)}` }, "In the text") : null;
 }
 
@@ -190,10 +204,20 @@ function tooltipFacts(box) {
  */
 async function row(graph, key, place) {
   if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
-  const { lines, shapes, scopes, sources, figures, times, module } = await piece(`${key}-${Math.floor(place / graph.index.piece)}`);
+  const { lines, shapes, scopes, sources, figures, times, module } = await piece(
+    `${key}-${Math.floor(place / graph.index.piece)}`,
+  );
   const at = place % graph.index.piece;
   const value = (/** @type {[any[], number[]]} */ [values, numbers]) => values[numbers[at]];
-  return [lines[at], value(shapes), value(scopes), value(sources), value(figures), times ? value(times) : null, module ?? ""];
+  return [
+    lines[at],
+    value(shapes),
+    value(scopes),
+    value(sources),
+    value(figures),
+    times ? value(times) : null,
+    module ?? "",
+  ];
 }
 
 /** @type {Map<string, Promise<any>>} */
@@ -201,7 +225,12 @@ const pieces = new Map();
 
 /** @param {string} key of some details, whose lines are read once */
 function piece(key) {
-  return once(pieces, key, () => /** @type {Promise<Payload<"m/x/graph-0">>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({ ...rest, lines: splitRows([lengths, unfold(parts)]) })));
+  return once(pieces, key, () =>
+    /** @type {Promise<Payload<"m/x/graph-0">>} */ (load(key)).then(({ lines: [lengths, parts], ...rest }) => ({
+      ...rest,
+      lines: splitRows([lengths, unfold(parts)]),
+    })),
+  );
 }
 
 /**
@@ -225,10 +254,17 @@ async function known(graph, key, place) {
     ["used by", names(graph, [...graph.users(place)])],
     ["runs after", names(graph, graph.controls(place))],
     ["calls", called(graph, place)],
-    ["attributes", attributes.length ? element("ul", null, ...attributes.map((part) => element("li", null, element("code", null, part)))) : null],
+    [
+      "attributes",
+      attributes.length
+        ? element("ul", null, ...attributes.map((part) => element("li", null, element("code", null, part))))
+        : null,
+    ],
     ["line", parts.length || graph.index.text ? line(graph, key, place, parts) : null],
   ]);
-  const rows = pairs.filter(([, value]) => value).map(([title, value]) => element("div", null, element("dt", null, title), element("dd", null, value ?? "")));
+  const rows = pairs
+    .filter(([, value]) => value)
+    .map(([title, value]) => element("div", null, element("dt", null, title), element("dd", null, value ?? "")));
   return [element("dl", null, ...rows)];
 }
 
@@ -236,7 +272,8 @@ async function known(graph, key, place) {
 function cost(figures) {
   if (!figures) return null;
   const [flops, bytes, runs, grade] = figures;
-  const shown = (/** @type {number | null} */ value, /** @type {(value: number) => string} */ words) => (value === null ? "not known" : words(value));
+  const shown = (/** @type {number | null} */ value, /** @type {(value: number) => string} */ words) =>
+    value === null ? "not known" : words(value);
   const words = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} moved, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
   return element("span", null, words, gradeChip(grade));
 }
@@ -259,7 +296,15 @@ function measured(times) {
 function traced(name, module, times) {
   if (!times) return null;
   const stamp = times[5].toLocaleString("en", { maximumFractionDigits: 3 });
-  return element("span", null, "search for ", element("code", null, name), " of module ", element("code", null, module), `; it began first at ${stamp} µs`);
+  return element(
+    "span",
+    null,
+    "search for ",
+    element("code", null, name),
+    " of module ",
+    element("code", null, module),
+    `; it began first at ${stamp} µs`,
+  );
 }
 
 /**
@@ -279,7 +324,14 @@ function standing(graph, place) {
 function called(graph, place) {
   const all = graph.calls(place).map(([attribute, computation]) => {
     const root = graph.root(computation);
-    return element("li", null, `${attribute} `, element("code", null, graph.index.computations[computation][0]), root !== null && " which ends in ", root !== null && link(graph, root));
+    return element(
+      "li",
+      null,
+      `${attribute} `,
+      element("code", null, graph.index.computations[computation][0]),
+      root !== null && " which ends in ",
+      root !== null && link(graph, root),
+    );
   });
   return all.length ? element("ul", null, ...all) : null;
 }
@@ -289,7 +341,11 @@ function called(graph, place) {
  * @param {number} place
  */
 function link(graph, place) {
-  return element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, element("code", null, `%${graph.name(place)}`));
+  return element(
+    "a.xr-around",
+    { href: `#node=${encodeURIComponent(graph.address(place))}` },
+    element("code", null, `%${graph.name(place)}`),
+  );
 }
 
 /**
@@ -313,5 +369,15 @@ function names(graph, places) {
 function line(graph, key, place, parts) {
   const { text, label } = graph.index;
   const address = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
-  return element("div", null, parts.length > 0 && element("pre.xr-line-whole", { tabindex: 0, role: "region", "aria-label": "The line" }, element("code", null, parts.join(", "))), text && element("a", { href: insideReport(address) }, `In the text of ${label}`));
+  return element(
+    "div",
+    null,
+    parts.length > 0 &&
+      element(
+        "pre.xr-line-whole",
+        { tabindex: 0, role: "region", "aria-label": "The line" },
+        element("code", null, parts.join(", ")),
+      ),
+    text && element("a", { href: insideReport(address) }, `In the text of ${label}`),
+  );
 }

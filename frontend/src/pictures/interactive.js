@@ -17,7 +17,8 @@ const LATEST = 1000;
  * @param {string} key by which its file is named when it is saved
  * @param {string} svg
  */
-export const interactivePicture = (host, key, svg) => new Picture(host, key, svg, { open: openDetails, openWith: openLevelWith });
+export const interactivePicture = (host, key, svg) =>
+  new Picture(host, key, svg, { open: openDetails, openWith: openLevelWith });
 
 /**
  * Waits until an element comes near the part of the page that is in sight.

@@ -96,7 +96,8 @@ function narrowed(rank, before) {
   const members = /** @type {Map<number, number[]>} */ (new Map());
   for (const [node, layer] of rank.entries()) members.set(layer, [...(members.get(layer) ?? []), node]);
   const layers = new Array(rank.length).fill(0);
-  const key = (/** @type {number} */ node) => Math.min(...before[node].map((source) => layers[source] * 1000 + source), 1e9);
+  const key = (/** @type {number} */ node) =>
+    Math.min(...before[node].map((source) => layers[source] * 1000 + source), 1e9);
   let next = 0;
   for (const layer of [...members.keys()].sort((left, right) => left - right)) {
     const all = members.get(layer) ?? [];
@@ -174,7 +175,10 @@ function pack(row) {
  */
 function settle(rows, down) {
   for (const row of down ? rows : [...rows].reverse()) {
-    placeRow(row, row.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x));
+    placeRow(
+      row,
+      row.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x),
+    );
   }
 }
 
@@ -186,7 +190,9 @@ function settle(rows, down) {
  */
 function placeRow(row, wishes) {
   const offsets = [0];
-  for (let at = 1; at < row.length; at += 1) offsets.push(offsets[at - 1] + (row[at - 1].width + row[at].width) / 2 + GAP_X);
+  for (let at = 1; at < row.length; at += 1) {
+    offsets.push(offsets[at - 1] + (row[at - 1].width + row[at].width) / 2 + GAP_X);
+  }
   const blocks = /** @type {{sum: number, count: number}[]} */ ([]);
   for (const [at, wish] of wishes.entries()) {
     let block = { sum: wish - offsets[at], count: 1 };
@@ -244,7 +250,12 @@ function drawn(sizes, edges, directed, rank, rows, chains) {
  * @returns {[Point, Point][]}
  */
 function ports(boxes, chains, left) {
-  const ends = /** @type {[Point, Point][]} */ (chains.map(() => [[0, 0], [0, 0]]));
+  const ends = /** @type {[Point, Point][]} */ (
+    chains.map(() => [
+      [0, 0],
+      [0, 0],
+    ])
+  );
   for (const side of [0, 1]) {
     const at = /** @type {Map<number, [number, number][]>} */ (new Map());
     for (const [number, chain] of chains.entries()) {

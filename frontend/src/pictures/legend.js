@@ -53,11 +53,18 @@ function sections({ nodes, edges, groups = [] }, modes, look) {
     states: new Set([...nodes, ...edges, ...groups].map(({ state }) => state)),
     edges: new Set(edges.map(({ style }) => style)),
   };
-  const entries = KINDS.flatMap((kind) => look[kind].filter(([name]) => used[kind].has(name)).map(([name, words]) => /** @type {Entry} */ ([kind, name, words])));
+  const entries = KINDS.flatMap((kind) =>
+    look[kind]
+      .filter(([name]) => used[kind].has(name))
+      .map(([name, words]) => /** @type {Entry} */ ([kind, name, words])),
+  );
   return [
     ["", entries.filter(([kind]) => kind !== "families")],
     ["opcode", entries.filter(([kind]) => kind === "families")],
-    ...modes.map(({ mode, palette, words }) => /** @type {Section} */ ([mode, words.map(([level, text]) => [palette, String(level), text])])),
+    ...modes.map(
+      ({ mode, palette, words }) =>
+        /** @type {Section} */ ([mode, words.map(([level, text]) => [palette, String(level), text])]),
+    ),
   ];
 }
 
@@ -113,7 +120,9 @@ function sample(kind, name, x, y) {
  */
 export function stateSign(state, x, y) {
   const mark = SIGNS[state ?? ""];
-  return mark ? `<circle class="sign-${state}" cx="${decimal(x)}" cy="${decimal(y)}" r="7"/><text class="on" x="${decimal(x)}" y="${decimal(y + 3.5)}">${mark}</text>` : "";
+  return mark
+    ? `<circle class="sign-${state}" cx="${decimal(x)}" cy="${decimal(y)}" r="7"/><text class="on" x="${decimal(x)}" y="${decimal(y + 3.5)}">${mark}</text>`
+    : "";
 }
 
 /**

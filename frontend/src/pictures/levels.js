@@ -19,9 +19,20 @@ import { recordSvg } from "./records.js";
  * @returns {Promise<Levels>}
  */
 async function loadLevels(key) {
-  const { targets, titles, in: bundles, up, ...rest } = await /** @type {Promise<Payload<"m/x/pictures">>} */ (load(key));
+  const {
+    targets,
+    titles,
+    in: bundles,
+    up,
+    ...rest
+  } = await /** @type {Promise<Payload<"m/x/pictures">>} */ (load(key));
   const words = unfold(titles);
-  const pictures = unfold(targets).map((target, place) => ({ target, title: words[place], in: bundles[place], up: up[place] }));
+  const pictures = unfold(targets).map((target, place) => ({
+    target,
+    title: words[place],
+    in: bundles[place],
+    up: up[place],
+  }));
   return { key, pictures, ...rest };
 }
 
@@ -57,7 +68,10 @@ export async function openLevelWith(picture, name) {
   const key = picture.host.dataset.levels;
   if (!key) return null;
   const levels = await loadLevels(key);
-  const [graph, runs] = await Promise.all([loadGraph(levels.graph), /** @type {Promise<Payload<"m/x/pictures-where">>} */ (load(`${key}-where`))]);
+  const [graph, runs] = await Promise.all([
+    loadGraph(levels.graph),
+    /** @type {Promise<Payload<"m/x/pictures-where">>} */ (load(`${key}-where`)),
+  ]);
   const place = graph.find(name);
   const shown = place === null ? -1 : nth(runs, place);
   return shown < 0 ? null : show(picture, levels, shown);
@@ -91,8 +105,15 @@ async function show(picture, levels, place) {
   const svg = place ? await drawn(levels, pictures[place]) : first.source;
   const around = [];
   for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
-  const back = around.map((outer) => element("button.xr-button", { type: "button", onclick: () => show(picture, levels, outer) }, pictures[outer].title));
-  const crumbs = element("nav.xr-levels", { "aria-label": "Pictures around this one" }, ...back.flatMap((button) => [button, " \u203a "]), element("span", { "aria-current": "true" }, pictures[place].title));
+  const back = around.map((outer) =>
+    element("button.xr-button", { type: "button", onclick: () => show(picture, levels, outer) }, pictures[outer].title),
+  );
+  const crumbs = element(
+    "nav.xr-levels",
+    { "aria-label": "Pictures around this one" },
+    ...back.flatMap((button) => [button, " \u203a "]),
+    element("span", { "aria-current": "true" }, pictures[place].title),
+  );
   host.replaceChildren();
   const opened = new Picture(host, place ? `${first.key}-${place}` : first.key, svg, picture.openers);
   if (back.length) host.prepend(crumbs);
@@ -106,7 +127,10 @@ async function show(picture, levels, place) {
  * @returns {Promise<string>} its SVG
  */
 async function drawn({ key, graph: known }, { in: bundle, target }) {
-  const [{ pictures }, graph] = await Promise.all([/** @type {Promise<Payload<"m/x/pictures-0">>} */ (load(`${key}-${bundle}`)), loadGraph(known)]);
+  const [{ pictures }, graph] = await Promise.all([
+    /** @type {Promise<Payload<"m/x/pictures-0">>} */ (load(`${key}-${bundle}`)),
+    loadGraph(known),
+  ]);
   return recordSvg(pictures[target], 0, graph);
 }
 

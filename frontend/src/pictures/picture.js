@@ -104,7 +104,8 @@ export class Picture {
 
   /** @param {HTMLElement} host */
   label(host) {
-    const description = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
+    const description =
+      host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
     return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
   }
 
@@ -236,7 +237,14 @@ export class Picture {
     const { view, drawn } = this;
     const scale = this.scale();
     const [larger, x, y] = [drawn.width / view.width, (drawn.x - view.x) * scale, (drawn.y - view.y) * scale];
-    if (larger > FAR || larger < 1 / FAR || Math.abs(x) > this.canvas.clientWidth || Math.abs(y) > this.canvas.clientHeight) return false;
+    if (
+      larger > FAR ||
+      larger < 1 / FAR ||
+      Math.abs(x) > this.canvas.clientWidth ||
+      Math.abs(y) > this.canvas.clientHeight
+    ) {
+      return false;
+    }
     this.svg.style.transform = `translate(${x}px, ${y}px) scale(${larger})`;
     return true;
   }
@@ -250,8 +258,16 @@ export class Picture {
     if (this.scale() < READABLE) this.zoom(READABLE / this.scale());
     const place = box.getBoundingClientRect();
     const around = this.canvas.getBoundingClientRect();
-    const beyond = (/** @type {number} */ start, /** @type {number} */ end, /** @type {number} */ from, /** @type {number} */ to) => (start < from ? start - from : end > to ? end - to : 0);
-    this.move(beyond(place.left, place.right, around.left + 12, around.right - 12), beyond(place.top, place.bottom, around.top + 12, around.bottom - 12));
+    const beyond = (
+      /** @type {number} */ start,
+      /** @type {number} */ end,
+      /** @type {number} */ from,
+      /** @type {number} */ to,
+    ) => (start < from ? start - from : end > to ? end - to : 0);
+    this.move(
+      beyond(place.left, place.right, around.left + 12, around.right - 12),
+      beyond(place.top, place.bottom, around.top + 12, around.bottom - 12),
+    );
   }
 
   /**

@@ -44,7 +44,14 @@ function node([lines, family, target, id, state, tooltip, opens, shape, badge, m
  */
 function known([place, operands, badge, shape], graph) {
   const box = plainBox(graph, place, operands || []);
-  return { ...box, ...calledPictures(graph, place), id: graph.name(place), target: `i=${graph.name(place)}`, badge: badge || "", shape: shape || "rect" };
+  return {
+    ...box,
+    ...calledPictures(graph, place),
+    id: graph.name(place),
+    target: `i=${graph.name(place)}`,
+    badge: badge || "",
+    shape: shape || "rect",
+  };
 }
 
 /**
@@ -66,8 +73,21 @@ export function readDrawing({ title, nodes, edges, notes = [], groups = [], plai
     notes,
     plain,
     nodes: nodes.map((row) => (graph && typeof row[0] === "number" ? known(row, graph) : node(row))),
-    edges: edges.map(([source = 0, target = 0, label, style, state]) => ({ source, target, label: label || "", style: style || "normal", state: state || "same" })),
-    groups: groups.map(([id, words, kind, target, state, opens]) => ({ id, title: words, kind, target: target || null, state: state || "same", opens: pairs(opens) })),
+    edges: edges.map(([source = 0, target = 0, label, style, state]) => ({
+      source,
+      target,
+      label: label || "",
+      style: style || "normal",
+      state: state || "same",
+    })),
+    groups: groups.map(([id, words, kind, target, state, opens]) => ({
+      id,
+      title: words,
+      kind,
+      target: target || null,
+      state: state || "same",
+      opens: pairs(opens),
+    })),
   };
 }
 
@@ -77,7 +97,12 @@ export function readDrawing({ title, nodes, edges, notes = [], groups = [], plai
  * @returns {Layout} as it was made beforehand, else in plain layers
  */
 export function recordLayout({ size, boxes = [], curves = [], frames = [] }, { nodes, edges }) {
-  if (!size) return layeredLayout(nodes.map(boxSize), edges.map(({ source, target }) => [source, target]));
+  if (!size) {
+    return layeredLayout(
+      nodes.map(boxSize),
+      edges.map(({ source, target }) => [source, target]),
+    );
+  }
   const [width, height] = size;
   return { width, height, boxes: boxes.map(placedBox), groups: frames.map(placedBox), curves: curves.map(curve) };
 }
@@ -94,21 +119,31 @@ function ofPair(pair, shown) {
   const boxes = new Map();
   /** @type {Map<string, {place: number, ends: [number, number]}>} */
   const arrows = new Map();
-  const key = (/** @type {Drawing} */ { nodes }, /** @type {Drawing["edges"][number]} */ { source, target, style }) => [nodes[source].id, nodes[target].id, style].join("\n");
+  const key = (/** @type {Drawing} */ { nodes }, /** @type {Drawing["edges"][number]} */ { source, target, style }) =>
+    [nodes[source].id, nodes[target].id, style].join("\n");
   for (const drawing of pair) {
     for (const box of drawing.nodes) {
       const { width, height } = boxSize(box);
       const other = boxes.get(box.id) ?? { place: boxes.size, width, height };
-      boxes.set(box.id, { place: other.place, width: Math.max(width, other.width), height: Math.max(height, other.height) });
+      boxes.set(box.id, {
+        place: other.place,
+        width: Math.max(width, other.width),
+        height: Math.max(height, other.height),
+      });
     }
-    const place = (/** @type {number} */ end) => /** @type {{place: number}} */ (boxes.get(drawing.nodes[end].id)).place;
+    const place = (/** @type {number} */ end) =>
+      /** @type {{place: number}} */ (boxes.get(drawing.nodes[end].id)).place;
     for (const edge of drawing.edges) {
       const name = key(drawing, edge);
       if (!arrows.has(name)) arrows.set(name, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
     }
   }
-  const whole = layeredLayout([...boxes.values()], [...arrows.values()].map(({ ends }) => ends));
-  const taken = (/** @type {Map<string, {place: number}>} */ all, /** @type {string} */ name) => /** @type {{place: number}} */ (all.get(name)).place;
+  const whole = layeredLayout(
+    [...boxes.values()],
+    [...arrows.values()].map(({ ends }) => ends),
+  );
+  const taken = (/** @type {Map<string, {place: number}>} */ all, /** @type {string} */ name) =>
+    /** @type {{place: number}} */ (all.get(name)).place;
   return {
     ...whole,
     boxes: shown.nodes.map(({ id }) => whole.boxes[taken(boxes, id)]),
@@ -140,6 +175,9 @@ export async function recordSvg(records, place, graph) {
   const drawings = records.map((record) => readDrawing(record, graph));
   const together = drawings.flatMap(({ nodes }) => nodes);
   const pair = drawings.slice(place - (place % 2), place - (place % 2) + 2);
-  const where = records[place].size || pair.length < 2 ? recordLayout(records[place], drawings[place]) : ofPair(pair, drawings[place]);
+  const where =
+    records[place].size || pair.length < 2
+      ? recordLayout(records[place], drawings[place])
+      : ofPair(pair, drawings[place]);
   return writeSvg(drawings[place], where, look, together);
 }

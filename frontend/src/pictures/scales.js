@@ -7,7 +7,6 @@ import { format } from "../core/format.js";
 import { LEGEND_WORDS, MOST_KINDS } from "./sizes.js";
 import { shorten } from "./svg_text.js";
 
-
 /** @typedef {import("./svg.js").Node} Node */
 /** @typedef {import("./svg.js").Look} Look */
 /** @typedef {{cost?: number | null, time?: number | null, memory?: number | null, sharding?: string, scope?: string[]}} Shade */
@@ -21,11 +20,29 @@ import { shorten } from "./svg_text.js";
 export function colorScales(nodes, look) {
   const shades = new Map(nodes.map(({ id, shade }) => [id, shade ?? {}]));
   const modes = [
-    ordered("cost", values(shades, ({ cost }) => cost), format.percent, look),
-    ordered("time", values(shades, ({ time }) => time), format.percent, look),
-    ordered("memory", values(shades, ({ memory }) => memory), format.bytes, look),
+    ordered(
+      "cost",
+      values(shades, ({ cost }) => cost),
+      format.percent,
+      look,
+    ),
+    ordered(
+      "time",
+      values(shades, ({ time }) => time),
+      format.percent,
+      look,
+    ),
+    ordered(
+      "memory",
+      values(shades, ({ memory }) => memory),
+      format.bytes,
+      look,
+    ),
     kinds("scope", scopes(shades)),
-    kinds("sharding", values(shades, ({ sharding }) => sharding || null)),
+    kinds(
+      "sharding",
+      values(shades, ({ sharding }) => sharding || null),
+    ),
   ];
   return modes.filter(({ levels }) => levels.size);
 }
@@ -70,7 +87,13 @@ function kinds(mode, named) {
   const numbers = new Map(names.map((name, place) => [name, Math.min(place, MOST_KINDS - 1)]));
   const levels = new Map([...named].flatMap(([id, name]) => (numbers.has(name) ? [[id, numbers.get(name) ?? 0]] : [])));
   const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
-  return { mode, palette: "tint", levels: /** @type {Map<string, number>} */ (levels), marks: /** @type {Map<string, string>} */ (marks), words: kindWords(names) };
+  return {
+    mode,
+    palette: "tint",
+    levels: /** @type {Map<string, number>} */ (levels),
+    marks: /** @type {Map<string, string>} */ (marks),
+    words: kindWords(names),
+  };
 }
 
 /** @param {number} level */
@@ -92,9 +115,12 @@ function kindWords(names) {
  * @returns {Map<string, string>} the scope of each box, as deep as colors last; layers count as one
  */
 function scopes(shades) {
-  const paths = new Map([...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))]));
+  const paths = new Map(
+    [...shades].map(([id, { scope }]) => [id, (scope ?? []).map((word) => word.replace(/\d+/g, "#"))]),
+  );
   const deepest = Math.max(0, ...[...paths.values()].map((path) => path.length));
-  const cut = (/** @type {number} */ depth) => new Map([...paths].map(([id, path]) => [id, path.slice(0, depth).join("/")]));
+  const cut = (/** @type {number} */ depth) =>
+    new Map([...paths].map(([id, path]) => [id, path.slice(0, depth).join("/")]));
   let best = cut(1);
   for (let depth = 2; depth <= deepest; depth += 1) {
     const deeper = cut(depth);

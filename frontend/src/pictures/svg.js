@@ -3,7 +3,21 @@
  * stands in it): classes for colors and states, `data-node` for boxes, `data-e` for arrows.
  */
 
-import { BAR_HEIGHT, BASELINE, CHARACTER_WIDTH, HEAD_ANGLE, HEAD_LENGTH, LINE_HEIGHT, MARGIN, NARROWEST, OPENING_WIDTH, PADDING_X, PADDING_Y, STACK_OFFSET, TITLE_HEIGHT } from "./sizes.js";
+import {
+  BAR_HEIGHT,
+  BASELINE,
+  CHARACTER_WIDTH,
+  HEAD_ANGLE,
+  HEAD_LENGTH,
+  LINE_HEIGHT,
+  MARGIN,
+  NARROWEST,
+  OPENING_WIDTH,
+  PADDING_X,
+  PADDING_Y,
+  STACK_OFFSET,
+  TITLE_HEIGHT,
+} from "./sizes.js";
 import { decimal, escaped, shorten } from "./svg_text.js";
 import { pictureFooter, stateSign } from "./legend.js";
 import { colorScales } from "./scales.js";
@@ -11,7 +25,8 @@ import { colorScales } from "./scales.js";
 /** The badge of a box whose value is used outside of the picture. */
 const LEAVES = "\u2192";
 /** How wide a character is shown: East Asian ones and pictures take two cells. */
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]/u;
 
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./layout.js").Box} Box */
@@ -33,7 +48,10 @@ function columns(line) {
 export function boxSize({ lines: rows, shape, mix = [], opens = [] }) {
   const longest = Math.max(...rows.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
   const behind = shape === "stack" ? STACK_OFFSET : 0;
-  return { width: Math.max(longest, OPENING_WIDTH * opens.length) + behind, height: rows.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind };
+  return {
+    width: Math.max(longest, OPENING_WIDTH * opens.length) + behind,
+    height: rows.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind,
+  };
 }
 
 /**
@@ -50,7 +68,9 @@ export function writeSvg(drawing, layout, look, together = drawing.nodes) {
   const [footer, height] = pictureFooter(drawing, modes, look, below);
   const [wide, high] = [decimal(width), decimal(height)];
   const title = shorten(drawing.title, Math.trunc((width - 2 * MARGIN) / ((CHARACTER_WIDTH * 14) / 12)));
-  const frames = (drawing.groups ?? []).map((group, at) => /** @type {[Group, Box]} */ ([group, (layout.groups ?? [])[at]]));
+  const frames = (drawing.groups ?? []).map(
+    (group, at) => /** @type {[Group, Box]} */ ([group, (layout.groups ?? [])[at]]),
+  );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="xg by-opcode" role="img" data-modes="${["opcode", ...modes.map(({ mode }) => mode)].join(" ")}" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">`,
     `<title>${escaped(drawing.title)}</title>`,
@@ -103,7 +123,12 @@ function box(node, place, modes) {
   const known = modes.filter(({ levels }) => levels.has(node.id));
   const [width, height] = front(node, place);
   const levels = known.map((scale) => ` data-${scale.mode}="${scale.levels.get(node.id)}"`).join("");
-  const marks = known.map((scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node.id))}</text>`).join("");
+  const marks = known
+    .map(
+      (scale) =>
+        `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node.id))}</text>`,
+    )
+    .join("");
   const tooltip = node.tooltip ? `<title>${escaped(node.tooltip)}</title>` : "";
   return (
     `<g class="n n-${node.family} s-${node.state ?? "same"}${node.look ? ` ${node.look}` : ""}" data-node="${escaped(node.id)}"${target(node.target)}${levels} transform="translate(${decimal(place.x)} ${decimal(place.y)})">` +
@@ -188,10 +213,13 @@ function badge(words, right) {
 function arrow({ source, target: to, label, style = "normal", state = "same" }, curve) {
   const [[startX, startY], ...rest] = curve;
   const [tipX, tipY] = curve[curve.length - 1];
-  const classes = ["e", style && style !== "normal" && `e-${style}`, state !== "same" && `s-${state}`].filter(Boolean).join(" ");
+  const classes = ["e", style && style !== "normal" && `e-${style}`, state !== "same" && `s-${state}`]
+    .filter(Boolean)
+    .join(" ");
   const bends = rest.map(([x, y]) => `${decimal(x)} ${decimal(y)}`).join(" ");
   const angle = direction(curve);
-  const barb = (/** @type {number} */ turn) => `${decimal(tipX - HEAD_LENGTH * Math.cos(angle + turn))} ${decimal(tipY - HEAD_LENGTH * Math.sin(angle + turn))}`;
+  const barb = (/** @type {number} */ turn) =>
+    `${decimal(tipX - HEAD_LENGTH * Math.cos(angle + turn))} ${decimal(tipY - HEAD_LENGTH * Math.sin(angle + turn))}`;
   const path = `<path class="${classes}" data-e="${source} ${to}" d="M${decimal(startX)} ${decimal(startY)}C${bends}M${barb(HEAD_ANGLE)}L${decimal(tipX)} ${decimal(tipY)}L${barb(-HEAD_ANGLE)}"/>`;
   if (!label) return path;
   const [along, across] = [Math.cos(angle), Math.sin(angle)];

@@ -7,8 +7,15 @@ import { LONGEST_LINE } from "./sizes.js";
  * @param {unknown} value
  */
 export function escaped(value) {
-  const printable = String(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (character) => (character === "\n" ? character : " "));
-  return printable.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
+  const printable = String(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === "\n" ? character : " ",
+  );
+  return printable
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#x27;");
 }
 
 /** @param {number} value @returns {string} it with one decimal, as in the report's files */

@@ -18,7 +18,10 @@ function middle(box) {
 
 /** @param {Element} box */
 function words(box) {
-  return [...box.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line) => line.textContent).join(", ") || (box.textContent ?? "");
+  return (
+    [...box.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line) => line.textContent).join(", ") ||
+    (box.textContent ?? "")
+  );
 }
 
 /** The way through the boxes of one picture. */
@@ -51,9 +54,20 @@ export class Walk {
       return { arrow, from, to };
     });
     this.choice = [];
-    this.stops = [...this.boxes, ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter((mark) => !mark.closest("g.n"))];
+    this.stops = [
+      ...this.boxes,
+      ...[...picture.svg.querySelectorAll(".gt[data-target], .open[data-target]")].filter(
+        (mark) => !mark.closest("g.n"),
+      ),
+    ];
     for (const stop of this.stops) {
-      for (const [name, value] of [["tabindex", "-1"], ["role", "button"], ["aria-label", words(stop)]]) stop.setAttribute(name, value);
+      for (const [name, value] of [
+        ["tabindex", "-1"],
+        ["role", "button"],
+        ["aria-label", words(stop)],
+      ]) {
+        stop.setAttribute(name, value);
+      }
     }
     picture.svg.addEventListener("focusin", (event) => picture.point(event.target));
   }
@@ -70,8 +84,12 @@ export class Walk {
    */
   next(box, down) {
     const place = this.places.get(box);
-    const neighbors = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
-    return [...new Set(neighbors)].filter((next) => next && next !== box).sort((left, right) => middle(left).x - middle(right).x);
+    const neighbors = this.ends
+      .filter(({ from, to }) => (down ? from : to) === place)
+      .map(({ from, to }) => this.boxes[down ? to : from]);
+    return [...new Set(neighbors)]
+      .filter((next) => next && next !== box)
+      .sort((left, right) => middle(left).x - middle(right).x);
   }
 
   /** @param {Element} box */
@@ -99,7 +117,11 @@ export class Walk {
     if (!choice.length) return;
     const { x } = middle(box);
     this.choice = choice;
-    this.go(choice.reduce((best, candidate) => (Math.abs(middle(candidate).x - x) < Math.abs(middle(best).x - x) ? candidate : best)));
+    this.go(
+      choice.reduce((best, candidate) =>
+        Math.abs(middle(candidate).x - x) < Math.abs(middle(best).x - x) ? candidate : best,
+      ),
+    );
   }
 
   /**
@@ -111,7 +133,8 @@ export class Walk {
     const other = place >= 0 ? this.choice[place + direction] : undefined;
     if (other) return this.go(other);
     const from = middle(box);
-    const far = (/** @type {Element} */ stop) => Math.abs(middle(stop).x - from.x) + ASIDE * Math.abs(middle(stop).y - from.y);
+    const far = (/** @type {Element} */ stop) =>
+      Math.abs(middle(stop).x - from.x) + ASIDE * Math.abs(middle(stop).y - from.y);
     const there = this.stops.filter((stop) => (middle(stop).x - from.x) * direction > 2);
     this.choice = [];
     if (there.length) this.go(there.reduce((best, stop) => (far(stop) < far(best) ? stop : best)));
@@ -153,7 +176,13 @@ export class Walk {
   /** The field that finds boxes. */
   finder() {
     const status = element("span.xr-zoom-level", { role: "status" });
-    const field = element("input.xr-find", { type: "search", placeholder: "Find a box", "aria-label": "Find a box in this picture", autocomplete: "off", spellcheck: "false" });
+    const field = element("input.xr-find", {
+      type: "search",
+      placeholder: "Find a box",
+      "aria-label": "Find a box in this picture",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     field.addEventListener("input", () => this.find(field.value, status));
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -170,7 +199,8 @@ export class Walk {
    */
   find(wanted, status) {
     const asked = wanted.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
-    const text = (/** @type {Element} */ box) => `${box.getAttribute("data-node")} ${words(box)} ${box.querySelector("title")?.textContent ?? ""}`.toLowerCase();
+    const text = (/** @type {Element} */ box) =>
+      `${box.getAttribute("data-node")} ${words(box)} ${box.querySelector("title")?.textContent ?? ""}`.toLowerCase();
     this.matches = asked.length ? this.boxes.filter((box) => asked.every((word) => text(box).includes(word))) : [];
     for (const box of this.boxes) box.classList.toggle("xr-found", this.matches.includes(box));
     this.shown = -1;

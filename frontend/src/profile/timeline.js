@@ -64,7 +64,12 @@ export class Timeline {
     this.wide = this.step.length;
     this.mode = "opcode";
     this.style = drawn("style", {}, css);
-    this.canvas = element("div.xr-canvas", { tabindex: 0, role: "group", "aria-label": "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same." });
+    this.canvas = element("div.xr-canvas", {
+      tabindex: 0,
+      role: "group",
+      "aria-label":
+        "Timeline. Arrow keys move it, plus and minus change its size, 0 shows all of it; the table below says the same.",
+    });
     this.legend = element("p.xr-timeline-legend");
     this.slowest = element("p.xr-timeline-legend");
     /** @type {Map<Bar, number>} the places of the slowest, from 1 */
@@ -83,7 +88,8 @@ export class Timeline {
     const run = element("select", { onchange: () => this.choose(Number(run.value)) }, ...runs);
     const modes = Object.entries(MODES).map(([mode, words]) => element("option", { value: mode }, words));
     const mode = element("select", { onchange: () => this.color(mode.value) }, ...modes);
-    const button = (/** @type {string} */ words, /** @type {string} */ title, /** @type {() => void} */ act) => element("button.xr-button", { type: "button", title, "aria-label": title, onclick: act }, words);
+    const button = (/** @type {string} */ words, /** @type {string} */ title, /** @type {() => void} */ act) =>
+      element("button.xr-button", { type: "button", title, "aria-label": title, onclick: act }, words);
     return element(
       "div.xr-toolbar",
       null,
@@ -99,7 +105,10 @@ export class Timeline {
   choose(at) {
     this.step = this.data.steps[at];
     const { merged, left_out: left } = this.step;
-    const words = [merged && `${format.plural(merged, "short event")} share bars with their neighbors.`, left && `${format.plural(left, "event")} of the threads that did least are left out.`];
+    const words = [
+      merged && `${format.plural(merged, "short event")} share bars with their neighbors.`,
+      left && `${format.plural(left, "event")} of the threads that did least are left out.`,
+    ];
     this.note.textContent = words.filter(Boolean).join(" ");
     this.name();
     this.shown = false;
@@ -115,7 +124,13 @@ export class Timeline {
     const named = first.map(([, , length, place], at) => {
       const href = this.address(place);
       const name = element("code", null, `%${this.data.instructions[place][0]}`);
-      return element("span", null, `${at + 1} `, href ? element("a", { href: insideReport(href) }, name) : name, ` ${duration(length)}`);
+      return element(
+        "span",
+        null,
+        `${at + 1} `,
+        href ? element("a", { href: insideReport(href) }, name) : name,
+        ` ${duration(length)}`,
+      );
     });
     this.slowest.replaceChildren(element("span", null, "Longest:"), ...named);
   }
@@ -166,12 +181,16 @@ export class Timeline {
       event.stopPropagation();
       act();
     });
-    this.canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      const { left, width } = this.canvas.getBoundingClientRect();
-      this.zoom(Math.exp(-event.deltaY / 300), (event.clientX - left) / width);
-    }, { passive: false });
+    this.canvas.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        const { left, width } = this.canvas.getBoundingClientRect();
+        this.zoom(Math.exp(-event.deltaY / 300), (event.clientX - left) / width);
+      },
+      { passive: false },
+    );
     this.canvas.addEventListener("pointerdown", (event) => this.grab(event));
     let before = 0;
     new ResizeObserver(() => {
@@ -187,12 +206,16 @@ export class Timeline {
     let [at, far] = [event.clientX, 0];
     const ended = new AbortController();
     const { signal } = ended;
-    addEventListener("pointermove", (next) => {
-      const by = at - next.clientX;
-      far += Math.abs(by);
-      at = next.clientX;
-      if (far >= STILL) this.move(by / this.canvas.clientWidth);
-    }, { signal });
+    addEventListener(
+      "pointermove",
+      (next) => {
+        const by = at - next.clientX;
+        far += Math.abs(by);
+        at = next.clientX;
+        if (far >= STILL) this.move(by / this.canvas.clientWidth);
+      },
+      { signal },
+    );
     addEventListener("pointerup", () => setTimeout(() => ended.abort()), { signal });
     addEventListener("click", (click) => far >= STILL && click.preventDefault(), { signal, capture: true });
   }
@@ -204,15 +227,34 @@ export class Timeline {
     const heads = /** @type {SVGElement[]} */ ([]);
     let y = AXIS;
     for (const [at, [thread]] of this.step.lanes.entries()) {
-      if (!at || this.step.lanes[at - 1][0] !== thread) heads.push(/** @type {SVGElement} */ (drawn("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)));
+      if (!at || this.step.lanes[at - 1][0] !== thread) {
+        heads.push(
+          /** @type {SVGElement} */ (drawn("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)),
+        );
+      }
       tops.push(y);
       y += LANE;
     }
     const height = y + 4;
-    const bars = this.step.bars.filter(([, start, length]) => start + length >= this.from && start <= this.from + this.wide);
-    const svg = drawn("svg", { class: `xg by-${this.mode}`, viewBox: `0 0 ${width} ${height}`, width, height, role: "group" });
+    const bars = this.step.bars.filter(
+      ([, start, length]) => start + length >= this.from && start <= this.from + this.wide,
+    );
+    const svg = drawn("svg", {
+      class: `xg by-${this.mode}`,
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: "group",
+    });
     const title = drawn("title", {}, `Timeline, ${this.step.title}`);
-    svg.append(title, this.style, drawn("rect", { class: "paper", width: "100%", height: "100%" }), ...this.axis(width, height), ...heads, ...bars.map((bar) => this.bar(bar, tops[bar[0]], width)));
+    svg.append(
+      title,
+      this.style,
+      drawn("rect", { class: "paper", width: "100%", height: "100%" }),
+      ...this.axis(width, height),
+      ...heads,
+      ...bars.map((bar) => this.bar(bar, tops[bar[0]], width)),
+    );
     this.canvas.replaceChildren(svg);
     this.describe();
   }
@@ -227,7 +269,9 @@ export class Timeline {
     for (let time = Math.ceil(this.from / apart) * apart; time <= this.from + this.wide; time += apart) {
       const x = ((time - this.from) / this.wide) * width;
       marks.push(drawn("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
-      if (x < width - 40) marks.push(drawn("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
+      if (x < width - 40) {
+        marks.push(drawn("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
+      }
     }
     return marks;
   }
@@ -244,14 +288,27 @@ export class Timeline {
     const [name, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
     const words = count > 1 ? format.plural(count, "short event") : [`%${name}`, opcode].filter(Boolean).join(", ");
     const tooltip = `${words}: ${duration(length)}, from ${duration(start)} on`;
-    const box = drawn("rect", { class: "box", x: x.toFixed(1), y, width: wide.toFixed(1), height: BAR, rx: Math.min(2, wide / 4) });
+    const box = drawn("rect", {
+      class: "box",
+      x: x.toFixed(1),
+      y,
+      width: wide.toFixed(1),
+      height: BAR,
+      rx: Math.min(2, wide / 4),
+    });
     const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
     const whole = count > 1 ? `${count} short` : name;
     const rank = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
     const cut = whole.length > fits ? `${whole.slice(0, fits - 1)}\u2026` : whole;
     const shown = fits >= 4 ? `${rank && `${rank} `}${cut}` : rank;
     const label = shown ? [drawn("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
-    const group = drawn("g", { class: `n n-${family}`, "data-scope": scope }, drawn("title", {}, tooltip), box, ...label);
+    const group = drawn(
+      "g",
+      { class: `n n-${family}`, "data-scope": scope },
+      drawn("title", {}, tooltip),
+      box,
+      ...label,
+    );
     const href = count > 1 ? null : this.address(place);
     return href ? drawn("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
   }
@@ -265,10 +322,17 @@ export class Timeline {
   /** Says what the colors mean. */
   describe() {
     const { families, scopes } = this.data;
-    const entries = this.mode === "scope" ? scopes.map((words, at) => [`t-${at}`, words]) : families.map(([name, words]) => [`f-${name}`, words]);
+    const entries =
+      this.mode === "scope"
+        ? scopes.map((words, at) => [`t-${at}`, words])
+        : families.map(([name, words]) => [`f-${name}`, words]);
     this.legend.replaceChildren(
       ...entries.map(([look, words]) => {
-        const swatch = drawn("svg", { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" }, drawn("rect", { class: look, width: 16, height: 10, rx: 1 }));
+        const swatch = drawn(
+          "svg",
+          { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" },
+          drawn("rect", { class: look, width: 16, height: 10, rx: 1 }),
+        );
         return element("span", null, swatch, ` ${words}`);
       }),
     );
@@ -307,7 +371,10 @@ export class Timeline {
  */
 export async function drawTimeline(host, key) {
   await waitUntilNear(host);
-  const [data, { css }] = await Promise.all([/** @type {Promise<Payload<"m/x/timeline">>} */ (load(key)), load("pictures/look")]);
+  const [data, { css }] = await Promise.all([
+    /** @type {Promise<Payload<"m/x/timeline">>} */ (load(key)),
+    load("pictures/look"),
+  ]);
   if (data.steps.length) new Timeline(host, key, data, css);
   else host.append(element("p", null, "The trace has too many events to keep those of a whole run."));
 }

@@ -83,8 +83,13 @@ export class ModuleIndex {
   hit(kind, place) {
     const text = /** @type {{values: string[]}} */ (this.kinds.get(kind)).values[place];
     const [first, last] = this.span(kind, place);
-    const opcode = kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
-    return { text: NAMED.has(kind) ? `%${text}` : text, note: `${opcode}${this.lifetime(first, last)}${this.where}`, href: this.address(kind, text, last) };
+    const opcode =
+      kind === "instruction" ? `${this.value.codes[this.value.kinds.instruction.codes?.[place] ?? -1]}, ` : "";
+    return {
+      text: NAMED.has(kind) ? `%${text}` : text,
+      note: `${opcode}${this.lifetime(first, last)}${this.where}`,
+      href: this.address(kind, text, last),
+    };
   }
 
   /** @param {number} first @param {number} last the numbers of snapshots */
@@ -134,14 +139,22 @@ export class ModuleIndex {
   /** @param {number} place of a snapshot @param {string} note @returns {Hit} */
   stage(place, note) {
     const [key, label] = this.value.stages[place];
-    return { text: label, note: `${note}${this.where}`, href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}` };
+    return {
+      text: label,
+      note: `${note}${this.where}`,
+      href: `m/${this.module.slug}.html?steps#step=${encodeURIComponent(key)}`,
+    };
   }
 
   /** @param {string} opcode @returns {Hit[]} the steps that touched it */
   touchedOpcode(opcode) {
     return this.value.steps.flatMap(([place, touched]) => {
       const [added, removed, changed] = Object.hasOwn(touched, opcode) ? touched[opcode] : [0, 0, 0];
-      const changes = [added && `${format.count(added)} added`, removed && `${format.count(removed)} removed`, changed && `${format.count(changed)} changed`];
+      const changes = [
+        added && `${format.count(added)} added`,
+        removed && `${format.count(removed)} removed`,
+        changed && `${format.count(changed)} changed`,
+      ];
       return added || removed || changed ? [this.stage(place, changes.filter(Boolean).join(", "))] : [];
     });
   }
@@ -165,4 +178,9 @@ function holds(distances, wanted) {
 }
 
 /** @param {Module} module @param {boolean} several @returns {Promise<ModuleIndex>} */
-export const loadModuleIndex = async (module, several) => new ModuleIndex(module, await /** @type {Promise<Payload<"m/x/search">>} */ (load(`m/${module.slug}/search`)), several);
+export const loadModuleIndex = async (module, several) =>
+  new ModuleIndex(
+    module,
+    await /** @type {Promise<Payload<"m/x/search">>} */ (load(`m/${module.slug}/search`)),
+    several,
+  );

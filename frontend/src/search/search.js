@@ -47,11 +47,24 @@ const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 }
 
 class Search {
   constructor() {
-    this.input = element("input", { type: "search", "aria-label": "Search everything in this report", "aria-controls": "xr-search-results", placeholder: "a name, opcode, pass, op_name, shape, file\u2026", autocomplete: "off", spellcheck: "false" });
+    this.input = element("input", {
+      type: "search",
+      "aria-label": "Search everything in this report",
+      "aria-controls": "xr-search-results",
+      placeholder: "a name, opcode, pass, op_name, shape, file\u2026",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     this.status = element("p.xr-muted", { role: "status" });
     this.results = element("div.xr-search-results", { id: "xr-search-results" });
     const close = element("button.xr-button", { type: "button", onclick: () => this.dialog.close() }, "Close");
-    this.dialog = element("dialog.xr-search", { "aria-label": "Search everything" }, element("div.xr-search-bar", null, this.input, close), this.status, this.results);
+    this.dialog = element(
+      "dialog.xr-search",
+      { "aria-label": "Search everything" },
+      element("div.xr-search-bar", null, this.input, close),
+      this.status,
+      this.results,
+    );
     /** @type {ModuleIndex[]} */
     this.indexes = [];
     /** @type {Module[]} */
@@ -79,9 +92,20 @@ class Search {
   async begin() {
     this.begun = true;
     this.status.textContent = "Loading\u2026";
-    [this.small.front, this.small.words] = await Promise.all([load("search").catch(() => null), load("words").catch(() => null)]);
+    [this.small.front, this.small.words] = await Promise.all([
+      load("search").catch(() => null),
+      load("words").catch(() => null),
+    ]);
     const front = this.small.front ?? NOTHING;
-    this.modules = front.modules.map(([slug, name, key, role, read, changed], order) => ({ slug, name, key, role, order, read: read === 1, changed: changed === 1 }));
+    this.modules = front.modules.map(([slug, name, key, role, read, changed], order) => ({
+      slug,
+      name,
+      key,
+      role,
+      order,
+      read: read === 1,
+      changed: changed === 1,
+    }));
     const here = (/** @type {Module} */ module) => location.pathname.includes(`/m/${encodeURIComponent(module.slug)}`);
     const read = this.modules.filter((module) => module.read);
     this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
@@ -122,13 +146,17 @@ class Search {
     const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
     const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
     this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
-    this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type what you look for${this.searched()}`;
+    this.status.textContent = query
+      ? `${format.plural(hits, "result")}${this.searched()}`
+      : `Type what you look for${this.searched()}`;
     const again = at && [...this.results.querySelectorAll("a")].find((link) => link.getAttribute("href") === at);
     if (again) again.focus();
   }
 
   searched() {
-    const failed = this.failed ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report` : "";
+    const failed = this.failed
+      ? `; the names inside of ${format.plural(this.failed, "module")} are not in this report`
+      : "";
     const cut = this.indexes.some((index) => !index.value.complete) ? "; a module has more names than are listed" : "";
     return ` in ${format.plural(this.indexes.length, "module")} of ${format.count(this.modules.length)}${failed}${cut}.`;
   }
@@ -142,7 +170,9 @@ class Search {
   /** @param {string} query @returns {Group[]} those in which something is found, the best first */
   groups(query) {
     const ranked = ranker(query);
-    const matches = GROUPS.map(([kind, title]) => this.group(kind, title, kind === "touched" ? this.touched(query) : this.find(kind, ranked)));
+    const matches = GROUPS.map(([kind, title]) =>
+      this.group(kind, title, kind === "touched" ? this.touched(query) : this.find(kind, ranked)),
+    );
     const touched = matches.find((group) => group.kind === "touched");
     if (touched) touched.best = 0;
     return matches.filter((group) => group.matches.length).sort((left, right) => left.best - right.best);
@@ -170,11 +200,32 @@ class Search {
   few(kind) {
     const { front, words, files } = this.small;
     if (kind === "word") return explained(words);
-    if (kind === "file") return (files ?? []).map(([name, note]) => [name, () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })]);
+    if (kind === "file") {
+      return (files ?? []).map(([name, note]) => [
+        name,
+        () => ({ text: name, note, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` }),
+      ]);
+    }
     if (!front) return [];
-    if (kind === "module") return this.modules.map((module) => [module.name, () => ({ text: module.name, note: module.role, href: page(module) })]);
-    if (kind === "finding") return front.findings.map(([number, title]) => [title, () => ({ text: title, note: this.modules[number].name, href: `m/${this.modules[number].slug}.html?cost#what-stands-out` })]);
-    if (kind === "scope") return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+    if (kind === "module") {
+      return this.modules.map((module) => [
+        module.name,
+        () => ({ text: module.name, note: module.role, href: page(module) }),
+      ]);
+    }
+    if (kind === "finding") {
+      return front.findings.map(([number, title]) => [
+        title,
+        () => ({
+          text: title,
+          note: this.modules[number].name,
+          href: `m/${this.modules[number].slug}.html?cost#what-stands-out`,
+        }),
+      ]);
+    }
+    if (kind === "scope") {
+      return Object.entries(front.scopes).map(([scope, numbers]) => [scope, () => this.holder(scope, numbers)]);
+    }
     return kind === "opcode" ? this.unloaded(front.opcodes) : [];
   }
 
@@ -182,7 +233,11 @@ class Search {
   holder(text, numbers) {
     const first = this.modules[numbers[0]];
     const more = numbers.length > 1 ? ` and ${format.plural(numbers.length - 1, "more module")}` : "";
-    return { text, note: `${first.name}${more}`, href: `${page(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}` };
+    return {
+      text,
+      note: `${first.name}${more}`,
+      href: `${page(first)}#t=m/${first.slug}/instructions&q=${encodeURIComponent(text)}`,
+    };
   }
 
   /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
@@ -198,8 +253,15 @@ class Search {
   *touched(query) {
     for (const index of this.indexes) {
       const opcodes = index.kinds.get("opcode")?.values ?? [];
-      const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((known) => known.startsWith(query)) : null;
-      const hits = [...(opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : []), ...index.touchedName(query)];
+      const opcode = opcodes.includes(query)
+        ? query
+        : query.length > 2
+          ? opcodes.find((known) => known.startsWith(query))
+          : null;
+      const hits = [
+        ...(opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : []),
+        ...index.touchedName(query),
+      ];
       for (const hit of hits) yield { rank: 0, hit: () => hit };
     }
   }
@@ -209,8 +271,20 @@ class Search {
     const limit = this.limit.get(kind) ?? SHOWN;
     const rows = matches.slice(0, limit).map((match) => row(match.hit()));
     const rest = count - rows.length;
-    const more = rest > 0 && element("button.xr-button", { type: "button", onclick: () => this.more(kind, limit) }, `${format.count(rest)} more`);
-    return element("section", null, element("h2", null, `${title} `, element("span.xr-muted", null, format.count(count))), element("ul", null, ...rows), more);
+    const more =
+      rest > 0 &&
+      element(
+        "button.xr-button",
+        { type: "button", onclick: () => this.more(kind, limit) },
+        `${format.count(rest)} more`,
+      );
+    return element(
+      "section",
+      null,
+      element("h2", null, `${title} `, element("span.xr-muted", null, format.count(count))),
+      element("ul", null, ...rows),
+      more,
+    );
   }
 
   /** @param {string} kind @param {number} limit */
@@ -252,30 +326,48 @@ const page = (module) => `m/${module.slug}.html`;
 function* explained(tables) {
   for (const [kind, words] of Object.entries(tables?.words ?? {})) {
     for (const [name, meaning] of Object.entries(words)) {
-      yield [name, () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })];
+      yield [
+        name,
+        () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) }),
+      ];
     }
   }
 }
 
 /** @param {Hit} hit */
 function row({ text, note, href }) {
-  return element("li", null, element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note)));
+  return element(
+    "li",
+    null,
+    element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note)),
+  );
 }
 
 /** Adds the search to this page. */
 export function installSearch() {
   const search = new Search();
-  const opener = element("button.xr-search-open", { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() }, "Find ", element("kbd", null, "/"));
-  document.querySelector(".md-header__inner")?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
+  const opener = element(
+    "button.xr-search-open",
+    { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() },
+    "Find ",
+    element("kbd", null, "/"),
+  );
+  document
+    .querySelector(".md-header__inner")
+    ?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
   bindKey("/", "Search everything in this report", () => search.open());
 
   // The theme takes this key for its own search, which keeps `s` and its box.
-  window.addEventListener("keydown", (event) => {
-    const target = /** @type {HTMLElement} */ (event.target);
-    const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
-  }, true);
+  window.addEventListener(
+    "keydown",
+    (event) => {
+      const target = /** @type {HTMLElement} */ (event.target);
+      const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");
+      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
+    },
+    true,
+  );
 }

@@ -75,7 +75,7 @@ function common(left, right) {
 function trace(left, right, table) {
   const width = right.length + 1;
   const positions = /** @type {[Set<number>, Set<number>]} */ ([new Set(), new Set()]);
-  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+  for (let i = 0, j = 0; i < left.length && j < right.length;) {
     if (left[i] === right[j]) {
       positions[0].add(i++);
       positions[1].add(j++);
@@ -111,7 +111,7 @@ function pieces(head, middle, kept, tail) {
  */
 function quietParts(line) {
   const parts = /** @type {[number, number][]} */ ([]);
-  for (let from = 0; ; ) {
+  for (let from = 0; ;) {
     const match = QUIET.exec(line.slice(from));
     if (!match) return parts;
     const start = from + match.index;
@@ -255,14 +255,27 @@ export async function readDiff(diff) {
   const own = unfold(diff.own);
   const stored = numbers.flat().filter((number) => number >= 0);
   const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
-  const loaded = new Map(((await store?.numbered(stored)) ?? []).map((/** @type {string} */ line, /** @type {number} */ place) => [stored[place], bare(line)]));
-  const [before, after] = numbers.map((list) => list.map((number) => loaded.get(number) ?? own[-1 - number])[Symbol.iterator]());
+  const loaded = new Map(
+    ((await store?.numbered(stored)) ?? []).map((/** @type {string} */ line, /** @type {number} */ place) => [
+      stored[place],
+      bare(line),
+    ]),
+  );
+  const [before, after] = numbers.map((list) =>
+    list.map((number) => loaded.get(number) ?? own[-1 - number])[Symbol.iterator](),
+  );
   const take = (/** @type {Iterator<string>} */ from) => from.next().value ?? "";
-  const lines = [...diff.signs].map((sign) => /** @type {Line} */ (
-    sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
-  ));
+  const lines = [...diff.signs].map(
+    (sign) =>
+      /** @type {Line} */ (
+        sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
+      ),
+  );
   const ends = sums(diff.hunks);
-  return unfold(diff.titles).map((computation, place) => ({ computation, lines: lines.slice(ends[place] - diff.hunks[place], ends[place]) }));
+  return unfold(diff.titles).map((computation, place) => ({
+    computation,
+    lines: lines.slice(ends[place] - diff.hunks[place], ends[place]),
+  }));
 }
 
 /**

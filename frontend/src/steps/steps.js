@@ -46,7 +46,8 @@ function heading({ range, depth, again, steps }) {
     "h2.xr-pipeline",
     { style: `--xr-depth: ${Math.min(depth, 4)}` },
     range.pipeline,
-    (round || again || inside) && element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : ""),
+    (round || again || inside) &&
+      element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : ""),
   );
 }
 
@@ -85,7 +86,11 @@ function figures(step) {
     ["xr-changed", "~", step.modified],
   ]);
   const shown = parts.filter(([, , number]) => number);
-  return element("span.xr-delta", null, ...shown.map(([look, sign, number]) => element(`span.${look}`, null, `${sign}${format.count(number ?? 0)}`)));
+  return element(
+    "span.xr-delta",
+    null,
+    ...shown.map(([look, sign, number]) => element(`span.${look}`, null, `${sign}${format.count(number ?? 0)}`)),
+  );
 }
 
 /** The page of a module's steps. */
@@ -124,7 +129,10 @@ class Gallery {
     const named = this.index.steps.findIndex((step) => step.id === asked);
     this.missing = asked && named < 0 ? asked : null;
     if (named >= 0) return named;
-    return Math.max(0, this.index.steps.findIndex((step) => step.changed));
+    return Math.max(
+      0,
+      this.index.steps.findIndex((step) => step.changed),
+    );
   }
 
   *listParts() {
@@ -175,7 +183,12 @@ class Gallery {
   /** @param {Step} step */
   item(step) {
     const look = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-    const item = element(look, { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` }, element("span.xr-item-label", this.meaning(step.after), brief(step)), isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step));
+    const item = element(
+      look,
+      { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
+      element("span.xr-item-label", this.meaning(step.after), brief(step)),
+      isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step),
+    );
     item.addEventListener("click", (event) => {
       event.preventDefault();
       this.show(this.index.steps.indexOf(step));
@@ -232,16 +245,45 @@ class Gallery {
   /** @param {Step} step */
   head(step) {
     const move = (/** @type {1 | -1} */ direction, /** @type {string} */ words, /** @type {string} */ key) =>
-      element("button.xr-button", { type: "button", disabled: this.neighbor(direction) === null, title: `${words} step that changed something (${key})`, onclick: () => this.go(direction) }, words, " ", element("kbd", null, key));
+      element(
+        "button.xr-button",
+        {
+          type: "button",
+          disabled: this.neighbor(direction) === null,
+          title: `${words} step that changed something (${key})`,
+          onclick: () => this.go(direction),
+        },
+        words,
+        " ",
+        element("kbd", null, key),
+      );
     const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
     const total = this.index.steps.filter((earlier) => earlier.changed).length;
     const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
     return element(
       "header.xr-step-head",
       null,
-      this.missing && element("p.xr-warning", { role: "alert" }, `There is no step ${this.missing} in this module; the first that changed something is shown instead.`),
-      element("div.xr-step-moves", null, move(-1, "Previous", "k"), move(1, "Next", "j"), element("span.xr-muted", null, counted)),
-      !this.index.counted && element("p.xr-kicker", null, step.pipeline ? element("span", this.meaning(step.pipeline), step.pipeline) : "", step.pipeline ? " \u203a " : "", step.id),
+      this.missing &&
+        element(
+          "p.xr-warning",
+          { role: "alert" },
+          `There is no step ${this.missing} in this module; the first that changed something is shown instead.`,
+        ),
+      element(
+        "div.xr-step-moves",
+        null,
+        move(-1, "Previous", "k"),
+        move(1, "Next", "j"),
+        element("span.xr-muted", null, counted),
+      ),
+      !this.index.counted &&
+        element(
+          "p.xr-kicker",
+          null,
+          step.pipeline ? element("span", this.meaning(step.pipeline), step.pipeline) : "",
+          step.pipeline ? " \u203a " : "",
+          step.id,
+        ),
       element("h2", null, name(step)),
       element("p.xr-headline", null, ...sentence(step.headline)),
       this.about(step),
@@ -262,13 +304,19 @@ class Gallery {
   about(step) {
     if (!step.after || !Object.hasOwn(this.passes, step.after)) return null;
     const anchor = `glossary.html#pass-${step.after.replace(/[^a-zA-Z0-9_-]/g, "-")}`;
-    return element("p.xr-about", null, element("a", { href: insideReport(anchor) }, step.after), ` \u2014 ${this.passes[step.after]}`);
+    return element(
+      "p.xr-about",
+      null,
+      element("a", { href: insideReport(anchor) }, step.after),
+      ` \u2014 ${this.passes[step.after]}`,
+    );
   }
 
   /** @param {Step} step */
   facts(step) {
     const known = (/** @type {number | null} */ number) => (number === null ? format.unknown : format.count(number));
-    const signed = (/** @type {string} */ sign, /** @type {number | null} */ number) => (number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`);
+    const signed = (/** @type {string} */ sign, /** @type {number | null} */ number) =>
+      number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
     const facts = /** @type {[string, string, string][]} */ ([
       ["instructions", known(step.instructions), ""],
       ["computations", known(step.computations), ""],
@@ -276,14 +324,25 @@ class Gallery {
       ["removed", signed("\u2212", step.removed), "xr-removed"],
       ["changed", signed("~", step.modified), "xr-changed"],
     ]);
-    return element("dl.xr-step-facts", null, ...facts.map(([what, value, look]) => element("div", null, element("dt", null, what), element(look ? `dd.${look}` : "dd", null, value))));
+    return element(
+      "dl.xr-step-facts",
+      null,
+      ...facts.map(([what, value, look]) =>
+        element("div", null, element("dt", null, what), element(look ? `dd.${look}` : "dd", null, value)),
+      ),
+    );
   }
 
   /** @param {Step} step */
   files(step) {
     if (!step.files.length) return null;
     const files = step.files.map((file) => element("li", null, element("code", null, file)));
-    return element("details.xr-files", null, element("summary", null, format.plural(step.files.length, "file")), element("ul", null, ...files));
+    return element(
+      "details.xr-files",
+      null,
+      element("summary", null, format.plural(step.files.length, "file")),
+      element("ul", null, ...files),
+    );
   }
 
   /**
@@ -318,8 +377,12 @@ class Gallery {
 
   /** @param {Step} step */
   whyEmpty(step) {
-    if (isFirst(step, this.index)) return "This is the module as the compiler was given it. Press j for the first step that changed something.";
-    if (step.changed === null) return "Whether anything changed is not known: one of the two snapshots could not be read.";
+    if (isFirst(step, this.index)) {
+      return "This is the module as the compiler was given it. Press j for the first step that changed something.";
+    }
+    if (step.changed === null) {
+      return "Whether anything changed is not known: one of the two snapshots could not be read.";
+    }
     return "The module before and after this step is the same, so there is nothing to show. Press j for the next step that changed something.";
   }
 
@@ -332,7 +395,9 @@ class Gallery {
   fetchNext() {
     const place = this.neighbor(1);
     if (place === null || !this.index.steps[place].changed) return;
-    this.load(this.index.steps[place]).then((story) => readDiff(story.diff)).catch(() => {});
+    this.load(this.index.steps[place])
+      .then((story) => readDiff(story.diff))
+      .catch(() => {});
   }
 }
 
@@ -343,7 +408,10 @@ class Gallery {
  */
 export async function drawSteps(host, key) {
   host.setAttribute("aria-busy", "true");
-  const [index, { words }] = await Promise.all([/** @type {Promise<Payload<"m/x/steps">>} */ (load(key)), load("words")]);
+  const [index, { words }] = await Promise.all([
+    /** @type {Promise<Payload<"m/x/steps">>} */ (load(key)),
+    load("words"),
+  ]);
   new Gallery(host, index, words.pass);
   host.removeAttribute("aria-busy");
 }

@@ -29,7 +29,11 @@ function look(kind) {
 function nameList(names) {
   if (names === null || names.length === 0) return element("span.xr-muted", null, "\u2014");
   const all = typeof names === "string" ? [names] : names;
-  return element("span", null, ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : nameNode(name)]));
+  return element(
+    "span",
+    null,
+    ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : nameNode(name)]),
+  );
 }
 
 /** @param {Example} example */
@@ -53,7 +57,9 @@ function exampleRow(example) {
 function kindPart(groups, place) {
   const [{ kind, label }] = groups;
   const count = groups.reduce((sum, group) => sum + group.count, 0);
-  const weakest = groups.map((group) => group.grade ?? "").sort((left, right) => ORDER.indexOf(right) - ORDER.indexOf(left))[0];
+  const weakest = groups
+    .map((group) => group.grade ?? "")
+    .sort((left, right) => ORDER.indexOf(right) - ORDER.indexOf(left))[0];
   return element(
     "details.xr-group",
     { open: place === 0 },
@@ -75,7 +81,12 @@ function kindPart(groups, place) {
  * @param {Group[]} groups
  */
 function groupsMore(label, groups) {
-  return element("details.xr-fold", null, element("summary", null, `${format.count(groups.length)} more groups`), groupTable(label, groups));
+  return element(
+    "details.xr-fold",
+    null,
+    element("summary", null, `${format.count(groups.length)} more groups`),
+    groupTable(label, groups),
+  );
 }
 
 /**
@@ -83,30 +94,54 @@ function groupsMore(label, groups) {
  * @param {Group[]} groups
  */
 function groupTable(label, groups) {
-  const head = ["Before", "", "After", "Where", "Why"].map((title) => (title ? element("th", { scope: "col" }, title) : element("td")));
-  const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head)), ...groups.map(groupRows));
+  const head = ["Before", "", "After", "Where", "Why"].map((title) =>
+    title ? element("th", { scope: "col" }, title) : element("td"),
+  );
+  const table = element(
+    "table.xr-static",
+    null,
+    element("thead", null, element("tr", null, ...head)),
+    ...groups.map(groupRows),
+  );
   return element("div.xr-scroll", { tabindex: 0, role: "region", "aria-label": label }, table);
 }
 
 /** @param {Group} group */
 function groupRows({ title, count, grade: surest, examples }) {
   const more = count - examples.length;
-  const head = element("th", { colspan: 5, scope: "rowgroup" }, title, " ", element("span.xr-count", null, `${format.count(count)}\u00d7`), " ", gradeChip(surest));
-  const rest = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
+  const head = element(
+    "th",
+    { colspan: 5, scope: "rowgroup" },
+    title,
+    " ",
+    element("span.xr-count", null, `${format.count(count)}\u00d7`),
+    " ",
+    gradeChip(surest),
+  );
+  const rest =
+    more > 0 &&
+    element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
   return element("tbody", null, element("tr.xr-group-head", null, head), ...examples.map(exampleRow), rest);
 }
 
 /** @param {Group[]} groups */
 function kindParts(groups) {
   const kinds = [...new Set(groups.map(({ kind }) => kind))];
-  return kinds.map((kind, place) => kindPart(groups.filter((group) => group.kind === kind), place));
+  return kinds.map((kind, place) =>
+    kindPart(
+      groups.filter((group) => group.kind === kind),
+      place,
+    ),
+  );
 }
 
 /** @param {[string, boolean][]} ran every pass of the step, where the compiler listed them */
 function ranPart(ran) {
   if (ran.length < 2) return null;
   const changed = ran.filter(([, change]) => change).length;
-  const rows = ran.map(([name, change]) => element("li", null, element("code", null, name), change && element("b", null, " reported a change")));
+  const rows = ran.map(([name, change]) =>
+    element("li", null, element("code", null, name), change && element("b", null, " reported a change")),
+  );
   const words = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
   return element("details.xr-fold", null, element("summary", null, words), element("ol", null, ...rows));
 }
@@ -115,12 +150,23 @@ function ranPart(ran) {
 function figuresPart({ figures, time }) {
   const changed = figures.filter(([, , , difference]) => difference);
   const same = figures.filter(([, , , difference]) => !difference);
-  const rows = changed.map(([what, before, after, difference]) => element("tr", null, element("th", { scope: "row" }, what), element("td", null, before), element("td.xr-arrow", null, "\u2192"), element("td", null, after), element("td.xr-figure-delta", null, difference)));
+  const rows = changed.map(([what, before, after, difference]) =>
+    element(
+      "tr",
+      null,
+      element("th", { scope: "row" }, what),
+      element("td", null, before),
+      element("td.xr-arrow", null, "\u2192"),
+      element("td", null, after),
+      element("td.xr-figure-delta", null, difference),
+    ),
+  );
   const kept = same.map(([what, before]) => `${what} (${before})`);
   return element(
     "div.xr-step-figures",
     null,
-    rows.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows)),
+    rows.length > 0 &&
+      element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows)),
     kept.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept.join(", ")}.`),
     time && element("p.xr-muted", null, time),
   );
@@ -181,7 +227,8 @@ function picturePart({ pictures }) {
  * @param {Place[]} places
  */
 function leftOutPart(lines, places) {
-  const item = (/** @type {string} */ line, /** @type {number} */ number) => element("li", null, ...sentence(line), ...places.filter((place) => place.line === number).map(placePart));
+  const item = (/** @type {string} */ line, /** @type {number} */ number) =>
+    element("li", null, ...sentence(line), ...places.filter((place) => place.line === number).map(placePart));
   return element(
     "details.xr-left-out",
     null,
@@ -192,7 +239,12 @@ function leftOutPart(lines, places) {
 
 /** @param {Place} place whose pictures are drawn when it is opened */
 function placePart({ name, before, after }) {
-  return element("details", null, element("summary", null, "Drawn: ", element("code", null, name)), element("div.xr-pair", null, drawn("Before", before), drawn("After", after)));
+  return element(
+    "details",
+    null,
+    element("summary", null, "Drawn: ", element("code", null, name)),
+    element("div.xr-pair", null, drawn("Before", before), drawn("After", after)),
+  );
 }
 
 /**
@@ -203,7 +255,13 @@ function drawn(words, picture) {
   if (!picture) return null;
   return element(
     "figure.xr-picture",
-    { "data-xr-picture": picture.key, "data-name": picture.name, "data-drawing": picture.place, "data-alt": `${words}: ${picture.alt}`, "data-side": words.toLowerCase() },
+    {
+      "data-xr-picture": picture.key,
+      "data-name": picture.name,
+      "data-drawing": picture.place,
+      "data-alt": `${words}: ${picture.alt}`,
+      "data-side": words.toLowerCase(),
+    },
     element("figcaption", null, words),
   );
 }
@@ -225,7 +283,8 @@ export function drawStory(story) {
     null,
     story.certain && element("p.xr-certain", null, ...sentence(story.certain)),
     ranPart(story.ran ?? []),
-    story.account.length > 0 && element("ul.xr-account", null, ...story.account.map((words) => element("li", null, ...sentence(words)))),
+    story.account.length > 0 &&
+      element("ul.xr-account", null, ...story.account.map((words) => element("li", null, ...sentence(words)))),
     figuresPart(story),
     story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
     ...kindParts(story.groups),

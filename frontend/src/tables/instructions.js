@@ -15,7 +15,11 @@ const COLUMNS = [
   { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
   { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
   { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
-  { title: "Share", kind: "percent", help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion" },
+  {
+    title: "Share",
+    kind: "percent",
+    help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion",
+  },
   { title: "Scope", kind: "text", help: "the framework op that it comes from" },
   { title: "Source", kind: "text", help: "the line of the program that it comes from" },
   { title: "Computation", kind: "code", of: "instruction", help: "where it stands" },
@@ -66,7 +70,12 @@ async function show(host, key) {
   const [{ index }, loaded] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces(key)]);
   const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
   room.removeAttribute("aria-busy");
-  const data = { columns: COLUMNS, rows: rows(index, loaded), sort: [SHARE, "desc"], empty: "There is no instruction." };
+  const data = {
+    columns: COLUMNS,
+    rows: rows(index, loaded),
+    sort: [SHARE, "desc"],
+    empty: "There is no instruction.",
+  };
   new Table(room, key, /** @type {any} */ (data));
   host.append(element("p.xr-muted", null, note));
 }

@@ -27,7 +27,8 @@ const SHORT = 24;
  * Lets a long name break behind its separators, not in the middle of a word.
  * @param {string} name
  */
-const breakable = (name) => name.split(/(?<=[._/])(?=.)/).flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
+const breakable = (name) =>
+  name.split(/(?<=[._/])(?=.)/).flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
 
 /**
  * Writes a name so that each of its parts says what it means when pointed at or moved to. The
@@ -167,12 +168,12 @@ export class Table {
   makeFilter() {
     const placeholder = this.data.filter_placeholder ?? "Filter: words that a row must contain";
     return element("input.xr-filter", {
-        type: "search",
-        placeholder,
-        "aria-label": placeholder,
-        spellcheck: "false",
-        oninput: () => this.changed(),
-      });
+      type: "search",
+      placeholder,
+      "aria-label": placeholder,
+      spellcheck: "false",
+      oninput: () => this.changed(),
+    });
   }
 
   /**
@@ -306,7 +307,11 @@ export class Table {
   makeRow(row, place) {
     const cells = this.data.columns.map((column, index) => {
       const cell = this.data.rows[row][index];
-      return element(this.look(column, cell), { title: this.title(column, cell) }, content(column, cell, this.data.meanings ?? [], this.windowed));
+      return element(
+        this.look(column, cell),
+        { title: this.title(column, cell) },
+        content(column, cell, this.data.meanings ?? [], this.windowed),
+      );
     });
     const selected = row === this.selected ? "tr.xr-selected" : "tr";
     return element(selected, { "aria-rowindex": place + 2, "data-row": row }, ...cells);
@@ -344,7 +349,12 @@ export class Table {
     this.selected = row === this.selected ? -1 : row;
     this.details.hidden = this.selected < 0;
     const pairs = this.data.columns.map((column, index) =>
-      element("div", null, element("dt", null, column.title), element("dd", null, content(column, this.data.rows[row][index], this.data.meanings ?? []))),
+      element(
+        "div",
+        null,
+        element("dt", null, column.title),
+        element("dd", null, content(column, this.data.rows[row][index], this.data.meanings ?? [])),
+      ),
     );
     this.details.replaceChildren(...pairs);
     for (const drawn of this.body.children) drawn.classList.toggle("xr-selected", drawn === line && this.selected >= 0);

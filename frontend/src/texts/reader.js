@@ -32,8 +32,19 @@ class Reader {
     /** @type {Text | null} */
     this.text = null;
     this.height = 18;
-    this.choice = element("select.xr-whole-choice", { "aria-label": "Text to show", onchange: () => this.choose() }, ...this.options());
-    this.find = element("input.xr-filter", { type: "search", placeholder: "Find in this text", "aria-label": "Find in this text", spellcheck: "false", oninput: () => this.search(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event) });
+    this.choice = element(
+      "select.xr-whole-choice",
+      { "aria-label": "Text to show", onchange: () => this.choose() },
+      ...this.options(),
+    );
+    this.find = element("input.xr-filter", {
+      type: "search",
+      placeholder: "Find in this text",
+      "aria-label": "Find in this text",
+      spellcheck: "false",
+      oninput: () => this.search(),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event),
+    });
     this.counter = element("span.xr-count", { role: "status" });
     this.body = element("ol.xr-whole-lines");
     this.scroller = element("div.xr-whole", { tabindex: 0, role: "region", "aria-label": "The text" }, this.body);
@@ -51,9 +62,15 @@ class Reader {
       ["Snapshots", this.store.texts.filter((text) => text.key !== text.path)],
       ["Other texts", this.store.texts.filter((text) => text.key === text.path)],
     ];
-    return groups.filter(([, texts]) => texts.length).map(([title, texts]) =>
-      element("optgroup", { label: title }, ...texts.map((text) => element("option", { value: text.key }, text.label))),
-    );
+    return groups
+      .filter(([, texts]) => texts.length)
+      .map(([title, texts]) =>
+        element(
+          "optgroup",
+          { label: title },
+          ...texts.map((text) => element("option", { value: text.key }, text.label)),
+        ),
+      );
   }
 
   /** @returns {Text} the text that the address names, else the last snapshot */
@@ -76,7 +93,10 @@ class Reader {
     this.lines = await this.store.lines(text);
     this.text = text;
     this.find.value = state.get("find") ?? "";
-    this.body.style.setProperty("--xr-widest", `${Math.min(2000, Math.max(...this.lines.map((line) => line.length)))}ch`);
+    this.body.style.setProperty(
+      "--xr-widest",
+      `${Math.min(2000, Math.max(...this.lines.map((line) => line.length)))}ch`,
+    );
     this.search();
     const line = this.line();
     if (line >= 0) this.go(line);
@@ -93,7 +113,15 @@ class Reader {
   /** @param {string} name of an instruction or a computation */
   definition(name) {
     const bare = name.replace(/^%/, "");
-    const begins = [`%${bare} = `, `ROOT %${bare} = `, `%${bare} (`, `ENTRY %${bare} (`, `${bare} = `, `ROOT ${bare} = `, `${bare} {`];
+    const begins = [
+      `%${bare} = `,
+      `ROOT %${bare} = `,
+      `%${bare} (`,
+      `ENTRY %${bare} (`,
+      `${bare} = `,
+      `ROOT ${bare} = `,
+      `${bare} {`,
+    ];
     return this.lines.findIndex((line) => begins.some((begin) => line.trimStart().startsWith(begin)));
   }
 
@@ -136,7 +164,10 @@ class Reader {
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.height) - SPARE);
     if (first === this.first && !again) return;
     this.first = first;
-    const last = Math.min(this.lines.length, first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE);
+    const last = Math.min(
+      this.lines.length,
+      first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE,
+    );
     const shown = this.lines.slice(first, last).map((line, place) => this.row(line, first + place));
     this.body.style.paddingTop = `${first * this.height}px`;
     this.body.style.paddingBottom = `${(this.lines.length - last) * this.height}px`;
@@ -153,8 +184,20 @@ class Reader {
    * @param {number} place
    */
   row(line, place) {
-    const number = element("a.xr-whole-number", { href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`, "aria-label": `Line ${place + 1}` }, place + 1);
-    return element(place === this.marked ? "li.xr-whole-marked" : "li", null, number, element("code", null, ...coloredLine(line)));
+    const number = element(
+      "a.xr-whole-number",
+      {
+        href: `#${new URLSearchParams({ text: this.text?.key ?? "", line: String(place + 1) })}`,
+        "aria-label": `Line ${place + 1}`,
+      },
+      place + 1,
+    );
+    return element(
+      place === this.marked ? "li.xr-whole-marked" : "li",
+      null,
+      number,
+      element("code", null, ...coloredLine(line)),
+    );
   }
 
   /** @param {Event} event */

@@ -50,7 +50,11 @@ export class TextStore {
   async numbered(numbers) {
     const places = numbers.map((number) => this.starts.findLastIndex((start) => start <= number));
     const wanted = [...new Set(places)];
-    const loaded = new Map(await Promise.all(wanted.map(async (place) => /** @type {[number, string[]]} */ ([place, (await this.chunk(place)).lines]))));
+    const loaded = new Map(
+      await Promise.all(
+        wanted.map(async (place) => /** @type {[number, string[]]} */ ([place, (await this.chunk(place)).lines])),
+      ),
+    );
     return numbers.map((number, at) => loaded.get(places[at])?.[number - this.starts[places[at]]] ?? "");
   }
 
@@ -59,7 +63,12 @@ export class TextStore {
    * @returns {Promise<Chunk>}
    */
   chunk(number) {
-    return once(this.chunks, number, () => /** @type {Promise<Payload<"m/x/texts-0">>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({ lines: unfold(lines), blocks })));
+    return once(this.chunks, number, () =>
+      /** @type {Promise<Payload<"m/x/texts-0">>} */ (load(`${this.key}-${number}`)).then(({ lines, blocks }) => ({
+        lines: unfold(lines),
+        blocks,
+      })),
+    );
   }
 
   /**
@@ -86,7 +95,7 @@ export class TextStore {
       const block = /** @type {string[]} */ ([]);
       const ends = new Map();
       this.blocks.push(block);
-      for (let at = 0; at < runs.length; ) {
+      for (let at = 0; at < runs.length;) {
         const age = runs[at++];
         const source = age ? this.blocks[this.blocks.length - age] : lines;
         const start = age ? runs[at++] + (ends.get(age) ?? block.length) : fresh;
@@ -107,7 +116,7 @@ export class TextStore {
     let former = /** @type {number[]} */ ([]);
     for (const { runs } of this.texts.slice(0, wanted + 1)) {
       const numbers = /** @type {number[]} */ ([]);
-      for (let at = 0; at < runs.length; ) {
+      for (let at = 0; at < runs.length;) {
         const [kind, first] = [runs[at], runs[at + 1]];
         at += 2;
         if (kind === 0) for (const end = known + first; known < end; known += 1) numbers.push(known);
@@ -128,7 +137,11 @@ const stores = new Map();
  * @returns {Promise<TextStore>}
  */
 export function openTexts(key) {
-  return once(stores, key, () => /** @type {Promise<Payload<"m/x/texts">>} */ (load(key)).then((index) => new TextStore(key, index.texts, index.chunks)));
+  return once(stores, key, () =>
+    /** @type {Promise<Payload<"m/x/texts">>} */ (load(key)).then(
+      (index) => new TextStore(key, index.texts, index.chunks),
+    ),
+  );
 }
 
 /**
@@ -140,7 +153,8 @@ export function textBytes(lines) {
   if (!/[\udc80-\udcff]/u.test(text)) return new TextEncoder().encode(text);
   const parts = text.split(/([\udc80-\udcff])/u);
   const encoder = new TextEncoder();
-  const encoded = parts.map((part, place) => (place % 2 ? Uint8Array.of(part.charCodeAt(0) - 0xdc00) : encoder.encode(part)));
+  const encoded = parts.map((part, place) =>
+    place % 2 ? Uint8Array.of(part.charCodeAt(0) - 0xdc00) : encoder.encode(part),
+  );
   return new Blob(encoded);
 }
-

@@ -15,17 +15,24 @@ const FORMS = [
   ["label", String.raw`\^\w+|^\s*[$\w.-]+:(?=\s|$)`],
   ["variable", String.raw`%[\w.$#-]+|[A-Za-z_][\w.-]*(?= = )`],
   ["function", String.raw`@(?:"[^"]*"|[\w.$-]+)|[a-z]\w*(?:\.[a-z]\w*)+|[a-z][\w-]*(?=\()`],
-  ["type", String.raw`\b(?:pred|token|opaque|[busif]\d+|[cf]\d\w*|bf\d+|i\d+|float|double|half|bfloat|ptr|void|tensor|memref|vector)\b|\.(?:[busf]\d+|pred|v\d)\b`],
+  [
+    "type",
+    String.raw`\b(?:pred|token|opaque|[busif]\d+|[cf]\d\w*|bf\d+|i\d+|float|double|half|bfloat|ptr|void|tensor|memref|vector)\b|\.(?:[busf]\d+|pred|v\d)\b`,
+  ],
   ["attribute", String.raw`[#!][\w.$]+|\b[a-z_]\w*(?==[^\s=])`],
   ["number", String.raw`-?\b(?:0x[\da-fA-F]+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\b`],
-  ["keyword", String.raw`\b(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|true|false|inf|nan)\b|\.[a-z]\w+`],
+  [
+    "keyword",
+    String.raw`\b(?:HloModule|ENTRY|ROOT|FileNames|FunctionNames|FileLocations|StackFrames|true|false|inf|nan)\b|\.[a-z]\w+`,
+  ],
   ["word", String.raw`[A-Za-z_][\w.-]*`],
   ["equals", String.raw`=(?=\s)`],
 ];
 const NAMES = FORMS.map(([name]) => name);
 const PATTERN = FORMS.map(([, form]) => `(${form})`).join("|");
 
-const INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]/gu;
+const INVISIBLE =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]/gu;
 
 /**
  * Writes characters out that cannot be seen, or that turn text round.

@@ -6,7 +6,9 @@ test("the root is the folder above the script's", () => assert.equal(root, "file
 
 test("an address stays inside the report or is none", () => {
   assert.equal(insideReport("m/x.html#a=b"), "file:///report/site/m/x.html#a=b");
-  for (const outside of ["../secret", "https://example.org/", "//example.org", "javascript:alert(1)"]) assert.equal(insideReport(outside), null);
+  for (const outside of ["../secret", "https://example.org/", "//example.org", "javascript:alert(1)"]) {
+    assert.equal(insideReport(outside), null);
+  }
 });
 
 test("a part is a name alone behind the question mark", () => assert.equal(askedPart(), "cost"));

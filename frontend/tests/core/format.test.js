@@ -23,7 +23,9 @@ const CASES = [
   ["seconds", 4e-9, "4 ns"],
 ];
 
-for (const [kind, value, text] of CASES) test(`${value} as ${kind} is ${text}`, () => assert.equal(format[kind](value), text));
+for (const [kind, value, text] of CASES) {
+  test(`${value} as ${kind} is ${text}`, () => assert.equal(format[kind](value), text));
+}
 
 test("one is singular", () => {
   assert.equal(format.plural(1, "step"), "1 step");

@@ -39,7 +39,11 @@ test("a damaged payload is an error, not a value", async () => {
 });
 
 test("patterns and the distances in their slots give the strings back", () => {
-  const folded = [["add.\x7f", "x", "f\x7f(\x7f)"], [0, 1, 0, 2, 2, 0], [3, 1, 6, 1, 1, 10, -1]];
+  const folded = [
+    ["add.\x7f", "x", "f\x7f(\x7f)"],
+    [0, 1, 0, 2, 2, 0],
+    [3, 1, 6, 1, 1, 10, -1],
+  ];
   assert.deepEqual(unfold(folded), ["add.3", "x", "add.4", "f1(10)", "f2(9)", "add.10"]);
 });
 
@@ -52,5 +56,11 @@ test("nothing folded is nothing", () => assert.deepEqual(unfold([[], [], []]), [
 test("distances add up", () => assert.deepEqual(sums([4, 0, -3, 7]), [4, 4, 1, 8]));
 
 test("a list is cut into rows, empty ones too", () => {
-  assert.deepEqual(splitRows([[2, 0, 1], ["a", "b", "c"]]), [["a", "b"], [], ["c"]]);
+  assert.deepEqual(
+    splitRows([
+      [2, 0, 1],
+      ["a", "b", "c"],
+    ]),
+    [["a", "b"], [], ["c"]],
+  );
 });

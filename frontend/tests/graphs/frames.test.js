@@ -10,10 +10,18 @@ const TABLE = {
   look: [0, 1, 1, 1],
   shape: [0, 0, 0, 0],
   shade: [0, 0, 0, 0],
-  looks: [["parameter", "", "gray", ""], ["add", "", "green", ""]],
+  looks: [
+    ["parameter", "", "gray", ""],
+    ["add", "", "green", ""],
+  ],
   shapes: [["f32[]", 1, 4]],
   shades: [[null, "", ""]],
-  versions: [[0, 0, 3, []], [1, 0, 1, [0, 0]], [1, 1, 3, [0, 0]], [2, 2, 3, [1, 0]]],
+  versions: [
+    [0, 0, 3, []],
+    [1, 0, 1, [0, 0]],
+    [1, 1, 3, [0, 0]],
+    [2, 2, 3, [1, 0]],
+  ],
   roots: new Set([1, 2]),
   controls: {},
   calls: {},
@@ -34,7 +42,12 @@ test("what stays has the same place in every frame", () => {
 test("a frame says what is new and what changed since the one before", () => {
   assert.deepEqual(frames().drawn(1, "").counts, { added: 0, removed: 0, changed: 1 });
   assert.deepEqual(frames().drawn(2, "").counts, { added: 1, removed: 0, changed: 0 });
-  assert.deepEqual(frames().drawn(2, "").drawing.nodes.map(({ state }) => state), ["same", "same", "added"]);
+  assert.deepEqual(
+    frames()
+      .drawn(2, "")
+      .drawing.nodes.map(({ state }) => state),
+    ["same", "same", "added"],
+  );
 });
 
 test("an instruction is found by any name that it had", () => {
@@ -44,6 +57,18 @@ test("an instruction is found by any name that it had", () => {
 });
 
 test("snapshots in which nothing differs are left out", () => {
-  const same = new Frames({ ...TABLE, versions: [[0, 0, 3, []], [1, 0, 3, [0]], [1, 3, 3, []], [2, 3, 3, []]] }, ["main", [0, 1, 2], 3, 2], "");
+  const same = new Frames(
+    {
+      ...TABLE,
+      versions: [
+        [0, 0, 3, []],
+        [1, 0, 3, [0]],
+        [1, 3, 3, []],
+        [2, 3, 3, []],
+      ],
+    },
+    ["main", [0, 1, 2], 3, 2],
+    "",
+  );
   assert.deepEqual(same.stages, [0]);
 });

@@ -8,7 +8,10 @@ const named = (places) => [...places].map((place) => graph.name(place));
 
 test("operands are positions, with the element of a tuple", () => {
   assert.deepEqual(graph.operands(5), [{ place: 4, element: "0" }]);
-  assert.deepEqual(graph.operands(1), [{ place: 0, element: "" }, { place: 0, element: "" }]);
+  assert.deepEqual(graph.operands(1), [
+    { place: 0, element: "" },
+    { place: 0, element: "" },
+  ]);
 });
 
 test("users are known once each, those that only run later too", () => {
@@ -35,10 +38,27 @@ test("a search finds all words, the shortest name first", () => {
   assert.deepEqual(graph.search("  ", 5), []);
 });
 
-test("figures and scope of a box", () => assert.deepEqual(graph.shade(1), { cost: 0.5, time: undefined, memory: 32, sharding: "", scope: ["jit(f)", "mul"] }));
+test("figures and scope of a box", () =>
+  assert.deepEqual(graph.shade(1), { cost: 0.5, time: undefined, memory: 32, sharding: "", scope: ["jit(f)", "mul"] }));
 
 test("columns are read into rows", () => {
-  const columns = { names: [["a.\x7f"], [0, 0], [1, 1]], arguments: [[["", "7"], [0, 1], []], [1, 0]], operands: [[0, 1], [1]], look: [0, 0] };
+  const columns = {
+    names: [["a.\x7f"], [0, 0], [1, 1]],
+    arguments: [
+      [["", "7"], [0, 1], []],
+      [1, 0],
+    ],
+    operands: [[0, 1], [1]],
+    look: [0, 0],
+  };
   const { names, arguments: words, operands, look } = readInstructions(columns);
-  assert.deepEqual([names, words, operands, look], [["a.1", "a.2"], ["7", ""], [[], [1]], [0, 0]]);
+  assert.deepEqual(
+    [names, words, operands, look],
+    [
+      ["a.1", "a.2"],
+      ["7", ""],
+      [[], [1]],
+      [0, 0],
+    ],
+  );
 });

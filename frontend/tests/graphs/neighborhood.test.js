@@ -33,10 +33,18 @@ test("the neighborhood is what is near, the nearest first, and counts the rest",
 });
 
 test("a path leads through tuples, calls and results", () => {
-  const hops = (from, to) => shortestPath(view(from, to), from, to)?.map(({ source, target }) => [graph.name(source), graph.name(target)]);
+  const hops = (from, to) =>
+    shortestPath(view(from, to), from, to)?.map(({ source, target }) => [graph.name(source), graph.name(target)]);
   assert.deepEqual(hops(2, 7), [["x", "add"]]);
-  assert.deepEqual(hops(4, 7), [["tuple", "fusion"], ["fusion", "add"]]);
-  assert.deepEqual(hops(0, 7), [["param", "mul"], ["mul", "fusion"], ["fusion", "add"]]);
+  assert.deepEqual(hops(4, 7), [
+    ["tuple", "fusion"],
+    ["fusion", "add"],
+  ]);
+  assert.deepEqual(hops(0, 7), [
+    ["param", "mul"],
+    ["mul", "fusion"],
+    ["fusion", "add"],
+  ]);
   assert.equal(hops(7, 2), undefined);
 });
 

@@ -12,8 +12,17 @@ export function sample() {
     text: null,
     piece: 0,
     complete: true,
-    computations: [["fused", 2, "multiply"], ["main", 6, "6: add"]],
-    inside: [[[true, ["green", 1]], [false, []]], [0, 1]],
+    computations: [
+      ["fused", 2, "multiply"],
+      ["main", 6, "6: add"],
+    ],
+    inside: [
+      [
+        [true, ["green", 1]],
+        [false, []],
+      ],
+      [0, 1],
+    ],
     roots: [1, 5],
     names: NAMES,
     look: NAMES.map((_, place) => place),
@@ -24,7 +33,10 @@ export function sample() {
     calls: { 6: [["calls", 0]] },
     arguments: ["0", "", "0", "3", "", "0", "", ""],
     looks: OPCODES.map((opcode) => [opcode, "", "green", ""]),
-    shapes: [["f32[8]{0}", 8, 32], ["(f32[8])", null, 32]],
+    shapes: [
+      ["f32[8]{0}", 8, 32],
+      ["(f32[8])", null, 32],
+    ],
     shades: [[0.5, "", "jit(f)\nmul"]],
   });
 }

@@ -5,7 +5,15 @@ import { readChunk, readIndex } from "../../src/history/columns.js";
 const fold = (words) => [words.map((word) => [word]), [...words.keys()], []];
 
 test("an index has its names with the subjects that ever had them", () => {
-  const index = readIndex({ stages: [], chunk: 10, forward: 1, complete: true, titles: fold(["a", "b"]), between: [2, fold(["c"])], names: [fold(["x", "y"]), [2, 1], [0, 2, 3]] });
+  const index = readIndex({
+    stages: [],
+    chunk: 10,
+    forward: 1,
+    complete: true,
+    titles: fold(["a", "b"]),
+    between: [2, fold(["c"])],
+    names: [fold(["x", "y"]), [2, 1], [0, 2, 3]],
+  });
   assert.deepEqual(index.titles, ["a", "b"]);
   assert.deepEqual(index.between, [2, "c"]);
   assert.deepEqual(index.names, { x: [0, 2], y: [5] });

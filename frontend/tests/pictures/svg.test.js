@@ -7,14 +7,25 @@ import { decimal, escaped, shorten } from "../../src/pictures/svg_text.js";
 const LOOK = {
   css: ".x{}",
   dark: "",
-  families: [["green", "elementwise"], ["gray", "parameters"]],
-  states: [["added", "added"], ["removed", "removed"]],
+  families: [
+    ["green", "elementwise"],
+    ["gray", "parameters"],
+  ],
+  states: [
+    ["added", "added"],
+    ["removed", "removed"],
+  ],
   edges: [["control", "runs after"]],
-  scales: Object.fromEntries(["cost", "time", "memory"].map((mode) => [mode, { from: [0, 0.1], words: ["little", "much"] }])),
+  scales: Object.fromEntries(
+    ["cost", "time", "memory"].map((mode) => [mode, { from: [0, 0.1], words: ["little", "much"] }]),
+  ),
 };
 const RECORD = {
   title: "main <script>",
-  nodes: [[["add.1", "f32[8]"], "green", "i=add.1", 0, "added"], [["x"], "gray", 0, "x", 0, "a tooltip"]],
+  nodes: [
+    [["add.1", "f32[8]"], "green", "i=add.1", 0, "added"],
+    [["x"], "gray", 0, "x", 0, "a tooltip"],
+  ],
   edges: [[1, 0, "0", "control"]],
   notes: ["A note."],
 };
@@ -26,8 +37,22 @@ test("a row is read with what is usual where nothing stands", () => {
 });
 
 test("a layout that was made beforehand is kept, its curves as steps", () => {
-  const layout = recordLayout({ ...RECORD, size: [90, 80], boxes: [[1, 2, 3, 4]], curves: [[5, 6, 1, -1]] }, readDrawing(RECORD));
-  assert.deepEqual(layout, { width: 90, height: 80, boxes: [{ x: 1, y: 2, width: 3, height: 4 }], groups: [], curves: [[[5, 6], [6, 5]]] });
+  const layout = recordLayout(
+    { ...RECORD, size: [90, 80], boxes: [[1, 2, 3, 4]], curves: [[5, 6, 1, -1]] },
+    readDrawing(RECORD),
+  );
+  assert.deepEqual(layout, {
+    width: 90,
+    height: 80,
+    boxes: [{ x: 1, y: 2, width: 3, height: 4 }],
+    groups: [],
+    curves: [
+      [
+        [5, 6],
+        [6, 5],
+      ],
+    ],
+  });
 });
 
 test("a picture has its boxes, arrows, note and legend, and nothing of a name is markup", () => {
@@ -35,7 +60,17 @@ test("a picture has its boxes, arrows, note and legend, and nothing of a name is
   const svg = writeSvg(drawing, recordLayout(RECORD, drawing), LOOK);
   assert.ok(svg.startsWith("<svg ") && svg.endsWith("</svg>\n"));
   assert.ok(!svg.includes("<script>"));
-  for (const part of ['data-node="add.1"', 'data-e="1 0"', "A note.", "elementwise", "runs after", "sign-added", "a tooltip"]) assert.ok(svg.includes(part), part);
+  for (const part of [
+    'data-node="add.1"',
+    'data-e="1 0"',
+    "A note.",
+    "elementwise",
+    "runs after",
+    "sign-added",
+    "a tooltip",
+  ]) {
+    assert.ok(svg.includes(part), part);
+  }
   assert.ok(!svg.includes("removed"));
 });
 

@@ -5,8 +5,16 @@ import { ModuleIndex, ranker } from "../../src/search/index.js";
 const MODULE = { slug: "x", name: "jit_f", key: "x", role: "", order: 0, read: true, changed: true };
 const VALUE = {
   complete: true,
-  stages: [["0000", "0000 start", 1], ["0001", "fusion: fusion", 1], ["last", "last", 0]],
-  spans: [[0, 2], [1, 1], [1, 2]],
+  stages: [
+    ["0000", "0000 start", 1],
+    ["0001", "fusion: fusion", 1],
+    ["last", "last", 0],
+  ],
+  spans: [
+    [0, 2],
+    [1, 1],
+    [1, 2],
+  ],
   codes: ["dot", "add"],
   kinds: {
     instruction: { stems: ["dot", "add"], counts: [2, 1], numbers: [1, 3, 5], spans: [0, 1, 2], codes: [0, 0, 1] },
@@ -17,12 +25,23 @@ const VALUE = {
 const index = () => new ModuleIndex(MODULE, VALUE, true);
 const texts = (hits) => [...hits].map(({ rank, hit }) => [rank, hit().text]);
 
-for (const [value, query, rank] of [["dot", "dot", 0], ["dot.1", "dot", 1], ["a_dot", "dot", 2], ["adot", "dot", 3], ["add", "dot", -1], ["a dot b", "b dot", 3], ["dot", "dot x", -1]]) {
+for (const [value, query, rank] of [
+  ["dot", "dot", 0],
+  ["dot.1", "dot", 1],
+  ["a_dot", "dot", 2],
+  ["adot", "dot", 3],
+  ["add", "dot", -1],
+  ["a dot b", "b dot", 3],
+  ["dot", "dot x", -1],
+]) {
   test(`${query} in ${value} has rank ${rank}`, () => assert.equal(ranker(query)(value), rank));
 }
 
 test("names are put together from stems and the distances of their numbers", () => {
-  assert.deepEqual(texts(index().find("instruction", ranker("dot"))), [[0, "%dot"], [1, "%dot.2"]]);
+  assert.deepEqual(texts(index().find("instruction", ranker("dot"))), [
+    [0, "%dot"],
+    [1, "%dot.2"],
+  ]);
 });
 
 test("a hit says how long it lived and leads to where it can be seen", () => {
@@ -32,7 +51,12 @@ test("a hit says how long it lived and leads to where it can be seen", () => {
 });
 
 test("the steps that touched an opcode or an instruction are found", () => {
-  assert.deepEqual(index().touchedOpcode("dot").map(({ note }) => note), ["1 added, 2 changed, in jit_f"]);
+  assert.deepEqual(
+    index()
+      .touchedOpcode("dot")
+      .map(({ note }) => note),
+    ["1 added, 2 changed, in jit_f"],
+  );
   assert.deepEqual(index().touchedOpcode("constructor"), []);
   assert.equal(index().touchedName("dot").length, 1);
   assert.deepEqual(index().touchedName("nothing"), []);

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cellText, formatted, matchingRows, searchTexts, sortedRows } from "../../src/tables/rows.js";
 
-const ROWS = [["dot.10", 5, ["pass", "look"]], ["dot.2", null, null], ["Add.1", 7, "x"], ["dot.2", 5, "y"]];
+const ROWS = [
+  ["dot.10", 5, ["pass", "look"]],
+  ["dot.2", null, null],
+  ["Add.1", 7, "x"],
+  ["dot.2", 5, "y"],
+];
 const all = [0, 1, 2, 3];
 
 test("numbers inside names sort as numbers, and case does not count", () => {

@@ -10,7 +10,13 @@ function store(records, chunks, starts) {
 }
 
 const CHUNKS = [
-  { lines: ["a", "b", "c"], blocks: [[0, 2], [2, 0, 1, 0, 1]] },
+  {
+    lines: ["a", "b", "c"],
+    blocks: [
+      [0, 2],
+      [2, 0, 1, 0, 1],
+    ],
+  },
   { lines: ["d"], blocks: [[0, 1]] },
 ];
 const RECORDS = [

@@ -1,0 +1,229 @@
+/** The history of one subject: an instruction of the last snapshot, or a framework op of the first. */
+
+import { element } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { gradeChip, historyLink, sentence } from "../names/sentences.js";
+
+const SHOWN = 8;
+const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
+const NAMING = /** @type {Record<string, string>} */ ({
+  born: "Made in",
+  copied: "Copied in",
+  replaced: "Put in place in",
+  renamed: "Named so since",
+});
+
+/** @typedef {import("./columns.js").Index} Index */
+/** @typedef {import("./columns.js").Event} Event */
+/** @typedef {import("./columns.js").Listed} Listed */
+/** @typedef {import("./columns.js").Standing} Standing */
+/** @typedef {{title: string, subject: import("./columns.js").Subject, events: Event[], standings: Standing[], number: number}} SubjectHistory */
+
+/**
+ * Tells whether a snapshot was taken between two passes, not at the end of all.
+ * @param {Index} index
+ * @param {number} stage
+ */
+const isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
+
+/** @param {string} place `computation/%instruction` */
+const lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
+
+/** @param {string} name an instruction's, or how many more there are */
+const nameOrMore = (name) => (name.startsWith("and ") ? name : historyLink(name));
+
+/** @param {string[]} names */
+const listed = (names) => names.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
+
+/** Writes the histories of subjects of one module. */
+export class SubjectView {
+  /**
+   * @param {Index} index
+   * @param {string} steps the address of the page of steps
+   */
+  constructor(index, steps) {
+    this.index = index;
+    this.steps = steps;
+  }
+
+  /**
+   * @param {SubjectHistory} history
+   * @param {boolean} open
+   */
+  part({ title, subject, events, standings, number }, open) {
+    const between = number >= this.index.between[0];
+    const backward = number < this.index.forward || between;
+    const rows = (/** @type {Listed} */ numbers) => places(numbers, standings);
+    const kind = between
+      ? "came and went on the way"
+      : backward
+        ? "an instruction of the last snapshot"
+        : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+    return element(
+      "details.xr-subject",
+      { open },
+      element(
+        "summary",
+        null,
+        element("code", null, backward ? lastName(title) : title),
+        " ",
+        element("span.xr-muted", null, kind),
+      ),
+      backward ? this.since(lastName(title), events) : null,
+      backward && !between ? rows(subject.now) : null,
+      ...(subject.origins[0]
+        ? [
+            element(
+              "h3",
+              null,
+              backward
+                ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot`
+                : "Where it stands in the first snapshot",
+            ),
+            rows(subject.origins),
+          ]
+        : this.begun(events)),
+      element("h3", null, "What happened to it"),
+      this.events(events, subject.instructions),
+      (between || !backward) &&
+        element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
+      (between || !backward) && rows(subject.now),
+    );
+  }
+
+  /**
+   * Says where a trail ends that leads back to nothing in the first snapshot.
+   * @param {Event[]} events
+   */
+  begun(events) {
+    const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
+    const paragraphs = births.map(([stage, , instruction, , , grade]) => {
+      const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
+      return element(
+        "p.xr-begun",
+        null,
+        before,
+        historyLink(lastName(instruction), instruction),
+        after,
+        ...this.place(stage),
+        " ",
+        gradeChip(GRADES[grade]),
+      );
+    });
+    return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
+  }
+
+  /**
+   * Says first which step gave an instruction its name: that is what most people come to ask.
+   * @param {string} name
+   * @param {Event[]} events
+   */
+  since(name, events) {
+    const first = events.find(([, what, instruction]) => lastName(instruction) === name && what in NAMING);
+    if (!first) return null;
+    const named = isStep(this.index, first[0]) ? NAMING[first[1]] : "First seen in";
+    return element("p", null, `${named} `, ...this.place(first[0]));
+  }
+
+  /**
+   * Names a snapshot within a sentence.
+   * @param {number} stage
+   */
+  place(stage) {
+    const [key] = this.index.stages[stage];
+    return isStep(this.index, stage) ? [this.stepLink(stage)] : ["the text ", this.stepLink(stage, key)];
+  }
+
+  /**
+   * @param {number} stage
+   * @param {string} [words]
+   */
+  stepLink(stage, words) {
+    const [key, label] = this.index.stages[stage];
+    return element("a.xr-event-step", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, words ?? label);
+  }
+
+  /**
+   * @param {Event[]} events
+   * @param {number} instructions
+   */
+  events(events, instructions) {
+    if (!events.length) {
+      return element("p.xr-empty", null, "Nothing: it is the same from the first snapshot to the last.");
+    }
+    const shown = events.slice(0, 5 * SHOWN).map((event) => this.event(event));
+    const more = events.length - shown.length;
+    const note = [
+      more > 0 && `${format.count(more)} more events.`,
+      instructions > 6 && "Events of the first 6 instructions.",
+    ]
+      .filter(Boolean)
+      .join(" ");
+    return element("div", null, element("ol.xr-events", null, ...shown), note && element("p.xr-muted", null, note));
+  }
+
+  /**
+   * @param {Event} event
+   */
+  event([stage, what, instruction, from, to, grade, reason]) {
+    const name = lastName(instruction);
+    return element(
+      "li",
+      null,
+      this.stepLink(stage),
+      element(
+        "p",
+        null,
+        historyLink(name, instruction),
+        " ",
+        element("b", null, what),
+        ...(from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : []),
+        ...(to.length ? [" to ", ...listed(to)] : []),
+        " ",
+        gradeChip(GRADES[grade]),
+      ),
+      element("p.xr-muted", null, ...sentence(reason)),
+    );
+  }
+}
+
+/**
+ * @param {Listed} some
+ * @param {Standing[]} standings
+ */
+function places([count, ...numbers], standings) {
+  if (!count) return element("p.xr-empty", null, "None that could be found.");
+  const rows = numbers.map((number) => standingRow(standings[number]));
+  const rest = rows.splice(SHOWN);
+  const left = count - numbers.length;
+  return element(
+    "div",
+    null,
+    element("ul.xr-places", null, ...rows),
+    rest.length > 0 &&
+      element(
+        "details",
+        null,
+        element("summary", null, `${format.count(rest.length + left)} more`),
+        element("ul.xr-places", null, ...rest),
+        left > 0 && element("p.xr-muted", null, `and ${format.count(left)} that are not listed`),
+      ),
+  );
+}
+
+/** @param {Standing} standing */
+function standingRow([place, opcode, shape, op, source]) {
+  return element(
+    "li",
+    null,
+    historyLink(lastName(place), place),
+    " ",
+    element("span.xr-muted", null, [opcode, shape].filter(Boolean).join(" ")),
+    op && element("p", null, opLink(op), source && ` ${source}`),
+  );
+}
+
+/** @param {string} op */
+export function opLink(op) {
+  return element("a.xr-ask", { href: `#op=${encodeURIComponent(op)}` }, op);
+}
