@@ -5373,7 +5373,8 @@ var xlareport = (() => {
         const [name2, opcode] = this.data.instructions[place] ?? ["", ""];
         const href = count > 1 ? null : this.address(place);
         const shown = count > 1 ? format.plural(count, "short event") : name2;
-        return [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
+        const cells = [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
+        return cells;
       });
       const columns2 = [
         { title: "Begins \xB5s", kind: "float", help: "since the run began" },
@@ -5383,12 +5384,7 @@ var xlareport = (() => {
         { title: "Thread", kind: "int" },
         { title: "Depth", kind: "int", help: "in how many others it ran" }
       ];
-      new Table(
-        room,
-        this.key,
-        /** @type {any} */
-        { columns: columns2, rows: rows3, sort: [1, "desc"], empty: "Nothing ran." }
-      );
+      new Table(room, this.key, { columns: columns2, rows: rows3, sort: [1, "desc"], empty: "Nothing ran." });
     }
   };
   async function drawTimeline(host, key) {
@@ -6721,7 +6717,14 @@ var xlareport = (() => {
         const [opcode] = index.looks[index.look[at]];
         const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.share[place]];
         const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
-        listed2.push([names2.next().value, opcode, index.shapes[index.shape[at]][0], ...figures2, ...from, inside[at]]);
+        listed2.push([
+          names2.next().value ?? null,
+          opcode,
+          index.shapes[index.shape[at]][0],
+          ...figures2,
+          ...from,
+          inside[at]
+        ]);
       }
     }
     return listed2;
@@ -6738,12 +6741,7 @@ var xlareport = (() => {
       sort: [SHARE, "desc"],
       empty: "There is no instruction."
     };
-    new Table(
-      room,
-      key,
-      /** @type {any} */
-      data
-    );
+    new Table(room, key, data);
     host.append(element("p.xr-muted", null, note2));
   }
   async function drawInstructions(host, key) {

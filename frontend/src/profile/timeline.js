@@ -350,7 +350,9 @@ export class Timeline {
       const [name, opcode] = this.data.instructions[place] ?? ["", ""];
       const href = count > 1 ? null : this.address(place);
       const shown = count > 1 ? format.plural(count, "short event") : name;
-      return [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
+      /** @type {import("../tables/rows.js").Cell[]} */
+      const cells = [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
+      return cells;
     });
     const columns = [
       { title: "Begins \u00b5s", kind: "float", help: "since the run began" },
@@ -360,7 +362,7 @@ export class Timeline {
       { title: "Thread", kind: "int" },
       { title: "Depth", kind: "int", help: "in how many others it ran" },
     ];
-    new Table(room, this.key, /** @type {any} */ ({ columns, rows, sort: [1, "desc"], empty: "Nothing ran." }));
+    new Table(room, this.key, { columns, rows, sort: [1, "desc"], empty: "Nothing ran." });
   }
 }
 

@@ -40,13 +40,15 @@ async function pieces(key) {
 }
 
 /**
- * @param {any} index of the graph
+ * Returns the rows of the table of all instructions.
+ * @param {import("../graphs/graph.js").Index} index of the graph
  * @param {Piece[]} loaded
+ * @returns {import("./rows.js").Cell[][]}
  */
-function rows(index, loaded) {
+export function rows(index, loaded) {
   const names = index.names.values();
-  const inside = index.computations.flatMap((/** @type {[string, number]} */ [name, count]) => Array(count).fill(name));
-  /** @type {any[][]} */
+  const inside = index.computations.flatMap(([name, count]) => Array(count).fill(name));
+  /** @type {import("./rows.js").Cell[][]} */
   const listed = [];
   for (const piece of loaded) {
     for (let place = 0; place < piece.share.length; place += 1) {
@@ -54,7 +56,14 @@ function rows(index, loaded) {
       const [opcode] = index.looks[index.look[at]];
       const figures = [piece.flops[place], piece.bytes[place], piece.share[place]];
       const from = [piece.scopes[piece.scope[place]], piece.sources[piece.source[place]]];
-      listed.push([names.next().value, opcode, index.shapes[index.shape[at]][0], ...figures, ...from, inside[at]]);
+      listed.push([
+        names.next().value ?? null,
+        opcode,
+        index.shapes[index.shape[at]][0],
+        ...figures,
+        ...from,
+        inside[at],
+      ]);
     }
   }
   return listed;
@@ -70,13 +79,14 @@ async function show(host, key) {
   const [{ index }, loaded] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces(key)]);
   const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
   room.removeAttribute("aria-busy");
+  /** @type {import("./rows.js").TableData} */
   const data = {
     columns: COLUMNS,
     rows: rows(index, loaded),
     sort: [SHARE, "desc"],
     empty: "There is no instruction.",
   };
-  new Table(room, key, /** @type {any} */ (data));
+  new Table(room, key, data);
   host.append(element("p.xr-muted", null, note));
 }
 

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deliver } from "../../src/core/payloads.js";
+import { entryAddress, explainWord } from "../../src/names/words.js";
+
+const WORDS = {
+  words: {
+    opcode: { dot: "Multiplies matrices.", add: "Adds." },
+    pass: { algsimp: "Simplifies." },
+    type: { f32: "Single precision." },
+  },
+  bits: { f32: 32 },
+  instruction: {
+    forms: ["(?<born>[a-z]+)_(?<manner>fusion)", "(?<born>[a-z-]+)"],
+    fields: {
+      born: "Made as {text}.",
+      manner: "How.",
+      number: "A number.",
+      later: "Later.",
+      element: "Element {text}.",
+    },
+    manner: { fusion: "By a fusion." },
+    suffix: { clone: "A copy.", wide: "Made wider.", remat: "Computed again." },
+  },
+};
+Object.assign(globalThis.document, {
+  createElement: () => ({ remove() {} }),
+  head: { append: () => deliver("words", JSON.stringify(WORDS)) },
+  querySelector: () => null,
+});
+
+const CASES = {
+  "opcode:dot": [["", "Multiplies matrices."]],
+  "opcode:constructor": [],
+  "instruction:%dot.3": [
+    ["dot", "Made as dot. As an opcode: Multiplies matrices."],
+    ["3", "A number."],
+  ],
+  "instruction:add_fusion.clone.2": [
+    ["add", "Made as add. As an opcode: Adds."],
+    ["fusion", "By a fusion."],
+    ["clone", "A copy."],
+    ["2", "A number."],
+  ],
+  "instruction:wide.dot.remat2#1": [
+    ["wide", "Made wider."],
+    ["dot", "Made as dot. As an opcode: Multiplies matrices."],
+    ["remat", "Computed again."],
+    ["2", "A number."],
+    ["1", "Element 1."],
+  ],
+  "shape:f32[8,4]": [
+    ["f32", "Single precision."],
+    ["[8,4]", "The size of each dimension: 8 \u00d7 4, 32 elements, 128 B without padding."],
+  ],
+  "shape:f32[]": [
+    ["f32", "Single precision."],
+    ["[]", "No dimensions: a single value."],
+  ],
+};
+
+for (const [word, parts] of Object.entries(CASES)) {
+  test(`${word} is explained part by part`, async () => assert.deepEqual(await explainWord(word), parts));
+}
+
+test("a layout says its order and its tiles", async () => {
+  const parts = await explainWord("layout:{1,0:T(8,128)S(1)}");
+  assert.deepEqual(
+    parts.map(([part]) => part),
+    ["{1,0}", "T(8,128)", "S(1)"],
+  );
+});
+
+test("an entry has an address without markup", () => {
+  assert.equal(entryAddress("flag:--xla_dump_to=x"), "file:///report/site/glossary.html#flag-xla_dump_to");
+  assert.equal(entryAddress("pass:a<b"), "file:///report/site/glossary.html#pass-a-b");
+  assert.equal(entryAddress("shape:f32[]"), "file:///report/site/glossary.html#element-types");
+});
