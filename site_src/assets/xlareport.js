@@ -3547,16 +3547,15 @@ var xlareport = (() => {
       ])
     );
     const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-    const named = arrows.map(({ source, target: target2, label, style }) => [
-      `${instructions[source]} ${instructions[target2]}`,
-      { source: instructions[source], target: instructions[target2], label, style }
-    ]);
+    const ends = arrows.map(({ source, target: target2, label, style }) => ({
+      source: instructions[source],
+      target: instructions[target2],
+      label,
+      style
+    }));
     return {
       nodes,
-      arrows: new Map(
-        /** @type {any} */
-        named
-      ),
+      arrows: new Map(ends.map((arrow2) => [`${arrow2.source} ${arrow2.target}`, arrow2])),
       version: new Map(shown.map((place) => [instructions[place], versions[place]]))
     };
   }
@@ -3574,6 +3573,10 @@ var xlareport = (() => {
         this.versions.set(instruction2, [...this.versions.get(instruction2) ?? [], at]);
       }
       this.stages = frames;
+      this.left = 0;
+      this.size = { width: 0, height: 0 };
+      this.boxes = /* @__PURE__ */ new Map();
+      this.curves = /* @__PURE__ */ new Map();
       this.watched = watch || most > MOST ? this.named(watch) : null;
       const views = frames.map((stage) => snapshotView(table, name2, stage, this.watched));
       const shown = views.map((view) => near(view, this.watched));
@@ -3668,7 +3671,7 @@ var xlareport = (() => {
         )
       );
       const layout = layeredLayout(sizes2, ends);
-      this.layout = layout;
+      this.size = { width: layout.width, height: layout.height };
       this.boxes = new Map(instructions.map((instruction2, position) => [instruction2, layout.boxes[position]]));
       this.curves = new Map(arrows.map((key, number) => [key, layout.curves[number]]));
     }
@@ -3700,17 +3703,17 @@ var xlareport = (() => {
         style
       }));
       const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
-      const { width = 0, height = 0 } = this.layout ?? {};
       const layout = {
-        width,
-        height,
-        boxes: nodes.map(({ instruction: instruction2 }) => (
-          /** @type {any} */
-          this.boxes?.get(instruction2)
-        )),
+        ...this.size,
+        boxes: nodes.map(
+          ({ instruction: instruction2 }) => (
+            /** @type {import("../pictures/layout.js").Box} */
+            this.boxes.get(instruction2)
+          )
+        ),
         curves: edges.map(({ key }) => (
-          /** @type {any} */
-          this.curves?.get(key)
+          /** @type {import("../pictures/layout.js").Point[]} */
+          this.curves.get(key)
         ))
       };
       return { drawing: { title: `${this.name}, ${label}`, nodes, edges, notes }, layout, counts };

@@ -66,13 +66,15 @@ function frame({ view, instructions, versions }, shown) {
     ]),
   );
   const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => there.has(source));
-  const named = arrows.map(({ source, target, label, style }) => [
-    `${instructions[source]} ${instructions[target]}`,
-    { source: instructions[source], target: instructions[target], label, style },
-  ]);
+  const ends = arrows.map(({ source, target, label, style }) => ({
+    source: instructions[source],
+    target: instructions[target],
+    label,
+    style,
+  }));
   return {
     nodes,
-    arrows: new Map(/** @type {any} */ (named)),
+    arrows: new Map(ends.map((arrow) => [`${arrow.source} ${arrow.target}`, arrow])),
     version: new Map(shown.map((place) => [instructions[place], versions[place]])),
   };
 }
@@ -93,6 +95,13 @@ export class Frames {
       this.versions.set(instruction, [...(this.versions.get(instruction) ?? []), at]);
     }
     this.stages = frames;
+    /** How many instructions are left out. */
+    this.left = 0;
+    this.size = { width: 0, height: 0 };
+    /** The place of each instruction. @type {Map<number, import("../pictures/layout.js").Box>} */
+    this.boxes = new Map();
+    /** The curve of each arrow. @type {Map<string, import("../pictures/layout.js").Point[]>} */
+    this.curves = new Map();
     this.watched = watch || most > MOST ? this.named(watch) : null;
     const views = frames.map((stage) => snapshotView(table, name, stage, this.watched));
     const shown = views.map((view) => near(view, this.watched));
@@ -191,7 +200,7 @@ export class Frames {
         /** @type {[number, number]} */ (key.split(" ").map((instruction) => positions.get(Number(instruction)) ?? 0)),
     );
     const layout = layeredLayout(sizes, ends);
-    this.layout = layout;
+    this.size = { width: layout.width, height: layout.height };
     this.boxes = new Map(instructions.map((instruction, position) => [instruction, layout.boxes[position]]));
     this.curves = new Map(arrows.map((key, number) => [key, layout.curves[number]]));
   }
@@ -224,12 +233,12 @@ export class Frames {
       style,
     }));
     const notes = this.left ? [`Left out: ${format.plural(this.left, "instruction")} seen in few steps.`] : [];
-    const { width = 0, height = 0 } = this.layout ?? {};
     const layout = {
-      width,
-      height,
-      boxes: nodes.map(({ instruction }) => /** @type {any} */ (this.boxes?.get(instruction))),
-      curves: edges.map(({ key }) => /** @type {any} */ (this.curves?.get(key))),
+      ...this.size,
+      boxes: nodes.map(
+        ({ instruction }) => /** @type {import("../pictures/layout.js").Box} */ (this.boxes.get(instruction)),
+      ),
+      curves: edges.map(({ key }) => /** @type {import("../pictures/layout.js").Point[]} */ (this.curves.get(key))),
     };
     return { drawing: { title: `${this.name}, ${label}`, nodes, edges, notes }, layout, counts };
   }

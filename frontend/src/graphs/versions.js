@@ -24,7 +24,7 @@ export function readVersions(columns) {
       instruction,
       first[at],
       end[at],
-      read.operands[at].map((/** @type {any} */ operand) => used(operand, instruction)),
+      read.operands[at].map((operand) => used(operand, instruction)),
     ]),
   };
 }

@@ -48,7 +48,7 @@ function pace(least) {
   return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
 }
 
-export class Timeline {
+class Timeline {
   /**
    * @param {HTMLElement} host
    * @param {string} key
