@@ -26,7 +26,6 @@ export { loadSnapshotGraph } from "./graphs/snapshot_graph.js";
 export { explainWord } from "./names/words.js";
 export { interactivePicture } from "./pictures/interactive.js";
 export { readDrawing, recordLayout, recordSvg } from "./pictures/records.js";
-export { tokens, visible } from "./texts/syntax.js";
 
 showAskedPart();
 installKeys();

@@ -33,9 +33,7 @@ var xlareport = (() => {
     readDrawing: () => readDrawing,
     recordLayout: () => recordLayout,
     recordSvg: () => recordSvg,
-    state: () => state,
-    tokens: () => tokens,
-    visible: () => visible
+    state: () => state
   });
 
   // src/core/elements.js
