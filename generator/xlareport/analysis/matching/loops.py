@@ -1,0 +1,84 @@
+"""Rule for loops: a while goes on as the while whose body, condition and arguments are most alike.
+
+Passes make a while anew when they drop, add or reorder what it carries; its body stays what it was.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import product
+
+from xlareport.analysis.matching.contents import stem
+from xlareport.analysis.matching.facts import facts_of
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import name_in_computation, origin
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.values import UNKNOWN
+from xlareport.hlo.model import Computation
+
+_MOST_PAIRS = 40_000
+"""Pairs of loops that are compared; a module with more of them keeps them unpaired."""
+_ENOUGH = 2.0
+"""The least likeness of a pair, of up to 6."""
+_TUPLE = "tuple"
+
+
+def loops(search: Search) -> None:
+    """Pair the open loops that are most alike, the likest first."""
+    old, new = _open_loops(search.before), _open_loops(search.after)
+    if not (old and new) or len(old) * len(new) > _MOST_PAIRS:
+        return
+    search.evaluate()
+    pairs = product(enumerate(old), enumerate(new))
+    ranked = sorted(
+        (-_likeness(search, one, other), number, place) for (number, one), (place, other) in pairs
+    )
+    for likeness, number, place in ranked:
+        before, after = old[number], new[place]
+        if -likeness >= _ENOUGH and before.partner is None and after.partner is None:
+            search.link(before, after, Grade.MATCHED, "the loop whose body is most alike")
+
+
+def _open_loops(side: Side) -> list[Node]:
+    return [node for node in side.open() if node.instruction.opcode == "while"]
+
+
+def _likeness(search: Search, one: Node, other: Node) -> float:
+    """Return how alike two loops are: names, framework op, what they call, what they start from."""
+    same_name = name_in_computation(one) == name_in_computation(other)
+    same_origin = bool(origin(one)) and origin(one) == origin(other)
+    called = zip(one.instruction.called, other.instruction.called, strict=False)
+    bodies = [_likeness_of_called(search, old, new) for (_, old), (_, new) in called]
+    starts = _share(_start(search.before, one), _start(search.after, other))
+    return same_name + same_origin + sum(bodies) + starts
+
+
+def _likeness_of_called(search: Search, old: str, new: str) -> float:
+    """Return from 0 to 1.5 how alike a body or condition is to another."""
+    before = search.before.graph.module.by_name.get(old)
+    after = search.after.graph.module.by_name.get(new)
+    if before is None or after is None:
+        return 0.0
+    known = search.computations.pairs.get(old, old) == new or stem(old) == stem(new)
+    return 0.5 * known + _share(_opcodes(before), _opcodes(after))
+
+
+def _opcodes(computation: Computation) -> Iterable[str]:
+    """Return the opcodes of a computation; what brings values in and out says nothing of it."""
+    passing = ("get-tuple-element", "parameter", _TUPLE, "copy", "bitcast")
+    return (opcode for opcode in facts_of(computation).opcodes if opcode not in passing)
+
+
+def _start(side: Side, loop: Node) -> Iterable[int]:
+    """Return the tokens of what a loop starts from, element by element."""
+    operands = side.graph.operands(loop)
+    if len(operands) == 1 and operands[0][0].instruction.opcode == _TUPLE:
+        loop = operands[0][0]
+    return (token for token in side.values.read(loop) if token != UNKNOWN)
+
+
+def _share(ours: Iterable[object], theirs: Iterable[object]) -> float:
+    """Return from 0 to 1 how much two lists have in common."""
+    first, second = Counter(ours), Counter(theirs)
+    every = first.total() + second.total()
+    return 2 * (first & second).total() / every if every else 0.0

@@ -1,0 +1,101 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+CARRIED = """
+%region_0.body (arg: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {
+  %arg = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%arg), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %unused = f32[8]{0} get-tuple-element(%arg), index=1
+  %x = f32[8]{0} get-tuple-element(%arg), index=2
+  %sine.1 = f32[8]{0} sine(%x)
+  ROOT %state = (s32[], f32[8]{0}, f32[8]{0}) tuple(%next, %unused, %sine.1)
+}
+
+%region_1.cond (arg.1: (s32[], f32[8], f32[8])) -> pred[] {
+  %arg.1 = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %i.1 = s32[] get-tuple-element(%arg.1), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%i.1, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8]{0}, f32[8]{0}) tuple(%zero, %a, %b)
+  ROOT %while = (s32[], f32[8]{0}, f32[8]{0}) while(%start), condition=%region_1.cond, body=%region_0.body
+}
+"""  # noqa: E501
+SHRUNK = """
+%region_0.7 (arg.7: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %arg.7 = (s32[], f32[8]{0}) parameter(0)
+  %i.7 = s32[] get-tuple-element(%arg.7), index=0
+  %one.7 = s32[] constant(1)
+  %next.7 = s32[] add(%i.7, %one.7)
+  %x.7 = f32[8]{0} get-tuple-element(%arg.7), index=1
+  %sine.7 = f32[8]{0} sine(%x.7)
+  ROOT %state.7 = (s32[], f32[8]{0}) tuple(%next.7, %sine.7)
+}
+
+%region_1.7 (arg.8: (s32[], f32[8])) -> pred[] {
+  %arg.8 = (s32[], f32[8]{0}) parameter(0)
+  %i.8 = s32[] get-tuple-element(%arg.8), index=0
+  %ten.8 = s32[] constant(10)
+  ROOT %less.8 = pred[] compare(%i.8, %ten.8), direction=LT
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %start.7 = (s32[], f32[8]{0}) tuple(%zero, %b)
+  %while.7 = (s32[], f32[8]{0}) while(%start.7), condition=%region_1.7, body=%region_0.7
+  %count = s32[] get-tuple-element(%while.7), index=0
+  %result = f32[8]{0} get-tuple-element(%while.7), index=1
+  ROOT %tuple.7 = (s32[], f32[8]{0}, f32[8]{0}) tuple(%count, %a, %result)
+}
+"""
+
+
+def test_a_loop_that_carries_less_is_the_same_loop(read: Read) -> None:
+    found = match(read(CARRIED), read(SHRUNK))
+    assert found.partner_after(Place("main", "while")) == Place("main", "while.7")
+    body = Place("region_0.body", "sine.1")
+    assert found.partner_after(body) == Place("region_0.7", "sine.7")
+
+
+def test_a_step_says_that_a_loop_carries_less(read: Read) -> None:
+    change = step(read(CARRIED), read(SHRUNK), "simplify-while-loops")
+    said = " ".join((change.headline, *change.account))
+    assert "`%while` in `main` changed shape" in said
+
+
+def test_two_loops_are_told_apart_by_what_they_start_from(read: Read) -> None:
+    pair = """
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %zero = s32[] constant(0)
+  %start.1 = (s32[], f32[8]{{0}}, f32[8]{{0}}) tuple(%zero, %a, %a)
+  %start.2 = (s32[], f32[8]{{0}}, f32[8]{{0}}) tuple(%zero, %b, %b)
+  %{first} = (s32[], f32[8]{{0}}, f32[8]{{0}}) while(%start.1), condition=%region_1.cond, body=%region_0.body
+  %{second} = (s32[], f32[8]{{0}}, f32[8]{{0}}) while(%start.2), condition=%region_1.cond, body=%region_0.body
+  %x.1 = f32[8]{{0}} get-tuple-element(%{first}), index=2
+  %x.2 = f32[8]{{0}} get-tuple-element(%{second}), index=2
+  ROOT %sum = f32[8]{{0}} {opcode}(%x.1, %x.2)
+}}
+"""  # noqa: E501
+    regions = CARRIED[: CARRIED.index("ENTRY")]
+    before = regions + pair.format(first="while.1", second="while.2", opcode="add")
+    after = regions + pair.format(first="while.4", second="while.3", opcode="subtract")
+    found = match(read(before), read(after))
+    assert found.partner_after(Place("main", "while.1")) == Place("main", "while.4")
+    assert found.partner_after(Place("main", "while.2")) == Place("main", "while.3")
