@@ -1,11 +1,12 @@
 """Edges: who uses whom in a computation, who calls whom in a module, how deep a use is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from xlareport.hlo.attributes import computation_names
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import postorder, reachable
 
 
 class EdgeKind(StrEnum):
@@ -85,25 +86,19 @@ def depths(computation: Computation) -> Mapping[str, int]:
     for edge in edges(computation):
         before[edge.target.name].append(edge.source.name)
     depths: dict[str, int] = {}
-    for name in _ordered(before):
+    for name in postorder(before, before.__getitem__):
         depths[name] = 1 + max(
             (depths[text] for text in before[name] if text in depths), default=-1
         )
     return depths
 
 
-def _ordered(before: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield each name after those before it, without recursion: chains can be very long."""
-    entered: set[str] = set()
-    done: set[str] = set()
-    for start in before:
-        waiting = [start]
-        while waiting:
-            name = waiting.pop()
-            if name not in entered:
-                entered.add(name)
-                waiting.append(name)
-                waiting += (text for text in before[name] if text not in entered)
-            elif name not in done:
-                done.add(name)
-                yield name
+def called_computations(module: HloModule, instructions: Iterable[Instruction]) -> set[str]:
+    """Return the names of the module's computations that instructions call, however far down."""
+
+    def callees(name: str) -> Iterator[str]:
+        for instruction in module.by_name[name].instructions:
+            yield from (inner for _, inner in instruction.called if inner in module.by_name)
+
+    called = (name for instruction in instructions for _, name in instruction.called)
+    return {*reachable((name for name in called if name in module.by_name), callees)}

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import Literal
 
 from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime.graphs import descend
 
 MOST_THINGS = 100
 """Boxes that one level has at most; more are put into runs."""
@@ -42,13 +43,13 @@ class InstructionGroup:
 
     def instructions(self) -> Iterator[Instruction]:
         """Yield all instructions in it, at any depth."""
-        waiting: list[Thing] = [self]
-        while waiting:
-            thing = waiting.pop()
-            if isinstance(thing, InstructionGroup):
-                waiting += reversed(thing.things)
-            else:
+        for thing in self._descend():
+            if not isinstance(thing, InstructionGroup):
                 yield thing
+
+    def _descend(self) -> "Iterator[Thing]":
+        roots: Things = (self,)
+        return descend(roots, _inside)
 
     def members(self) -> "Iterator[Thing]":
         """Yield what is alike in a part of several alike: what it holds, runs of it opened."""
@@ -60,16 +61,17 @@ class InstructionGroup:
 
     def parts(self) -> "Iterator[InstructionGroup]":
         """Yield the part and all parts in it."""
-        waiting: list[Thing] = [self]
-        while waiting:
-            thing = waiting.pop()
+        for thing in self._descend():
             if isinstance(thing, InstructionGroup):
                 yield thing
-                waiting += reversed(thing.things)
 
 
 Thing = InstructionGroup | Instruction
 Things = Sequence[Thing]
+
+
+def _inside(thing: Thing) -> Things:
+    return thing.things if isinstance(thing, InstructionGroup) else ()
 
 
 class InstructionGrouper:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from xlareport.readers.lines import Troubles, decoded_lines
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.graphs import reachable
 
 _DEFINED = re.compile(r"(#loc\d{0,9}) = loc\((.*)\)")
 _PLACE = re.compile(r'"((?:[^"\\]|\\.)*+)":(\d{1,9}):\d{1,9}')
@@ -78,20 +79,17 @@ class _Stacks:
 
     def _walked(self, name: str) -> Iterator[Frame]:
         """Walk from location to location, each once: what refers to itself ends."""
-        waiting, seen = [name], set[str]()
-        while waiting and len(seen) < _DEEPEST:
-            text = waiting.pop()
-            if text in seen:
-                continue
-            seen.add(text)
-            place = self._place(text)
+        for location in islice(reachable([name], self._referred), _DEEPEST):
+            place = self._place(location)
             if isinstance(place, tuple):
                 yield place
-            else:
-                waiting += place
+
+    def _referred(self, name: str) -> Sequence[str]:
+        place = self._place(name)
+        return () if isinstance(place, tuple) else place
 
     def _place(self, name: str) -> Frame | Sequence[str]:
-        """Return where a location is, or the names of others, the first of them last."""
+        """Return where a location is, or the names of others."""
         if name not in self._places:
             text = self._written.get(name, "")
             match = _PLACE.match(text)
@@ -100,9 +98,9 @@ class _Stacks:
 
 
 def _referred(text: str) -> Sequence[str]:
-    """Return the locations that one names, last first: as many as are ever followed."""
+    """Return the locations that a location names: as many as are ever followed."""
     matches = _REFERENCE.finditer(_unquoted(text))
-    return list(dict.fromkeys(match[0] for match in islice(matches, _DEEPEST)))[::-1]
+    return list(dict.fromkeys(match[0] for match in islice(matches, _DEEPEST)))
 
 
 def _unquoted(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime.graphs import postorder
 
 _OF_NAMES = frozenset(
     ("metadata", "channel_id", "control-predecessors", "origin", "original_value")
@@ -84,23 +85,15 @@ def _placed(operand: str, places: dict[str, int]) -> str:
 
 def _callees_first(module: HloModule) -> Iterator[Computation]:
     """Yield computations after those that they call; what calls itself comes as it stands."""
-    done: set[str] = set()
-    for start in module.computations:
-        pending: list[tuple[Computation, bool]] = [(start, False)]
-        while pending:
-            computation, visited = pending.pop()
-            if visited:
-                yield computation
-            elif computation.name not in done:
-                done.add(computation.name)
-                pending.append((computation, True))
-                pending += [(callee, False) for callee in _callees(module, computation)]
+    names = (computation.name for computation in module.computations)
+    for name in postorder(names, lambda caller: _callees(module, module.by_name[caller])):
+        yield module.by_name[name]
 
 
-def _callees(module: HloModule, computation: Computation) -> Iterator[Computation]:
+def _callees(module: HloModule, computation: Computation) -> Iterator[str]:
     for name in dict.fromkeys(name for each in computation.instructions for _, name in each.called):
         if name in module.by_name:
-            yield module.by_name[name]
+            yield name
 
 
 def _digest(parts: Sequence[bytes]) -> bytes:

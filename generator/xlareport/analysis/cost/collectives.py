@@ -12,6 +12,7 @@ from xlareport.analysis.cost.device_groups import DeviceGroups, parse_groups
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError, data_size
 from xlareport.analysis.cost.work import ModuleCost, partition_count, replica_count
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 KINDS = frozenset(
@@ -164,17 +165,7 @@ def _start_of(computation: Computation, done: Instruction) -> Instruction:
 
 def _wrapped(module: HloModule, start: Instruction) -> set[str]:
     """Return the computations that a start runs, those that they run in turn included."""
-    seen: set[str] = set()
-    waiting = [name for _, name in start.called]
-    while waiting:
-        name = waiting.pop()
-        computation = module.by_name.get(name)
-        if computation is not None and name not in seen:
-            seen.add(name)
-            waiting.extend(
-                inner for instruction in computation.instructions for _, inner in instruction.called
-            )
-    return seen
+    return called_computations(module, [start])
 
 
 def _does_work(instruction: Instruction) -> bool:

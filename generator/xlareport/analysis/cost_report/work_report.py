@@ -9,6 +9,7 @@ from xlareport.analysis.cost.resharding import Resharding, explain_reshardings
 from xlareport.analysis.cost.roofline import Heavy, LeastTime, heaviest, least_time, total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device
 
@@ -189,15 +190,11 @@ class _Inside:
 
     def seconds(self, name: str) -> float:
         """Return the least time of a computation over all its runs, each callee once."""
-        waiting, seen = [name], set[str]()
-        while waiting:
-            text = waiting.pop()
-            computation = self._module.by_name.get(text)
-            if text in seen or computation is None:
-                continue
-            seen.add(text)
-            waiting += [called for inner in computation.instructions for _, called in inner.called]
-        return sum(self._own.get(text, 0.0) for text in seen)
+        computation = self._module.by_name.get(name)
+        if computation is None:
+            return 0.0
+        names = {name, *called_computations(self._module, computation.instructions)}
+        return sum(self._own.get(called, 0.0) for called in sorted(names))
 
 
 def collective_rows(

@@ -1,7 +1,9 @@
 """How linked modules hang together: in groups, and in a longest chain."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from xlareport.runtime.graphs import forest, postorder
 
 _Ways = dict[str, list[str]]
 """To which others each one leads."""
@@ -23,14 +25,14 @@ def find_chains(links: Iterable[tuple[str, str]]) -> Chains:
     back: _Ways = {}
     for source, target in sorted(set(links)):
         if source != target:
-            _lead(onward, source, target)
-            _lead(back, target, source)
-    both = {text: [*onward[text], *back[text]] for text in onward}
-    groups = sorted(map(sorted, _reached(both, both)), key=lambda item: -len(item))
+            _add_link(onward, source, target)
+            _add_link(back, target, source)
+    both = {module: [*onward[module], *back[module]] for module in onward}
+    groups = sorted(map(sorted, forest(both, both.__getitem__)), key=lambda group: -len(group))
     return Chains(tuple(map(tuple, groups)), _longest(onward, back))
 
 
-def _lead(ways: _Ways, here: str, there: str) -> None:
+def _add_link(ways: _Ways, here: str, there: str) -> None:
     ways.setdefault(here, []).append(there)
     ways.setdefault(there, [])
 
@@ -38,41 +40,22 @@ def _lead(ways: _Ways, here: str, there: str) -> None:
 def _longest(onward: _Ways, back: _Ways) -> tuple[str, ...]:
     """Return a longest chain: circles in an order in which none leads back, and the best so far.
 
-    What is reached against the links, beginning with what was left last along them, is a circle.
+    Kosaraju's algorithm: what is reached against the links, beginning with what was left last along
+    them, is a circle.
     """
-    left = [text for tree in _reached(onward, onward) for text in tree]
+    order = [*postorder(onward, onward.__getitem__)]
     name: dict[str, str] = {}
     length: dict[str, int] = {}
     before: dict[str, str | None] = {}
-    for circle in _reached(reversed(left), back):
-        sources = [source for text in circle for source in back[text] if source in length]
-        last = max(sources, key=lambda source: length[source], default=None)
+    for circle in forest(reversed(order), back.__getitem__):
+        sources = [source for module in circle for source in back[module] if source in length]
+        last = max(sources, key=length.__getitem__, default=None)
         length |= dict.fromkeys(circle, length[last] + 1 if last else 1)
         before |= dict.fromkeys(circle, last)
         name |= dict.fromkeys(circle, min(circle))
     chain: list[str] = []
-    here = max(length, key=lambda text: length[text], default=None)
+    here = max(length, key=length.__getitem__, default=None)
     while here:
         chain.append(name[here])
         here = before[here]
     return tuple(reversed(chain))
-
-
-def _reached(starts: Iterable[str], ways: _Ways) -> Iterator[list[str]]:
-    """Yield what each start reaches that none before did, each one after all it leads to."""
-    seen: set[str] = set()
-    for start in starts:
-        left: list[str] = []
-        path = [] if start in seen else [(start, iter(ways[start]))]
-        seen.add(start)
-        while path:
-            here, others = path[-1]
-            following = next((text for text in others if text not in seen), None)
-            if following is None:
-                left.append(here)
-                path.pop()
-            else:
-                seen.add(following)
-                path.append((following, iter(ways[following])))
-        if left:
-            yield left

@@ -14,6 +14,7 @@ from xlareport.analysis.modules.helpers import MATRICES, SEED_BYTES, Role, helpe
 from xlareport.analysis.modules.ranking import TIE, MainGuess, kin
 from xlareport.analysis.modules.state import arguments, looks_at, results, trains
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.runtime.graphs import reachable
 
 _LIKE_A_PROGRAM = 0.02
 _ALMOST = 0.3
@@ -95,13 +96,11 @@ _CLUSTER = "it is another part of the main program: the framework's graph links 
 
 def _same_graph(mains: Collection[str], proven: Collection[tuple[str, str]]) -> set[str]:
     """Return the keys that proven links lead to from a main program, forwards or backwards."""
-    reached, waiting = set(mains), list(mains)
-    while waiting:
-        here = waiting.pop()
-        near = {other for pair in proven if here in pair for other in pair} - reached
-        reached |= near
-        waiting += near
-    return reached - set(mains)
+    near = defaultdict[str, list[str]](list)
+    for source, target in proven:
+        near[source].append(target)
+        near[target].append(source)
+    return {*reachable(mains, near.__getitem__)} - set(mains)
 
 
 def _another_program(summary: ModuleSummary, main: MainGuess) -> str:

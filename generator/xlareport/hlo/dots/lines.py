@@ -8,6 +8,7 @@ from xlareport.hlo.calls import call_attributes
 from xlareport.hlo.dots.graph import DotCluster, DotNode
 from xlareport.hlo.quoting import escape
 from xlareport.hlo.shape import UNKNOWN
+from xlareport.runtime.graphs import postorder
 
 _SOURCE = re.compile(r"source: (.*):(\d{1,9})")
 _FRAME = re.compile(r"(.*?):[^:/]*+:(\d{1,9}):\d{1,9}")
@@ -110,19 +111,7 @@ def _place(tip: str) -> re.Match[str] | None:
 def _ordered(nodes: list[DotNode]) -> list[DotNode]:
     """Sort so that operands come before users, else as drawn; an edge of a cycle is ignored."""
     by_name = {node.label.name: node for node in nodes}
-    ordered: dict[DotNode, None] = {}
-    entered: set[DotNode] = set()
-    for start in nodes:
-        waiting = [start]
-        while waiting:
-            node = waiting.pop()
-            if node in entered:
-                ordered.setdefault(node)
-                continue
-            entered.add(node)
-            waiting.append(node)
-            waiting += (node for node in _before(node, by_name) if node not in entered)
-    return list(ordered)
+    return [*postorder(nodes, lambda node: reversed([*_before(node, by_name)]))]
 
 
 def _before(node: DotNode, by_name: Mapping[str, DotNode]) -> Iterator[DotNode]:
