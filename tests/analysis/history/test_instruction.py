@@ -82,7 +82,7 @@ def test_a_fusion_is_born_of_what_it_holds(read: Read) -> None:
 
 def test_what_nothing_read_is_gone_with_the_reason(read: Read) -> None:
     last = history(snapshots(read), 0, at("idle"))[-1]
-    assert (last.stage, last.event, last.reason) == (1, Event.GONE, "nothing read it")
+    assert (last.stage, last.event, last.reason) == (1, Event.GONE, "it had no users")
 
 
 def test_what_does_the_work_of_a_framework_op_now(read: Read) -> None:

@@ -127,7 +127,7 @@ def test_what_nothing_reads_is_gone_for_that(read: Read) -> None:
     said = found.said_of_before(at("idle"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.REMOVED, Grade.EXACT)
-    assert said.reason == "nothing read it"
+    assert said.reason == "it had no users"
     assert found.removed == (at("idle"),)
 
 
@@ -138,7 +138,7 @@ def test_an_operation_without_effect_is_gone_and_its_reader_named(read: Read) ->
     found = match(read(before), read(BEFORE))
     said = found.said_of_before(at("c"))
     assert said is not None
-    assert (said.relation, said.reason) == (Relation.REMOVED, "%twice reads %sum now")
+    assert (said.relation, said.reason) == (Relation.REMOVED, "%twice uses %sum instead")
 
 
 def test_what_is_put_in_between_is_new_and_says_so(read: Read) -> None:

@@ -46,7 +46,7 @@ def test_the_headline_names_an_instruction_before_and_after_with_its_scope(read:
         "`%divide.4` in `layer_3/mlp` became `%multiply.9`."
     )
     assert change.account == (
-        "Removed 1 dead tanh: the tanh `%idle.1` in `main` was removed: nothing read it.",
+        "Removed 1 dead tanh: the tanh `%idle.1` in `main` was removed: it had no users.",
     )
 
 
@@ -114,9 +114,15 @@ def test_the_order_counts_in_a_scheduled_module(read: Read) -> None:
     lines[3], lines[4] = lines[4], lines[3]
     moved = "\n".join(lines)
     assert step(read(BEFORE), read(moved)).changes == ()
-    after = TextReader().read(f"HloModule m, is_scheduled=true\n\n{moved}\n".encode(), "m")
-    assert after is not None
-    assert kinds(step(read(BEFORE), after)) == {Kind.REORDERED}
+    reader = TextReader()
+    texts = (BEFORE.strip(), moved)
+    scheduled = [
+        reader.read(f"HloModule m, is_scheduled=true\n\n{text}\n".encode(), "m") for text in texts
+    ]
+    assert scheduled[0] is not None
+    assert scheduled[1] is not None
+    assert kinds(step(scheduled[0], scheduled[1])) == {Kind.REORDERED}
+    assert step(read(BEFORE), scheduled[1]).changes == ()
 
 
 def test_repeated_changes_are_counted_once_by_layer(read: Read) -> None:
@@ -172,7 +178,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 def test_a_fusion_is_told_with_what_it_took_in_and_what_follows_is_no_news(read: Read) -> None:
     change = step(read(UNFUSED), read(FUSED), "`fusion`")
     assert change.headline == (
-        "`fusion` created 1 fusion from 2 instructions; "
+        "`fusion` created 1 fusion of 2 instructions; "
         "`%fusion` in `main` fuses 2 instructions, including `%d`."
     )
     assert change.account == ()

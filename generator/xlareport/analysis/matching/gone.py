@@ -7,8 +7,8 @@ from xlareport.analysis.matching.nodes import Verdict, is_root, read_at, same_le
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 
-UNREAD = "nothing read it"
-UNCALLED = "nothing called its computation"
+UNREAD = "it had no users"
+UNCALLED = "its computation had no callers"
 
 
 class Gone:
@@ -24,7 +24,7 @@ class Gone:
         """Return what became of a node."""
         twin = self.twin(node)
         if twin is not None:
-            reason = "computed the same as what was kept"
+            reason = "a duplicate of what was kept"
             return Verdict(twin, Grade.EXACT, reason)
         for grade, reason in self._reasons(node):
             return Verdict(None, grade, reason)
@@ -57,23 +57,26 @@ class Gone:
         if computation is not before.module.entry and not before.callers(computation.name):
             yield Grade.EXACT, UNCALLED
         if node.frame.caller is not None and node.instruction.opcode == "parameter":
-            yield Grade.EXACT, "a parameter of what was inlined"
+            yield Grade.EXACT, "a parameter of an inlined computation"
         users = self._search.before.users.get(node, ())
-        yield from self._without_users(node) if not users else self._with_users(users)
+        yield from self._without_users(node) if not users else self._with_users(node, users)
 
     def _without_users(self, node: Node) -> Iterator[tuple[Grade, str]]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
         if readers:
-            yield Grade.MATCHED, f"only passed on what %{readers[0].name} reads otherwise now"
+            yield (
+                Grade.MATCHED,
+                f"it only gave a value to %{readers[0].name}",
+            )
         if not is_root(node):
             yield Grade.EXACT, UNREAD
         name = node.frame.computation.name
         root = self._root_after(name)
         if is_root(node) and root is not None:
-            yield Grade.MATCHED, f"%{root} is the result of its computation now"
+            yield Grade.MATCHED, f"%{root} is the root of its computation instead"
         callers = self._search.before.graph.callers(name)
         if callers and name not in self._search.after.graph.module.by_name:
-            yield Grade.MATCHED, f"%{callers[0]} does not call its computation any more"
+            yield Grade.MATCHED, f"%{callers[0]} no longer calls its computation"
 
     def _root_after(self, computation: str) -> str | None:
         """Return the result of what continues a computation."""
@@ -81,18 +84,21 @@ class Gone:
         result = self._search.after.graph.module.by_name.get(name)
         return None if result is None or result.root is None else result.root.name
 
-    def _with_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Grade, str]]:
+    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[tuple[Grade, str]]:
         for user, position in users:
             if user.partner is not None:
                 now = read_at(self._search.after, user.partner, position)
                 if now is not None:
-                    reader = user.partner.instruction.name
-                    yield (
-                        Grade.MATCHED,
-                        f"%{reader} reads %{_as_written(user.partner, position, now)} now",
-                    )
+                    yield Grade.MATCHED, _reads_now(node, user.partner, position, now)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            yield Grade.MATCHED, f"went with %{users[0][0].instruction.name}, which read it"
+            yield Grade.MATCHED, f"its user %{users[0][0].instruction.name} was removed"
+
+
+def _reads_now(node: Node, reader: Node, position: int, read: Node) -> str:
+    """Say what a user of a removed instruction uses now; it may have the name of the removed."""
+    name = _as_written(reader, position, read)
+    another = "another " if name == node.instruction.name else ""
+    return f"%{reader.instruction.name} uses {another}%{name} instead"
 
 
 def _as_written(reader: Node, position: int, read: Node) -> str:

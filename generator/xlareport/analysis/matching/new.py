@@ -100,33 +100,34 @@ class New:
         if line.opcode == "parameter" and caller is not None:
             yield Grade.EXACT, f"parameter {line.argument} of %{caller.instruction.name}"
         if line.opcode == "parameter" and not callers:
-            yield Grade.EXACT, f"parameter {line.argument} of a computation that nothing calls"
+            yield Grade.EXACT, f"parameter {line.argument} of a computation without callers"
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
         if line.name in node.frame.callees:
-            yield Grade.EXACT, "holds what stood outside"
+            yield Grade.EXACT, "it holds instructions from outside"
         users = self._search.after.users.get(node, ())
         for user, position in users:
             if user.partner is not None:
                 yield Grade.MATCHED, self._put_in(node, user, position)
         if users:
-            yield Grade.MATCHED, f"part of the new %{users[0][0].instruction.name}"
+            yield Grade.MATCHED, f"an operand of the new %{users[0][0].instruction.name}"
         readers = node.frame.computation.users.get(line.name, ())
         if readers:
-            yield Grade.MATCHED, f"passes on what %{readers[0].name} reads"
+            yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
-            yield Grade.EXACT, "read by nothing"
+            yield Grade.EXACT, "it has no users"
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
-        if not callers:
-            yield Grade.EXACT, "its computation is called by nothing"
-        elif node.frame.computation.name not in self._search.computations.partners:
+        is_entry = node.frame.computation is self._search.after.graph.module.entry
+        if not callers and not is_entry:
+            yield Grade.EXACT, "its computation has no callers"
+        elif callers and node.frame.computation.name not in self._search.computations.partners:
             yield Grade.MATCHED, f"its computation is new, called by %{callers[0]}"
         elif is_root(node):
-            yield Grade.MATCHED, "the result of its computation now"
+            yield Grade.MATCHED, "it is the root of its computation"
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
         """Say how a node came between a known user and what that read before."""
@@ -136,8 +137,8 @@ class New:
             read = read_at(self._search.before, user.partner, position)
         sources = [node for node, _ in self._search.after.graph.operands(node)]
         if read is not None and read.partner is not None and read.partner in sources:
-            return f"put between %{read.partner.instruction.name} and %{name}"
-        return f"read by %{name}"
+            return f"inserted between %{read.partner.instruction.name} and %{name}"
+        return f"used by %{name}"
 
 
 def _head(name: str) -> str:

@@ -175,10 +175,10 @@ class _Reader:
             return {}
         said = [_instead(was, now) for was, now in told[:_OPERANDS_NAMED]]
         if not fewer and all(self._same_value(here, was, after, now) for was, now in told):
-            return {Kind.REWIRED: f"reads {', '.join(said)}"}
+            return {Kind.REWIRED: f"uses {', '.join(said)}"}
         if fewer:
             said.append(f"{len(new.operands)} operands instead of {len(old.operands)}")
-        return {Kind.OPERANDS: f"reads {', '.join(said)}"}
+        return {Kind.OPERANDS: f"uses {', '.join(said)}"}
 
     def _same_value(self, here: str, was: str, after: Place, now: str) -> bool:
         """Say whether a new fusion or call gives what was read, or a former call did."""
@@ -226,7 +226,7 @@ class _Reader:
 
     def _destination(self, after: Place) -> str:
         holder = holders_of(self._matching.after).get(after.computation)
-        return f"into %{holder.name if holder else after.computation}"
+        return f"moved into %{holder.name if holder else after.computation}"
 
     def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
         if kind in _FROM_SEVERAL:
@@ -354,9 +354,13 @@ def without_number(name: str) -> str:
     return name
 
 
+def _is_scheduled(module: HloModule) -> bool:
+    return module.attributes.get("is_scheduled") == "true"
+
+
 def _reordered(matching: Matching) -> Iterator[Change]:
     """Yield what stands earlier or later, in modules whose order is the order of execution."""
-    if matching.after.attributes.get("is_scheduled") != "true":
+    if not all(map(_is_scheduled, (matching.before, matching.after))):
         return
     for alignment in alignments(matching):
         for here, there in alignment.moved:
@@ -367,7 +371,7 @@ def _reordered(matching: Matching) -> Iterator[Change]:
                 after=Place(alignment.after.name, alignment.after.instructions[there].name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",
-                details=(f"from place {here + 1:,} to {there + 1:,}",),
+                details=(f"from position {here + 1:,} to {there + 1:,}",),
                 scope=scope(line) or alignment.before.name,
                 opcodes=(line.opcode, line.opcode),
                 kinds=(Kind.REORDERED,),

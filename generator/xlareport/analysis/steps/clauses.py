@@ -66,7 +66,7 @@ _TEMPLATES = {
     Kind.LAYOUT: "{old}{where} changed layout: {detail}",
     Kind.OPERANDS: "{old}{where} {detail}",
     Kind.REWIRED: "{old}{where} {detail}",
-    Kind.MOVED: "{old}{where} moved {detail}",
+    Kind.MOVED: "{old}{where} {detail}",
     Kind.REORDERED: "{old}{where} moved in the schedule {detail}",
     Kind.RENAMED: "{old}{where} was renamed to {new_name}",
 }

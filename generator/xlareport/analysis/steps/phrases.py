@@ -24,14 +24,14 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     adjective = "dead" if kind is Kind.DEAD else ""
     message = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
     if kind in _TOGETHER:
-        return message + _taken(kind, every)
-    return message
+        return message + _taken(kind, groups)
+    return f"{message} into others" if kind is Kind.ABSORBED else message
 
 
 _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.FUSED: ("created", _AFTER),
     Kind.OUTLINED: ("outlined", _AFTER),
-    Kind.ABSORBED: ("merged into others", _BEFORE),
+    Kind.ABSORBED: ("merged", _BEFORE),
     Kind.INLINED: ("inlined", _BEFORE),
     Kind.REWRITTEN: ("rewrote", _BEFORE),
     Kind.COMBINED: ("combined", _BEFORE),
@@ -58,19 +58,13 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REORDERED: ("reordered", _BEFORE),
     Kind.RENAMED: ("renamed", _BEFORE),
 }
-_TOGETHER = {
-    Kind.FUSED: "from",
-    Kind.OUTLINED: "from",
-    Kind.INLINED: "into",
-}
+_TOGETHER = {Kind.FUSED: "of", Kind.OUTLINED: "of", Kind.INLINED: "into"}
 
 
-def _taken(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
-    """Say how many instructions went into the new fusions, or came out of the former calls."""
-    moved = sum(group.count for group in every.get(Kind.MOVED, ()))
-    if not moved or len(every.keys() & _TOGETHER.keys()) > 1:
-        return ""
-    return f" {_TOGETHER[kind]} {wording.plural('instruction', moved)}"
+def _taken(kind: Kind, groups: Sequence[ChangeGroup]) -> str:
+    """Say how many instructions the new fusions hold, or came out of the former calls."""
+    members = sum(group.members for group in groups)
+    return f" {_TOGETHER[kind]} {wording.plural('instruction', members)}" if members else ""
 
 
 def _combined(groups: Sequence[ChangeGroup]) -> str:

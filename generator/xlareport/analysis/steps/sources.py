@@ -2,11 +2,22 @@
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _MOVING = frozenset({"bitcast", "broadcast", "copy", "reshape", "transpose"})
-_OPAQUE = frozenset({"call", "conditional", "custom-call", "fusion", "get-tuple-element", "while"})
-"""Opcodes whose value is computed elsewhere."""
+_OPAQUE = frozenset(
+    {
+        "call",
+        "conditional",
+        "custom-call",
+        "fusion",
+        "get-tuple-element",
+        "optimization-barrier",
+        "tuple",
+        "while",
+    }
+)
+"""Opcodes whose value is computed elsewhere, as is that of the parameter of what is called."""
 _FARTHEST = 32
 """Movers in a row that are looked behind."""
 
@@ -31,9 +42,13 @@ def _source(module: HloModule, place: Place) -> Place | None:
     name = place.instruction
     for _ in range(_FARTHEST):
         line = home.by_name.get(name) if home else None
-        if line is None or line.opcode in _OPAQUE:
+        if line is None or home is None or _is_elsewhere(line, home):
             return None
         if line.opcode not in _MOVING:
             return Place(place.computation, name)
         name = next(iter(line.operand_names), "")
     return None
+
+
+def _is_elsewhere(line: Instruction, home: Computation) -> bool:
+    return line.opcode in _OPAQUE or (line.opcode == "parameter" and not home.is_entry)

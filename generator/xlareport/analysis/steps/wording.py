@@ -9,7 +9,7 @@ _NAMED_AT_MOST = 3
 _LONGEST = 44
 _HEAD = 28
 _TENSORFLOW = "__XlaMustCompile"
-_NAME = re.compile(r"%[\w.\-]*\w")
+_NAME = re.compile(r"%[\w.\-]*\w(?:#\d+)?")
 
 
 def plural(noun: str, count: int) -> str:
