@@ -50,7 +50,7 @@ class ChunkReader:
         reader = LineByLine(self._lines, self._computations)
         rest = b"\n}".join([_without_trailer(pieces[0]) if done else pieces[0], *pieces[1:]])
         text = rest.decode("utf-8", "replace")
-        reader.read(text.split("\n"), line)
+        reader.read(text, line)
         reader.finish()
         problems = _not_utf_8(rest, line) + reader.problems
         return done + reader.computations, problems

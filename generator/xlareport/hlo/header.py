@@ -10,7 +10,12 @@ _MODULE = re.compile(r"HloModule[ \t]++([^\s,]*+)")
 _MODULE_LINE = re.compile(rb"^[ \t]*+HloModule[ \t]", re.MULTILINE)
 _COMPUTATION = re.compile(r"\s*+(ENTRY\s++)?+%?+([^\s=(){},:\"]++)\s*+(?=[({])")
 _THREAD = re.compile(rf"execution_thread=({quoting.STRING})")
-_FIRST_COMPUTATION = re.compile(rb"^[ \t]*+[^\s\d\"{}][^\n]*+(?:(?<=\{)|(?<=\{ ))$", re.MULTILINE)
+_FIRST_COMPUTATION = re.compile(
+    rb"^[ \t]*+(?:[^\s\d\"{}][^\n]*+(?:(?<=\{)|(?<=\{ ))$"
+    rb"|(?:ENTRY[ \t]++)?+%?+[^\s\d=(){},:\"][^\s=(){},:\"]*+"
+    rb"[ \t]*+(?:\n[ \t]*+)?+[({])",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ def _end_of_header(data: bytes, start: int) -> tuple[int, bool]:
     end = data.find(b"\n", start)
     end = len(data) if end < 0 else end
     line = data[start:end]
-    if line.count(b"{") == line.count(b"}") and b'"' not in line:
+    is_whole = line.count(b"{") == line.count(b"}") and not line.rstrip().endswith(b",")
+    if is_whole and b'"' not in line:
         return end, True
     # Latin-1 keeps one character a byte, so that places stay places.
     long = _end_of_long_header(data[start:].decode("latin-1"))
@@ -51,11 +57,13 @@ def _end_of_header(data: bytes, start: int) -> tuple[int, bool]:
 
 
 def _end_of_long_header(text: str) -> int | None:
-    """Find the first line break outside brackets and quotes, or the end of the text."""
-    depth = 0
+    """Find the first line break outside brackets and quotes and not after a comma, or the end."""
+    depth, comma = 0, -1
     for place, mark in quoting.marks(text):
-        if mark == "\n" and depth <= 0:
+        if mark == "\n" and depth <= 0 and (comma < 0 or text[comma + 1 : place].strip()):
             return place
+        if mark != "\n":
+            comma = place if mark == "," else -1
         depth += quoting.DEPTH.get(mark, 0)
     return len(text) if depth <= 0 else None
 

@@ -20,6 +20,8 @@ _AFTER_SHAPE = re.compile(_OPCODE)
 _BLANK = re.compile(r"\s")
 _BRACKET = re.compile(r"[({\[]")
 _PERCENT_NAME = re.compile(r"%([^\s,(){}%]++)")
+_NESTED = re.compile(r"(?:^|[\s,(])(?!b\()[a-z][\w\-]*+\s*+\(")
+"""`opcode(`: an operand that is an instruction itself, which only people write."""
 
 
 class LineError(ValueError):
@@ -64,6 +66,8 @@ class InstructionPool(dict[str, Instruction]):
         root, name, shape, opcode, between, rest = found.groups() if found else _cut(text)
         listed = self._lists.get(rest) or self._attribute_list(rest, len(text) - len(rest))
         bare = opcode in WITHOUT_OPERANDS
+        if not bare and "(" in between and _NESTED.search(between):
+            raise LineError("an operand is an instruction itself", text.find(between))
         return Instruction(
             self._names.setdefault(name, name),
             self._names.setdefault(opcode, opcode),
@@ -130,12 +134,15 @@ def _end_of_shape(text: str, start: int) -> int:
 def operand_names(between: str) -> list[str]:
     """Return the names of the operands in what stands between the parentheses."""
     if "%" in between:
-        return _PERCENT_NAME.findall(between)
+        names: list[str] = _PERCENT_NAME.findall(between)
+        # People leave `%` out here and there; the types of tuples hold commas of their own.
+        if len(names) > between.count(", ") or "(" in between:
+            return names
     if not between.strip():
         return []
     between = quoting.COMMENT.sub("", between)
     parts = _deep(between) if _BRACKET.search(between) else between.split(",")
-    return [words[-1] for part in parts if (words := part.split())]
+    return [words[-1].lstrip("%") for part in parts if (words := part.split())]
 
 
 def _deep(text: str) -> list[str]:
