@@ -15,7 +15,7 @@ from itertools import count, pairwise
 from xlareport.hlo import quoting
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import UNKNOWN, Shape, ShapeError, parse_shape
-from xlareport.runtime.whole_numbers import whole_number
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 UNKNOWN_SHAPE = f"{UNKNOWN}[]"
 MAX_NESTED = 100
@@ -267,7 +267,7 @@ def _token(_: Instruction, __: Sequence[Shape]) -> str:
 
 
 def _element(instruction: Instruction, operands: Sequence[Shape]) -> str:
-    number = whole_number(instruction.attributes.get("index", ""))
+    number = parse_whole_number(instruction.attributes.get("index", ""))
     elements = operands[0].elements if operands else ()
     return elements[number].text if number is not None and number < len(elements) else ""
 
@@ -331,7 +331,7 @@ def _array(element_type: str, sizes: Sequence[int | None]) -> str:
 
 def _numbers(text: str) -> list[int]:
     """Return the numbers in `{0,1}`."""
-    numbers = (whole_number(part.strip()) for part in text.strip("{} ").split(","))
+    numbers = (parse_whole_number(part.strip()) for part in text.strip("{} ").split(","))
     return [number for number in numbers if number is not None]
 
 

@@ -117,7 +117,7 @@ class LineByLine:
 
     def _parts(self, line: str) -> list[str]:
         """Split a line that holds more than one statement, a header or an end."""
-        header = "" if self._open else _SHORT_HEADER.match(line)
+        header = None if self._open else _SHORT_HEADER.match(line)
         rest = line[header.end() :] if header else line
         depth = self._statement.depth if self._statement else 0
         is_end = _CLOSES.match(rest) or not (header or self._open)
