@@ -209,3 +209,27 @@ def test_thousands_of_modules_can_share_an_id() -> None:
         "It may belong to any of 3000 modules: module_0001.jit_f0, module_0001.jit_f1, "
         "module_0001.jit_f10."
     )
+
+
+def test_folders_of_compiler_inputs_go_to_the_modules_of_their_name_in_order() -> None:
+    found = classify(
+        [
+            "module_0021.jit_iota.before_optimizations.txt",
+            "module_0009.jit_iota.before_optimizations.txt",
+            "jit_iota_1795254296209/module.mlir",
+            "jit_iota_1795254295455/module.mlir",
+        ]
+    )
+    assert [name.module_id for name in found] == [21, 9, 21, 9]
+    assert found[2].module_prefix == "module_0021.jit_iota"
+
+
+def test_folders_of_compiler_inputs_stay_open_where_a_module_is_missing() -> None:
+    found = classify(
+        [
+            "module_0021.jit_iota.before_optimizations.txt",
+            "jit_iota_1795254296209/module.mlir",
+            "jit_iota_1795254295455/module.mlir",
+        ]
+    )
+    assert [name.module_id for name in found] == [21, None, None]

@@ -7,7 +7,7 @@ name would pass 255 bytes), never had one, or bears no timestamp while its neigh
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -38,6 +38,7 @@ def classify(paths: Sequence[str], peek: Peek | None = None) -> tuple[DumpName, 
         _settle_names(paths, names, places)
         _settle_prefixes(paths, names, places)
         _settle_frontend(names, places)
+    _settle_timed_folders(names)
     _settle_without_id(names)
     if peek is not None:
         _settle_kinds(paths, names, peek)
@@ -127,6 +128,39 @@ def _settle_frontend(names: list[DumpName], places: Sequence[int]) -> None:
     if any(names[place].frontend == "ipu" for place in places):
         for place in places:
             names[place] = replace(names[place], frontend="ipu")
+
+
+def _settle_timed_folders(names: list[DumpName]) -> None:
+    """Give folders `NAME_MILLISECONDS` of compiler inputs the modules of that name, in order.
+
+    jaxlib 0.7 to 0.9 writes such a folder for each compilation, and XLA numbers those in the same
+    order; where there are more of one than of the other, nothing is settled.
+    """
+    folders: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    modules: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
+    for place, name in enumerate(names):
+        key = name.folder, sanitised(name.module_name or "")
+        if name.kind == "compile-input" and name.module_id is None:
+            folders[key][_milliseconds(name)].append(place)
+        elif name.module_id is not None and name.kind in SNAPSHOTS and name.module_prefix:
+            modules[key].add((name.module_id, name.module_prefix))
+    for key, timed in folders.items():
+        for stamp, (number, prefix) in _in_order(timed, modules[key]):
+            for place in timed[stamp]:
+                names[place] = replace(names[place], module_id=number, module_prefix=prefix)
+
+
+def _in_order(
+    stamps: Iterable[str], modules: Collection[tuple[int, str]]
+) -> Iterator[tuple[str, tuple[int, str]]]:
+    """Yield the n-th stamp with the n-th module where there are as many; numbers come once."""
+    ordered = sorted(stamps)
+    if len(ordered) == len(modules) == len({number for number, _ in modules}):
+        yield from zip(ordered, sorted(modules), strict=True)
+
+
+def _milliseconds(name: DumpName) -> str:
+    return next((token.text for token in name.tokens if token.field == "timestamp_ms"), "")
 
 
 def _settle_without_id(names: list[DumpName]) -> None:

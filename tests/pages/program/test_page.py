@@ -100,6 +100,16 @@ def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:
     assert alone.not_retraced.startswith("No function of the program was compiled more than once.")
 
 
+def test_runs_that_overwrote_each_other_are_told(unpacked: Unpack) -> None:
+    analysed, report = made(unpacked, "jax-cpu-train")
+    first, *others = report.modules
+    mixed = replace(first.stages[0], left_out="parameter 0 is f32[8] in it")
+    modules = (replace(first, stages=(mixed, *first.stages[1:])), *others)
+    page = page_of((analysed, replace(report, modules=modules)))
+    assert "1 module holds snapshots of another compilation" in page.processes
+    assert page_of((analysed, report)).processes == ""
+
+
 def test_a_trace_beside_the_dump_decides_and_is_told(unpacked: Unpack) -> None:
     _, report = made(unpacked, "traced")
     assert report.main is not None

@@ -239,6 +239,23 @@ def _not_retraced(report: ReportRecord) -> str:
 
 
 def _processes(report: ReportRecord) -> str:
+    return " ".join(filter(None, (_known_processes(report), _overwritten(report))))
+
+
+def _overwritten(report: ReportRecord) -> str:
+    """Say in how many modules files of several runs or ranks stand mixed."""
+    mixed = sum(any(stage.left_out for stage in module.stages) for module in report.modules)
+    if not mixed:
+        return ""
+    holds = "holds" if mixed == 1 else "hold"
+    return (
+        "Several runs or ranks wrote files of the same names into one folder, and the last writer "
+        f"of each won: {units.plural(mixed, 'module')} {holds} snapshots of another compilation. "
+        "Those are left out of the steps; the steps page of the module lists them."
+    )
+
+
+def _known_processes(report: ReportRecord) -> str:
     if report.processes is None and report.modules:
         return _unknown_processes(report)
     if report.processes is None or report.processes < _SEVERAL:
