@@ -19,8 +19,9 @@ from hypothesis import settings
 from tests.script_coverage import ScriptCoverage, script_coverage
 
 from xlareport import __version__
-from xlareport.pages.small_payloads import module_payloads
+from xlareport.pages import navigation
 from xlareport.storage.payloads import Payload, write_payload
+from xlareport.storage.small_payloads import module_payloads
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
@@ -64,7 +65,7 @@ def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
     for one in payloads:
         place = re.fullmatch(r"m/([^/]+)/(?!search|texts).*", one.key)
         (modules.setdefault(place[1], []) if place else alone).append(one)
-    together = (module_payloads(slug, some) for slug, some in modules.items())
+    together = (module_payloads(navigation.small_key(slug), some) for slug, some in modules.items())
     return [*map(write_payload, alone), *chain.from_iterable(together)]
 
 

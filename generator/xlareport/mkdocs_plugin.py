@@ -22,8 +22,8 @@ from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
 from xlareport.pages import navigation
-from xlareport.pages.compiled import Compiled
-from xlareport.pages.headings import Kept, headings_alone, put_back
+from xlareport.pages.rendering.compiled import Compiled
+from xlareport.pages.rendering.headings import Kept, headings_alone, put_back
 from xlareport.runtime.resources import find_resource
 from xlareport.runtime.worker_pool import SHARE
 from xlareport.site.content_policy import policy_element, script_hash

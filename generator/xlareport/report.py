@@ -29,7 +29,7 @@ from xlareport.pages.module.duplicate import Payloads, twin_result, twin_texts
 from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
-from xlareport.pages.rendering import take_compiled
+from xlareport.pages.rendering.templates import take_compiled
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.studio import Studio

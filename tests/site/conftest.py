@@ -9,10 +9,10 @@ import pytest
 from tests.conftest import payload_files
 
 from xlareport.pages import navigation
-from xlareport.pages.environment import environment, front_matter
 from xlareport.pages.glossary import lexicon
-from xlareport.pages.headings import html_of
 from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.rendering.environment import environment, front_matter
+from xlareport.pages.rendering.headings import html_of
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
-from xlareport.pages.environment import front_matter
 from xlareport.pages.history.columns import chunk_columns, index_columns
+from xlareport.pages.rendering.environment import front_matter
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 from xlareport.storage.payloads import make_payload

@@ -11,9 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from tests.conftest import payload_files
 
-from xlareport.pages.environment import front_matter
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.pages.environment import front_matter
 from xlareport.pages.history.computations import film_payloads
 from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources

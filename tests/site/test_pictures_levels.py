@@ -9,10 +9,10 @@ from playwright.sync_api import Locator, Page, expect
 from tests.conftest import payload_files
 
 from xlareport.pages import navigation
-from xlareport.pages.environment import front_matter
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.look import picture_look
 from xlareport.pages.pictures.record import level_record, picture_record
+from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Box, Drawing, Group, Opening
 from xlareport.pictures.shade import Shade

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from xlareport.pages.environment import front_matter
+from xlareport.pages.rendering.environment import front_matter
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 from xlareport.storage.payloads import make_payload_file

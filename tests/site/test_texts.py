@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
-from xlareport.pages.environment import front_matter
+from xlareport.pages.rendering.environment import front_matter
 from xlareport.pages.texts.payload import kept_texts
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources

@@ -18,12 +18,11 @@ from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
 from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
-from xlareport.pages.page_parts import page_files
 from xlareport.pages.pictures.look import picture_look
 from xlareport.pages.program.page import LINKS_TABLE, links_table, program_page
-from xlareport.pages.rendering import compiled, render
+from xlareport.pages.rendering.faulty import page_files
+from xlareport.pages.rendering.templates import compiled, render
 from xlareport.pages.search.payload import search_front
-from xlareport.pages.small_payloads import together
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
@@ -32,6 +31,7 @@ from xlareport.records.report_json import report_json
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Task, WorkerPool
 from xlareport.storage.payloads import Payload, make_payload_file
+from xlareport.storage.small_payloads import together
 
 _TOGETHER = 50
 """Modules whose pages are made by one process at a time, at most."""

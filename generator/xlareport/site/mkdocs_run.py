@@ -15,7 +15,7 @@ from pathlib import Path
 
 from click import ClickException
 
-from xlareport.pages.rendering import compile_templates
+from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.worker_pool import SHARE, Worker
 
 _NEEDED = ("mkdocs.__main__", "material.plugins.search.plugin", "material.plugins.offline.plugin")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlareport.dump.single_file import MARK
-from xlareport.pages.environment import environment
+from xlareport.pages.rendering.environment import environment
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
 from xlareport.runtime.resources import find_resource

@@ -11,8 +11,8 @@ from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.pages.module import work
 from xlareport.pages.module.work import process_module
-from xlareport.pages.small_payloads import held
 from xlareport.report import name_files
+from xlareport.storage.small_payloads import held
 
 PARTS = {
     "kept_texts": "/texts",
@@ -20,7 +20,7 @@ PARTS = {
     "history_payloads": "/history",
     "graph_payloads": "/graph",
     "module_pictures": "",
-    "expense": "",
+    "report_cost": "",
     "code_payloads": "/code",
     "read_code_files": "/code",
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.pages import navigation
-from xlareport.pages.environment import visible
+from xlareport.pages.rendering.environment import visible
 from xlareport.storage.payloads import Payload, make_payload
 
 MOST_SHOWN = 300_000

@@ -19,7 +19,6 @@ from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureShelf, step_pictures_of, told
-from xlareport.pages.small_payloads import NOTHING, Held, hold
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import ParsedModule, read_module
@@ -27,6 +26,7 @@ from xlareport.runtime import units
 from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import make_payload
+from xlareport.storage.small_payloads import NOTHING, Held, hold
 
 _ACTOR = "The head"
 _ACTORS = {"base": "The compiler", "head": "The compiler"}

@@ -15,12 +15,12 @@ from xlareport.pages.glossary import lexicon
 from xlareport.pages.glossary.page import glossary_page
 from xlareport.pages.pictures.look import picture_look
 from xlareport.pages.pictures.requests import picture_files
-from xlareport.pages.rendering import render
-from xlareport.pages.small_payloads import NOTHING, Held, held, module_payloads
+from xlareport.pages.rendering.templates import render
 from xlareport.pages.tables import table_file, table_payload
 from xlareport.pictures.draw import PictureResult
 from xlareport.runtime.resources import find_resource
 from xlareport.storage.payloads import make_payload_file
+from xlareport.storage.small_payloads import NOTHING, Held, held, module_payloads
 
 File = tuple[str, str | bytes]
 _SETTINGS = """INHERIT: report.yml
@@ -54,7 +54,9 @@ def compare_files(
             )
             tables = starmap(table_payload, time_tables(module).items())
             shown = payloads.get(module.slug, NOTHING)
-            yield from module_payloads(module.slug, (*tables, *held(shown.small)))
+            yield from module_payloads(
+                navigation.small_key(module.slug), (*tables, *held(shown.small))
+            )
             yield from shown.files
     yield from picture_files(drawn)
     look = navigation.PICTURE_LOOK

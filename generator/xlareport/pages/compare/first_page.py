@@ -9,7 +9,7 @@ from xlareport.pages import words
 from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
 from xlareport.pages.compare.modules_table import TABLE, page_of
 from xlareport.pages.compare.views import ComparedView, CompareView
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.runtime import units
 
 _LINKS = 3

@@ -8,7 +8,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.times import TimesPart, times_part
 from xlareport.pages.compare.views import ComparedView, ContrastView
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.runtime import units
 
 _NONE = "none"

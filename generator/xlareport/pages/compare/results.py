@@ -8,7 +8,7 @@ from xlareport.pages.compare.budgets import Budget
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.times import slowest_words
 from xlareport.pages.compare.views import CompareView
-from xlareport.pages.environment import visible
+from xlareport.pages.rendering.environment import visible
 
 _CAUSES = 5
 _BREACHES = 20

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.records.findings import RECOMPILATIONS
 from xlareport.records.report import FindingRecord, ModuleRecord, ReportRecord
 

@@ -10,7 +10,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
 from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.kinds import FileKind
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 
 

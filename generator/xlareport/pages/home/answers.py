@@ -13,7 +13,7 @@ from xlareport.analysis.modules.state import trains
 from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import devices_of, expense_addresses
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.records.cost import MemoryRecord
 from xlareport.records.findings import HELPERS
 from xlareport.records.profile import ProfileRecord

@@ -13,7 +13,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.expense_links import expense_addresses
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import Answer, HomeSummary
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.records import sentences
 from xlareport.records.findings import HELPERS
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord

@@ -24,7 +24,7 @@ from xlareport.pages.memory.rows import (
     tree_rows,
 )
 from xlareport.pages.memory.tables import memory_tables
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 

@@ -18,9 +18,8 @@ from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.overview import glance_tables
 from xlareport.pages.module.page import module_page, module_tables
 from xlareport.pages.module.work import ModuleResult
-from xlareport.pages.page_parts import page_files, part_payloads
-from xlareport.pages.rendering import part_payload, render, take_compiled
-from xlareport.pages.small_payloads import File, held, module_payloads
+from xlareport.pages.rendering.faulty import page_files, part_payloads
+from xlareport.pages.rendering.templates import part_payload, render, take_compiled
 from xlareport.pages.steps.page import steps_page
 from xlareport.pages.tables import COLUMNS, Table, lean_payloads
 from xlareport.pages.texts.page import texts_page
@@ -29,6 +28,7 @@ from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import Payload
+from xlareport.storage.small_payloads import File, held, module_payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ def module_files(
 
 
 def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
-    return module_payloads(asked.view.slug, (*held(asked.result.output.small), *payloads))
+    return module_payloads(
+        navigation.small_key(asked.view.slug), (*held(asked.result.output.small), *payloads)
+    )
 
 
 def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:

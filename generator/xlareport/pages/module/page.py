@@ -20,7 +20,7 @@ from xlareport.pages.module.overview import GlanceView, glance_view
 from xlareport.pages.module.signature import SignaturePart, arguments_tables, signature_part
 from xlareport.pages.names.page import describe
 from xlareport.pages.pictures.requests import PictureView
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.texts.payload import has_texts
 from xlareport.pages.tokens import NameCells

@@ -39,7 +39,6 @@ from xlareport.pages.pictures.requests import (
 from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.pages.search.index import Touched, touched
 from xlareport.pages.search.payload import Searched, Stage, searched
-from xlareport.pages.small_payloads import File, hold
 from xlareport.pages.steps.figures import step_figures, time_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
@@ -49,6 +48,7 @@ from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
 from xlareport.runtime.faults import Faults, guard
 from xlareport.storage.payloads import Payload, make_payload
+from xlareport.storage.small_payloads import File, hold
 
 _PICTURES_NOT_WANTED = (
     "No picture, because the report was built with `--pictures none`; "

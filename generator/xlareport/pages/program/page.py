@@ -10,7 +10,7 @@ from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.retraces import Difference
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
-from xlareport.pages.prose import prose
+from xlareport.pages.rendering.prose import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph

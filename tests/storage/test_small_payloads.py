@@ -2,9 +2,10 @@
 
 import pytest
 
-from xlareport.pages import small_payloads
-from xlareport.pages.small_payloads import held, hold, module_payloads
+from xlareport.pages import navigation
+from xlareport.storage import small_payloads
 from xlareport.storage.payloads import SMALL, Payload, make_payload, read_payload
+from xlareport.storage.small_payloads import held, hold, module_payloads
 
 STEPS = make_payload("m/x/steps", [1, 2])
 FILES = make_payload("m/x/files", {"rows": ["\u2028 a\nb"]})
@@ -12,7 +13,9 @@ LARGE = make_payload("m/x/graph", ["x" * SMALL])
 
 
 def files_of(*payloads: Payload) -> dict[str, object]:
-    return dict(read_payload(script) for _, script in module_payloads("x", payloads))
+    return dict(
+        read_payload(script) for _, script in module_payloads(navigation.small_key("x"), payloads)
+    )
 
 
 def test_small_ones_share_a_file_and_large_ones_have_theirs() -> None:
@@ -23,7 +26,9 @@ def test_small_ones_share_a_file_and_large_ones_have_theirs() -> None:
 
 
 def test_the_order_in_which_they_come_does_not_matter() -> None:
-    assert [*module_payloads("x", [STEPS, FILES])] == [*module_payloads("x", [FILES, STEPS])]
+    assert [*module_payloads(navigation.small_key("x"), [STEPS, FILES])] == [
+        *module_payloads(navigation.small_key("x"), [FILES, STEPS])
+    ]
 
 
 def test_there_is_a_file_even_if_nothing_is_small() -> None:

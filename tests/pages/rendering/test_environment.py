@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jinja2 import Environment, UndefinedError
 from markupsafe import Markup
 
-from xlareport.pages.environment import FILTERS, environment, front_matter, text, visible
+from xlareport.pages.rendering.environment import FILTERS, environment, front_matter, text, visible
 from xlareport.runtime.resources import find_resource
 
 EXTENSIONS = ["admonition", "attr_list", "def_list", "md_in_html", "tables", "toc", "fenced_code"]

@@ -3,9 +3,9 @@
 import pytest
 from jinja2 import DictLoader, Environment
 
-from xlareport.pages.compiled import Compiled
-from xlareport.pages.environment import environment
-from xlareport.pages.rendering import compile_templates
+from xlareport.pages.rendering.compiled import Compiled
+from xlareport.pages.rendering.environment import environment
+from xlareport.pages.rendering.templates import compile_templates
 from xlareport.runtime.resources import find_resource
 
 

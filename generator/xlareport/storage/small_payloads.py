@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from xlareport.pages import navigation
 from xlareport.storage.payloads import Payload, write_payload
 
 _MOST = 700_000
@@ -46,10 +45,10 @@ def held(small: bytes) -> Iterator[Payload]:
         yield Payload(key, body)
 
 
-def module_payloads(slug: str, payloads: Iterable[Payload]) -> Iterator[File]:
+def module_payloads(key: str, payloads: Iterable[Payload]) -> Iterator[File]:
     """Yield the files of payloads of a module: one for all small ones, and one for each other."""
     small, others = _parted(payloads)
-    yield together(navigation.small_key(slug), small)
+    yield together(key, small)
     yield from map(write_payload, others)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from jinja2 import Environment
 
 from xlareport.pages import navigation
-from xlareport.pages.compiled import Compiled
-from xlareport.pages.environment import environment, front_matter, visible
-from xlareport.pages.headings import html_of
+from xlareport.pages.rendering.compiled import Compiled
+from xlareport.pages.rendering.environment import environment, front_matter, visible
+from xlareport.pages.rendering.headings import html_of
 from xlareport.runtime.resources import find_resource
 from xlareport.storage.payloads import Payload, make_payload
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from xlareport.pages.environment import code, href, text
+from xlareport.pages.rendering.environment import code, href, text
 
 
 def prose(sentence: str, addresses: Mapping[str, str] | None = None) -> Markup:

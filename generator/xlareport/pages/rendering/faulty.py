@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from xlareport.pages import navigation
-from xlareport.pages.rendering import part_payload, render
+from xlareport.pages.rendering.templates import part_payload, render
 from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import Payload
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jinja2 import DictLoader, Environment
 
-from xlareport.pages.compiled import Compiled
+from xlareport.pages.rendering.compiled import Compiled
 
 
 def environment(text: str) -> tuple[Environment, Compiled]:

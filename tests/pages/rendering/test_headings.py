@@ -2,7 +2,7 @@
 
 import re
 
-from xlareport.pages.headings import headings_alone, html_of, put_back
+from xlareport.pages.rendering.headings import headings_alone, html_of, put_back
 
 PAGE = """# Cost
 

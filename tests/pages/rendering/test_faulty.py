@@ -14,7 +14,7 @@ from tests.parts import parts
 from xlareport.cli.build import command
 from xlareport.pages import assembly
 from xlareport.pages.coverage import page as coverage
-from xlareport.pages.page_parts import page_files, part_payloads
+from xlareport.pages.rendering.faulty import page_files, part_payloads
 from xlareport.pages.tables import table_file
 from xlareport.runtime.faults import Faults
 from xlareport.storage.payloads import decode_payload
@@ -78,7 +78,7 @@ def test_a_fault_costs_a_page(
 
     assert done.exit_code == 0, done.output
     assert "Traceback" not in done.output
-    assert "a fault of xlareport (ZeroDivisionError in test_page_parts.py" in done.output
+    assert "a fault of xlareport (ZeroDivisionError in test_faulty.py" in done.output
     pages, plain = pages_and_plain(tmp_path / "out")
     assert pages == pages_and_plain(tmp_path / "well")[0]
     assert all(expected and re.fullmatch(expected, one) for one in plain)
@@ -91,10 +91,10 @@ def test_a_fault_costs_a_page(
 @pytest.mark.parametrize(
     "function",
     [
-        "analysis.dump.rank",
-        "analysis.dump.main_guess",
+        "analysis.dump.rank_modules",
+        "analysis.dump.guess_main",
         "analysis.dump.links",
-        "analysis.dump.roles",
+        "analysis.dump.assign_roles",
         "analysis.dump.retraces",
         "analysis.dump.eager_functions",
         "analysis.dump.ranks",
