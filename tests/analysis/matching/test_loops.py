@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
@@ -99,3 +99,54 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {{
     found = match(read(before), read(after))
     assert found.partner_after(Place("main", "while.1")) == Place("main", "while.4")
     assert found.partner_after(Place("main", "while.2")) == Place("main", "while.3")
+
+
+def test_a_loop_whose_body_took_its_place_was_unrolled(read: Read) -> None:
+    entry = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %one = s32[] constant(1)
+  %next = s32[] add(%zero, %one)
+  %sine.1 = f32[8]{0} sine(%b)
+  ROOT %out = (s32[], f32[8]{0}, f32[8]{0}) tuple(%next, %a, %sine.1)
+}
+"""
+    said = match(read(CARRIED), read(entry)).said_of_before(Place("main", "while"))
+    assert said is not None
+    assert (said.relation, said.grade) == (Relation.INLINED, Grade.MATCHED)
+    assert said.reason == "unrolled: 3 of the 3 instructions of its body take its place"
+    assert {one.instruction for one in said.after} == {"one", "next", "sine.1"}
+
+
+def test_a_scatter_that_became_a_loop_was_rewritten(read: Read) -> None:
+    marked = ', metadata={op_name="jit(f)/scatter"}'
+    scatter = f"""
+%set (x: f32[], y: f32[]) -> f32[] {{
+  %x = f32[] parameter(0)
+  ROOT %y = f32[] parameter(1)
+}}
+
+ENTRY %main (a: f32[8], b: f32[8], i: s32[1]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %i = s32[1]{{0}} parameter(2)
+  ROOT %scatter.1 = f32[8]{{0}} scatter(%a, %i, %b), to_apply=%set{marked}
+}}
+"""
+    before_entry = CARRIED[: CARRIED.index("ENTRY")]
+    loop = f"""{before_entry}
+ENTRY %main (a: f32[8], b: f32[8], i: s32[1]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = f32[8]{{0}} parameter(1)
+  %i = s32[1]{{0}} parameter(2)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8]{{0}}, f32[8]{{0}}) tuple(%zero, %a, %b)
+  %while = (s32[], f32[8]{{0}}, f32[8]{{0}}) while(%start), condition=%region_1.cond, body=%region_0.body{marked}
+  ROOT %result = f32[8]{{0}} get-tuple-element(%while), index=1
+}}
+"""  # noqa: E501
+    said = match(read(scatter), read(loop)).said_of_before(Place("main", "scatter.1"))
+    assert said is not None
+    assert (said.relation, said.after) == (Relation.REWRITTEN, (Place("main", "while"),))

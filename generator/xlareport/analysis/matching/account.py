@@ -142,6 +142,9 @@ class _Account:
         for frame in self._search.before.graph.frames:
             if _is_open(frame.caller):
                 self._tell_contents(frame, frame.caller)
+        for node in self._search.before.open():
+            if node.instruction.opcode == "while":
+                self._tell_loop(node)
 
     def _tell_contents(self, frame: Frame, holder: Node) -> None:
         """Tell where what a former fusion or call held now stands."""
@@ -158,6 +161,16 @@ class _Account:
             return
         self._told_before.add(place)
         self._found.append(pairing)
+
+    def _tell_loop(self, loop: Node) -> None:
+        """Tell where the body of a former loop stands now, if in the place of the loop."""
+        unrolled = self._holders.unrolled(loop, self._gone.twin)
+        if unrolled is not None:
+            place = place_of(loop)
+            self._told_before.add(place)
+            pairing = Pairing((place,), unrolled.outside, unrolled.grade, unrolled.reason)
+            pairing.relation = Relation.INLINED
+            self._found.append(pairing)
 
     def copies_of_computations(self) -> None:
         """Tell the further copies of closed computations, and copies that became one."""

@@ -12,7 +12,7 @@ from xlareport.analysis.matching.search import Search, Side
 Twin = Callable[[Node], Node | None]
 """Returns what does the same work on the other side as a node without a partner."""
 
-_FRAME_LINES = frozenset({"parameter", "tuple"})
+_FRAME_LINES = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that only bring values into a computation and out of it."""
 _MOST_FUSIONS = 20
 """Fusions that are named as holders of what another one held."""
@@ -73,6 +73,24 @@ class Holders:
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
             reason=_reason(inside, lines),
         )
+
+    def unrolled(self, loop: Node, twin: Twin) -> Contents | None:
+        """Return where the body of a former loop stands, if most of it stands where the loop did.
+
+        None where it does not.
+        """
+        line, search = loop.instruction, self._search
+        frame = search.before.homes.get(dict(line.called).get("body", ""))
+        if frame is None:
+            return None
+        home = search.computations.pairs.get(loop.frame.computation.name)
+        places = [place_of(other) for _, other in _others(frame, twin)]
+        outside = tuple(dict.fromkeys(one for one in places if one.computation == home))
+        lines = sum(one.opcode not in _FRAME_LINES for one in frame.computation.instructions)
+        if 2 * len(outside) <= lines:
+            return None
+        reason = f"unrolled: {len(outside)} of the {lines} instructions of its body take its place"
+        return Contents(outside, (), Grade.MATCHED, reason)
 
     def _are_exact(self, others: list[tuple[Node, Node]], lines: int) -> bool:
         grades = (self._grades.get(node, Grade.EXACT) for node, _ in others)

@@ -1,10 +1,10 @@
-"""Rule for loops: a while goes on as the while whose body, condition and arguments are most alike.
+"""Rules for loops: a while goes on as the while whose body, condition and arguments are most alike.
 
 Passes make a while anew when they drop, add or reorder what it carries; its body stays what it was.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from itertools import product
 
 from xlareport.analysis.matching.contents import stem
@@ -21,6 +21,10 @@ _MOST_PAIRS = 40_000
 _ENOUGH = 2.0
 """The least likeness of a pair, of up to 6."""
 _TUPLE = "tuple"
+_EXPANDED = frozenset(
+    {"gather", "reduce-window", "scatter", "select-and-scatter", "sort", "triangular-solve"}
+)
+"""Opcodes that some compilers make loops of."""
 
 
 def loops(search: Search) -> None:
@@ -37,6 +41,21 @@ def loops(search: Search) -> None:
         before, after = old[number], new[place]
         if -likeness >= _ENOUGH and before.partner is None and after.partner is None:
             search.link(before, after, Grade.MATCHED, "the loop whose body is most alike")
+
+
+def expanded(search: Search) -> None:
+    """Pair what a pass makes a loop of with that loop, by framework op and first operand."""
+    waiting: dict[Hashable, list[Node]] = {}
+    for node in search.before.open():
+        if node.instruction.opcode in _EXPANDED and origin(node):
+            waiting.setdefault((node.frame.number, origin(node)), []).append(node)
+    for loop in _open_loops(search.after) if waiting else ():
+        nodes = waiting.get((loop.frame.number, origin(loop)), [])
+        start = set(_start(search.after, loop))
+        fitting = [one for one in nodes if search.before.values.read(one)[0] in start]
+        if len(fitting) == 1 and fitting[0].partner is None:
+            reason = "a loop of the same framework op over the same values"
+            search.link(fitting[0], loop, Grade.MATCHED, reason)
 
 
 def _open_loops(side: Side) -> list[Node]:

@@ -29,6 +29,7 @@ _RULES = (
     products.split_sums,
     frames.arguments,
     loops.loops,
+    loops.expanded,
     frames.called,
     structure.heavy_by_structure,
     rules.same_name,

@@ -35,7 +35,13 @@ _REWRITES = frozenset(
         ("dot", "convolution"),
         ("dot", "custom-call"),
         ("dot", "fusion"),
+        ("gather", "while"),
+        ("reduce-window", "while"),
+        ("scatter", "while"),
+        ("select-and-scatter", "while"),
         ("sort", "custom-call"),
+        ("sort", "while"),
+        ("triangular-solve", "while"),
         ("topk", "custom-call"),
     }
 )
