@@ -1,31 +1,29 @@
 """One module of a dump, read: its snapshots in order, and what lies beside them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from xlareport import reader_table
 from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.hlo.dot import DotReader
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.proto import ProtoReader
 from xlareport.hlo.text import TextReader
-from xlareport.readers.buffer_assignment import BufferAssignment, read_buffer_assignment
-from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
-from xlareport.readers.buffer_values import UsedValue, read_buffer_values
-from xlareport.readers.debug_options import FlagValue, read_debug_options
-from xlareport.readers.device_words import read_device_words
-from xlareport.readers.fusion_decisions import FusionDecision, read_fusion_decisions
-from xlareport.readers.live_range import LiveRanges, read_live_range
-from xlareport.readers.memory_report import SpaceUsage, read_memory_report
-from xlareport.readers.memory_report_proto import read_memory_report_proto
-from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
-from xlareport.readers.stablehlo import Operation, read_stablehlo
-from xlareport.readers.thunks import Thunk, ThunkNote, read_thunk_metadata, read_thunk_sequence
+from xlareport.reader_table import SideFile
+from xlareport.readers.buffer_assignment import BufferAssignment
+from xlareport.readers.buffer_values import UsedValue
+from xlareport.readers.debug_options import FlagValue
+from xlareport.readers.fusion_decisions import FusionDecision
+from xlareport.readers.live_range import LiveRanges
+from xlareport.readers.memory_report import SpaceUsage
+from xlareport.readers.pass_metadata import ModuleMetadata
+from xlareport.readers.stablehlo import Operation
+from xlareport.readers.thunks import Thunk, ThunkNote
 from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.snapshots import ParsedSnapshot, final_snapshot, in_place, strangers_marked
 
 T = TypeVar("T")
-Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +89,19 @@ class ParsedModule:
 
 def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
-    desk = _Desk()
-    result = in_place(tuple(desk.whole(tuple(desk.snapshots(files)))))
+    reader = _ModuleReader()
+    result = in_place(tuple(reader.whole(tuple(reader.snapshots(files)))))
     result = strangers_marked(result, numbers_restart=files.second_id is not None)
     files = replace(files, stages=_stages_in_place(files.stages, result))
     snapshots = tuple(snapshot for snapshot in result if not snapshot.stage.left_out)
-    memory = _memory(files, desk)
-    settings = desk.side_file(_debug_options(files), read_debug_options) or ()
-    passes = desk.side_file(_pass_metadata(files), read_pass_metadata)
-    code = _code_notes(files, desk)
-    device = _device_words(files, desk)
-    stablehlo = desk.side_file(_stablehlo(files), read_stablehlo) or ()
-    problems = (*desk.problems(), *_strangers(result))
-    read = tuple(desk.read_paths)
+    memory = _memory(files, reader)
+    settings = reader.read(reader_table.DEBUG_OPTIONS, files) or ()
+    passes = reader.read(reader_table.PASS_METADATA, files)
+    code = _code_notes(files, reader)
+    device = _device_words(files, reader)
+    stablehlo = reader.read(reader_table.STABLEHLO, files) or ()
+    problems = (*reader.problems(), *_strangers(result))
+    read = tuple(reader.read_paths)
     return ParsedModule(
         *(files, snapshots, memory, settings, passes, code, device, read, problems),
         stablehlo=stablehlo,
@@ -189,7 +187,7 @@ def _is_whole(hlo: HloModule) -> bool:
     return any(instruction.is_root for entry in entries for instruction in entry.instructions)
 
 
-class _Desk:
+class _ModuleReader:
     """Opens the files of one module; its snapshots share what did not change."""
 
     def __init__(self) -> None:
@@ -223,17 +221,22 @@ class _Desk:
     def _forms(self, stage: SnapshotFiles) -> Iterator[ParsedSnapshot]:
         for artifact in stage.readable():
             content = self._open(artifact)
-            reader = self._hlo[artifact.name.kind]
-            hlo = reader.read(content, artifact.path) if content is not None else None
+            hlo_reader = self._hlo[artifact.name.kind]
+            hlo = hlo_reader.read(content, artifact.path) if content is not None else None
             if hlo is not None:
                 yield ParsedSnapshot(stage, hlo, artifact)
 
-    def side_file(self, artifact: Artifact | None, reader: Reader[T]) -> T | None:
-        """Read a side file; None where there is none."""
-        content = self._open(artifact) if artifact else None
-        if artifact is None or content is None:
+    def read(self, side_file: SideFile[T], files: ModuleFiles) -> T | None:
+        """Read a side file of a module; None where there is none, or it cannot be opened."""
+        artifact = side_file.choose(files)
+        return self.read_from(artifact, side_file) if artifact else None
+
+    def read_from(self, artifact: Artifact, side_file: SideFile[T]) -> T | None:
+        """Read a file as a side file; None where it cannot be opened."""
+        content = self._open(artifact)
+        if content is None:
             return None
-        value, problems = reader(content, artifact.path)
+        value, problems = side_file.read(content, artifact.path)
         self._problems += problems
         return value
 
@@ -254,105 +257,29 @@ class _Desk:
             yield from reader.problems
 
 
-def _memory(files: ModuleFiles, desk: _Desk) -> MemoryFiles:
-    assigned = _last_of(files, "buffer-assignment")
-    live = _last_of(files, "live-range") or assigned  # until April 2026 it stood in that file
-    values = _last_of(files, "buffer-values") or assigned
+def _memory(files: ModuleFiles, reader: _ModuleReader) -> MemoryFiles:
     return MemoryFiles(
-        assignment=desk.side_file(assigned, read_buffer_assignment)
-        or desk.side_file(_final_proto(files), read_buffer_assignment_proto),
-        live=desk.side_file(live, read_live_range),
-        usage=_usage(files, desk),
-        uses=desk.side_file(values, read_buffer_values) or (),
+        assignment=reader.read(reader_table.BUFFER_ASSIGNMENT, files)
+        or reader.read(reader_table.BUFFER_ASSIGNMENT_PROTO, files),
+        live=reader.read(reader_table.LIVE_RANGES, files),
+        usage=reader.read(reader_table.MEMORY_REPORT, files)
+        or reader.read(reader_table.MEMORY_REPORT_PROTO, files)
+        or (),
+        uses=reader.read(reader_table.BUFFER_VALUES, files) or (),
     )
 
 
-def _code_notes(files: ModuleFiles, desk: _Desk) -> CodeNotes:
-    thunks = next(filter(None, (_of_stage(files, text, _TEXTS) for text in _THUNKS)), None)
-    decisions = _of_stage(files, "priority_fusion_dump", _TEXTS)
+def _code_notes(files: ModuleFiles, reader: _ModuleReader) -> CodeNotes:
     return CodeNotes(
-        thunks=desk.side_file(thunks, read_thunk_sequence) or (),
-        notes=desk.side_file(_of_stage(files, "thunk_metadata", _TEXTS), read_thunk_metadata) or (),
-        decisions=desk.side_file(decisions, read_fusion_decisions) or (),
+        thunks=reader.read(reader_table.THUNKS, files) or (),
+        notes=reader.read(reader_table.THUNK_NOTES, files) or (),
+        decisions=reader.read(reader_table.FUSION_DECISIONS, files) or (),
     )
 
 
-_THUNKS = ("thunk_sequence_after_thunk_passes", "thunk_sequence", "thunk_schedule")
-"""The last form first: after the passes the thunks stand as they run."""
-_TEXTS = ("txt", "textproto", "pbtxt", None)
-
-
-def _usage(files: ModuleFiles, desk: _Desk) -> tuple[SpaceUsage, ...]:
-    space_usages = desk.side_file(_last_of(files, "memory-report"), read_memory_report)
-    proto = (artifact for artifact in files.artifacts if _is_final_report(artifact))
-    return space_usages or desk.side_file(next(proto, None), read_memory_report_proto) or ()
-
-
-def _is_final_report(artifact: Artifact) -> bool:
-    name = artifact.name
-    is_proto = name.kind == "memory-report" and name.format in ("pb", "pb.gz")
-    return is_proto and name.stage == "after_optimizations"
-
-
-def _stablehlo(files: ModuleFiles) -> Artifact | None:
-    artifacts = (
-        artifact
-        for artifact in files.artifacts
-        if artifact.name.kind == "compile-input" and artifact.name.format == "mlir"
-    )
-    return next(artifacts, None)
-
-
-def _device_words(files: ModuleFiles, desk: _Desk) -> str:
+def _device_words(files: ModuleFiles, reader: _ModuleReader) -> str:
     """Return every text that names the device: in file names, topologies, target configurations."""
-    artifacts = (
-        artifact
-        for artifact in files.artifacts
-        if artifact.name.stage in _DEVICE_STAGES and artifact.name.format in _TEXT_PROTOS
-    )
-    read = [desk.side_file(artifact, read_device_words) or "" for artifact in artifacts]
+    row = reader_table.DEVICE_WORDS
+    read = [reader.read_from(artifact, row) or "" for artifact in row.choose_all(files)]
     targets = [artifact.name.target or "" for artifact in files.artifacts]
     return " ".join(dict.fromkeys([*targets, *read]))
-
-
-_DEVICE_STAGES = ("topology", "gpu_target_config")
-_TEXT_PROTOS = ("textproto", "pbtxt")
-
-
-def _debug_options(files: ModuleFiles) -> Artifact | None:
-    return _of_stage(files, "debug_options")
-
-
-def _of_stage(
-    files: ModuleFiles, stage: str, formats: Sequence[str | None] = ()
-) -> Artifact | None:
-    artifacts = (artifact for artifact in files.artifacts if artifact.name.stage == stage)
-    return next(
-        (artifact for artifact in artifacts if not formats or artifact.name.format in formats), None
-    )
-
-
-def _pass_metadata(files: ModuleFiles) -> Artifact | None:
-    artifacts = (artifact for artifact in files.artifacts if artifact.name.kind == "pass-metadata")
-    return next(artifacts, None)
-
-
-def _final_proto(files: ModuleFiles) -> Artifact | None:
-    """Return the proto of the final module, which holds the buffer assignment as well."""
-    artifacts = (
-        artifact
-        for artifact in files.artifacts
-        if artifact.name.kind == "hlo-proto" and artifact.name.stage == "after_optimizations"
-    )
-    return next(artifacts, None)
-
-
-def _last_of(files: ModuleFiles, kind: str) -> Artifact | None:
-    """Return the text file of a kind that belongs to the final module, else the last of it."""
-    artifacts = [
-        artifact
-        for artifact in files.artifacts
-        if artifact.name.kind == kind and artifact.name.format == "txt"
-    ]
-    final = (artifact for artifact in artifacts if artifact.name.stage == "after_optimizations")
-    return next(final, artifacts[-1] if artifacts else None)

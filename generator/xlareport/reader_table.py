@@ -1,0 +1,110 @@
+"""The table of side files of a module: which file is read, by kind, stage and format, and how.
+
+A new side file needs a reader in `readers/`, a row here, and a field of `program.ParsedModule`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Generic, TypeVar
+
+from xlareport.dump.modules import Artifact, ModuleFiles
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.readers.buffer_values import read_buffer_values
+from xlareport.readers.debug_options import read_debug_options
+from xlareport.readers.device_words import read_device_words
+from xlareport.readers.fusion_decisions import read_fusion_decisions
+from xlareport.readers.live_range import read_live_range
+from xlareport.readers.memory_report import read_memory_report
+from xlareport.readers.memory_report_proto import read_memory_report_proto
+from xlareport.readers.pass_metadata import read_pass_metadata
+from xlareport.readers.stablehlo import read_stablehlo
+from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
+from xlareport.runtime.errors import Problem
+
+T = TypeVar("T")
+Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
+"""Takes the bytes of a file and its path; returns its value, and what could not be read."""
+
+_FINAL = "after_optimizations"
+
+
+@dataclass(frozen=True, slots=True)
+class SideFile(Generic[T]):
+    """A side file of a module: the names that it can have, and its reader."""
+
+    read: Reader[T]
+    kinds: tuple[str | None, ...] = (None,)
+    """Kinds of file, the first that is there counts; None takes any kind."""
+    stages: tuple[str | None, ...] = (None,)
+    """Stages in file names, the first that is there counts; None takes any stage."""
+    formats: tuple[str | None, ...] = ()
+    """Formats that the reader knows, None for a name without one; empty takes any format."""
+    of_final: bool = False
+    """Of several the one of the final module is read, else the last; otherwise the first."""
+
+    def choose(self, files: ModuleFiles) -> Artifact | None:
+        """Return the file of a module to read; None where the dump does not have it."""
+        for kind, stage in product(self.kinds, self.stages):
+            candidates = [
+                artifact for artifact in files.artifacts if self._takes(artifact, kind, stage)
+            ]
+            if candidates:
+                return _final_or_last(candidates) if self.of_final else candidates[0]
+        return None
+
+    def choose_all(self, files: ModuleFiles) -> Iterator[Artifact]:
+        """Yield every file of a module with one of these names, in the order of the module."""
+        rows = [*product(self.kinds, self.stages)]
+        for artifact in files.artifacts:
+            if any(self._takes(artifact, kind, stage) for kind, stage in rows):
+                yield artifact
+
+    def _takes(self, artifact: Artifact, kind: str | None, stage: str | None) -> bool:
+        name = artifact.name
+        named = kind in (None, name.kind) and stage in (None, name.stage)
+        return named and (not self.formats or name.format in self.formats)
+
+
+def _final_or_last(artifacts: list[Artifact]) -> Artifact:
+    final = (artifact for artifact in artifacts if artifact.name.stage == _FINAL)
+    return next(final, artifacts[-1])
+
+
+_TEXTS = ("txt", "textproto", "pbtxt", None)
+
+BUFFER_ASSIGNMENT = SideFile(
+    read_buffer_assignment, kinds=("buffer-assignment",), formats=("txt",), of_final=True
+)
+BUFFER_ASSIGNMENT_PROTO = SideFile(
+    read_buffer_assignment_proto, kinds=("hlo-proto",), stages=(_FINAL,)
+)
+LIVE_RANGES = SideFile(  # until April 2026 they stood in the buffer assignment
+    read_live_range, kinds=("live-range", "buffer-assignment"), formats=("txt",), of_final=True
+)
+BUFFER_VALUES = SideFile(
+    read_buffer_values,
+    kinds=("buffer-values", "buffer-assignment"),
+    formats=("txt",),
+    of_final=True,
+)
+MEMORY_REPORT = SideFile(
+    read_memory_report, kinds=("memory-report",), formats=("txt",), of_final=True
+)
+MEMORY_REPORT_PROTO = SideFile(
+    read_memory_report_proto, kinds=("memory-report",), stages=(_FINAL,), formats=("pb", "pb.gz")
+)
+DEBUG_OPTIONS = SideFile(read_debug_options, stages=("debug_options",))
+PASS_METADATA = SideFile(read_pass_metadata, kinds=("pass-metadata",))
+STABLEHLO = SideFile(read_stablehlo, kinds=("compile-input",), formats=("mlir",))
+THUNKS = SideFile(  # after the passes the thunks stand as they run
+    read_thunk_sequence,
+    stages=("thunk_sequence_after_thunk_passes", "thunk_sequence", "thunk_schedule"),
+    formats=_TEXTS,
+)
+THUNK_NOTES = SideFile(read_thunk_metadata, stages=("thunk_metadata",), formats=_TEXTS)
+FUSION_DECISIONS = SideFile(read_fusion_decisions, stages=("priority_fusion_dump",), formats=_TEXTS)
+DEVICE_WORDS = SideFile(
+    read_device_words, stages=("topology", "gpu_target_config"), formats=("textproto", "pbtxt")
+)
