@@ -1,10 +1,10 @@
 """Scores the trails of heavy instructions in untagged dumps against their op_names.
 
-Usage: `python benchmarks/score_op_names.py [DUMP...]`, by default the test data and the dumps that
-XLAREPORT_DUMPS names, which are recorded. Asked for are heavy instructions whose op_name a heavy
-instruction of the other end has: a trail is right if it ends at one of these. Recall counts trails
-that break off as missed, precision does not. Many instructions share an op_name, so this is weaker
-than unique tags.
+Usage: `python benchmarks/score_op_names.py [DUMP...]`, by default the untagged dumps of the test
+data and those that XLAREPORT_DUMPS names, which are recorded. Asked for are heavy instructions whose
+op_name a heavy instruction of the other end has: a trail is right if it ends at one of these. Recall
+counts trails that break off as missed, precision does not. Many instructions share an op_name, so
+this is weaker than unique tags.
 """
 
 import os
@@ -36,7 +36,8 @@ _Asked = dict[Direction, dict[Place, frozenset[Place]]]
 def main() -> None:
     """Print a row for each variant, direction and opcode."""
     counts: dict[_Row, Counter[Result]] = defaultdict(Counter)
-    for dump in map(Path, sys.argv[1:]) if sys.argv[1:] else dumps():
+    untagged = [dump for dump in dumps() if not dump.name.startswith("tagged-")]
+    for dump in map(Path, sys.argv[1:]) if sys.argv[1:] else untagged:
         for files in modules(dump):
             for row, outcome in _results(files):
                 counts[row][outcome] += 1
