@@ -1,10 +1,10 @@
 """Scores the trails of heavy instructions in untagged dumps against their op_names.
 
 Usage: `python benchmarks/score_op_names.py [DUMP...]`, by default the untagged dumps of the test
-data and those that XLAREPORT_DUMPS names, which are recorded. Asked for are heavy instructions whose
-op_name a heavy instruction of the other end has: a trail is right if it ends at one of these. Recall
-counts trails that break off as missed, precision does not. Many instructions share an op_name, so
-this is weaker than unique tags.
+data and those that XLAREPORT_DUMPS names, which are recorded. Asked for are heavy instructions
+whose op_name a heavy instruction of the other end has: a trail is right if it ends at one of these.
+Recall counts trails that break off as missed, precision does not. Many instructions share an
+op_name, so this is weaker than unique tags.
 """
 
 import os
