@@ -11,7 +11,7 @@ const ASSETS = join(import.meta.dirname, "../site_src/assets");
 const NOTE = "// Made from frontend/src by `make bundle`: changes here are lost.";
 
 /** Entry, script in the site, and the only global name of that. */
-const BUNDLES = [
+export const BUNDLES = [
   ["main.js", "xlareport.js", "xlareport"],
   ["early.js", "iframe-worker.js", undefined],
   ["single.js", "single.js", undefined],

@@ -45,3 +45,12 @@ test("values know no page: only what is drawn needs elements", async () => {
     assert.ok(!needed.has("src/core/elements.js"), path);
   }
 });
+
+test("a bundle has at most one global name", async () => {
+  const { BUNDLES, bundled } = await import("../build.js");
+  for (const [entry, , globalName] of BUNDLES) {
+    const text = await bundled(entry, globalName);
+    const outer = text.split("\n").filter((line) => line && !/^( |\/\/|"use strict";|}\)\(\);$)/.test(line));
+    assert.deepEqual(outer, [globalName ? `var ${globalName} = (() => {` : "(() => {"]);
+  }
+});
