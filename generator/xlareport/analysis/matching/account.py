@@ -7,6 +7,7 @@ from xlareport.analysis.matching.copies import copies_made, copies_merged
 from xlareport.analysis.matching.gone import Gone
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.holders import Holders
+from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
@@ -100,8 +101,15 @@ class _Account:
             pairing = Pairing((before,), itself, grade, reason, Relation.CLONED)
             self._partner[before] = pairing
         pairing.after = (*pairing.after, after)
+        if self._is_left_over(pairing.after[0]):
+            pairing.after = (*pairing.after[1:], pairing.after[0])
         if pairing.relation is Relation.SAME:
             pairing.relation = Relation.CLONED
+
+    def _is_left_over(self, place: Place) -> bool:
+        """Whether a heavy instruction stands after, but nothing reads it."""
+        computation = self._search.after.graph.module.by_name[place.computation]
+        return computation.by_name[place.instruction] in unread_heavy(computation)
 
     def _duplicate(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
         """Note one more that became what has a partner already."""

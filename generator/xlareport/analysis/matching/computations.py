@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import CallSites
+from xlareport.analysis.matching.leftovers import left_over
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
@@ -49,9 +50,13 @@ class Correspondence:
         """Whether a paired computation before is reached in one way on both sides."""
         return name not in self.unsteady and self.pairs[name] not in self.unsteady
 
-    def kept(self, name: str, other: str) -> Collection[Instruction]:
+    def kept(self, name: str, other: str) -> frozenset[Instruction]:
         """Return the lines that two paired computations share."""
         return frozenset(self.before[name].instructions) & frozenset(self.after[other].instructions)
+
+    def left_over(self, name: str) -> Collection[Instruction]:
+        """Return the heavy lines of a paired computation that are there after, but unread."""
+        return left_over(self.before[name], self.after[self.pairs[name]])
 
 
 def correspond(

@@ -298,8 +298,9 @@ def start(before: HloModule, after: HloModule) -> Search:
     numbers = _numbers(before, after, correspondence)
     budget = MOST_NODES_PER_LINE * (correspondence.most_lines + 1000)
     sides = []
+    open_again = {old: same - correspondence.left_over(old) for old, same in lines.items()}
     for here, module, differing, kept in (
-        (0, before, correspondence.before, lines),
+        (0, before, correspondence.before, open_again),
         (
             1,
             after,

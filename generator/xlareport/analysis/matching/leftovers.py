@@ -1,0 +1,47 @@
+"""Heavy instructions that a pass left behind unread when it put others in their place.
+
+The next dead code elimination takes them away; what does their work now is the new instruction.
+"""
+
+from collections.abc import Collection
+from weakref import WeakKeyDictionary
+
+from xlareport.analysis.matching.families import family_of
+from xlareport.hlo.model import Computation, Instruction
+
+_ACTING = frozenset(
+    {"async-done", "async-start", "call", "conditional", "custom-call", "infeed", "outfeed"}
+    | {"recv", "recv-done", "send", "send-done", "while"}
+)
+"""Opcodes that may do something though nothing reads them."""
+
+_UNREAD: WeakKeyDictionary[Computation, frozenset[Instruction]] = WeakKeyDictionary()
+
+
+def unread_heavy(computation: Computation) -> frozenset[Instruction]:
+    """Return the heavy instructions on which no result depends; computed once."""
+    unread = _UNREAD.get(computation)
+    if unread is None:
+        unread = _UNREAD[computation] = _unread_heavy(computation)
+    return unread
+
+
+def left_over(before: Computation, after: Computation) -> Collection[Instruction]:
+    """Return the unchanged heavy instructions that something read before, and nothing after."""
+    unread = unread_heavy(after)
+    return unread - unread_heavy(before) if unread else unread
+
+
+def _unread_heavy(computation: Computation) -> frozenset[Instruction]:
+    heavy = [line for line in computation.instructions if family_of(line) is not None]
+    if not heavy:
+        return frozenset()
+    read = set()
+    for line in reversed(computation.instructions):  # XLA prints operands before their users
+        if line is computation.root or line.name in read or line.opcode in _ACTING:
+            read.update(line.operand_names)
+    return frozenset(
+        line
+        for line in heavy
+        if line.name not in read and line is not computation.root and line.opcode not in _ACTING
+    )
