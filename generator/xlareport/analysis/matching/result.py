@@ -78,7 +78,8 @@ class Matching:
 
 
 _HOLDERS = frozenset({Relation.FUSED, Relation.INLINED, Relation.OUTLINED})
-_PARTNERS = frozenset({Relation.SAME, Relation.REPLACED, Relation.REWRITTEN})
+_GROUPS = _HOLDERS | {Relation.ABSORBED}
+_PARTNERS = frozenset(Relation) - _GROUPS - {Relation.ADDED, Relation.REMOVED}
 
 
 def _prefer(index: dict[Place, Pairing], place: Place, pairing: Pairing) -> None:
