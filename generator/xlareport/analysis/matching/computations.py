@@ -54,7 +54,7 @@ class Correspondence:
         """Return the lines that two paired computations share."""
         return frozenset(self.before[name].instructions) & frozenset(self.after[other].instructions)
 
-    def left_over(self, name: str) -> Collection[Instruction]:
+    def left_over(self, name: str) -> frozenset[Instruction]:
         """Return the heavy lines of a paired computation that are there after, but unread."""
         return left_over(self.before[name], self.after[self.pairs[name]])
 

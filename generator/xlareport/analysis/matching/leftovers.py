@@ -3,7 +3,6 @@
 The next dead code elimination takes them away; what does their work now is the new instruction.
 """
 
-from collections.abc import Collection
 from weakref import WeakKeyDictionary
 
 from xlareport.analysis.matching.families import family_of
@@ -26,7 +25,7 @@ def unread_heavy(computation: Computation) -> frozenset[Instruction]:
     return unread
 
 
-def left_over(before: Computation, after: Computation) -> Collection[Instruction]:
+def left_over(before: Computation, after: Computation) -> frozenset[Instruction]:
     """Return the unchanged heavy instructions that something read before, and nothing after."""
     unread = unread_heavy(after)
     return unread - unread_heavy(before) if unread else unread
@@ -36,7 +35,7 @@ def _unread_heavy(computation: Computation) -> frozenset[Instruction]:
     heavy = [line for line in computation.instructions if family_of(line) is not None]
     if not heavy:
         return frozenset()
-    read = set()
+    read: set[str] = set()
     for line in reversed(computation.instructions):  # XLA prints operands before their users
         if line is computation.root or line.name in read or line.opcode in _ACTING:
             read.update(line.operand_names)

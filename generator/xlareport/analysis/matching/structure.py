@@ -10,11 +10,11 @@ from typing import NamedTuple
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.frames import called
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.likeness import Likeness
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
-from xlareport.analysis.matching.surroundings import is_read
 
 _CLEAR = 0.15
 """By how much the best candidate must be better than the next."""
@@ -46,11 +46,9 @@ def heavy_by_structure(search: Search) -> None:
 
 
 def _open_heavy(side: Side) -> list[Node]:
-    return [
-        node
-        for node in side.nodes
-        if node.partner is None and family_of(node.instruction) and is_read(side, node)
-    ]
+    """Return the heavy nodes without a partner, in order, but not those left over unread."""
+    heavy = [node for node in side.nodes if node.partner is None and family_of(node.instruction)]
+    return [node for node in heavy if node.instruction not in unread_heavy(node.frame.computation)]
 
 
 class _Best(NamedTuple):

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
-from xlareport.analysis.matching.nodes import is_root
 from xlareport.analysis.matching.search import Side
 from xlareport.hlo.model import Instruction
 
@@ -31,9 +30,6 @@ _PASSING = frozenset({"opt-barrier", "while"})
 
 _SEEN_THROUGH = frozenset({"collective", "while"})
 """Families that passes put between others or around them: the way goes on behind them."""
-
-_ACTING = frozenset({"collective", "send", "recv"})
-"""Families whose instructions do something even if nothing reads them."""
 
 _Path = tuple[int, ...]
 _Step = tuple[Node, _Path]
@@ -137,18 +133,11 @@ class Surroundings:
             read = self._side.graph.operands(user)[position][1]
             if opened_root(user) is None and read[: len(path)] == path[: len(read)]:
                 yield user, _passed_on(user, position, path[len(read) :])
-        for line in kept_users(node):
+        for line in _kept_users(node):
             yield node.frame.node(line), ()
 
 
-def is_read(side: Side, node: Node) -> bool:
-    """Whether anything reads a node, or it does something by itself."""
-    if side.users.get(node) or is_root(node) or kept_users(node):
-        return True
-    return family_of(node.instruction) in _ACTING
-
-
-def kept_users(node: Node) -> list[Instruction]:
+def _kept_users(node: Node) -> list[Instruction]:
     """Return the unchanged instructions that read a node by its name."""
     frame = node.frame
     if not frame.kept:
