@@ -218,7 +218,7 @@ def _repeated(report: ReportRecord) -> str:
     modules = sum(len(recompilation.modules) for recompilation in recompilations)
     return (
         f"Beside these, {units.plural(len(recompilations), 'helper')} that ran outside jit became "
-        f"{units.plural(modules, 'module')}: one for each shape."
+        f"{units.plural(modules, 'module')}: one for each shape, type or static argument."
     )
 
 
