@@ -53,8 +53,9 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
     ("function", "expected"),
     [
         ("module.files.module_page", r"m/[^/]+\.md"),
-        ("module.files.texts_page", r"m/[^/]+\.html\?texts"),
-        ("module.files.module_findings", r"m/[^/]+\.(md|html\?cost)"),
+        ("module.parts.texts_page", r"m/[^/]+\.html\?texts"),
+        ("module.files.module_findings", r"m/[^/]+\.md"),
+        ("module.parts.module_findings", r"m/[^/]+\.html\?cost"),
         ("assembly.summarize_home", r"index\.md"),
         ("assembly.names_page", r"names\.md"),
         ("assembly.program_page", r"program\.md"),

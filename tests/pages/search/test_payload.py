@@ -10,7 +10,7 @@ from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps.step import step
 from xlareport.pages.module.work import process_module
 from xlareport.pages.search.index import search_index, touched
-from xlareport.pages.search.payload import Stage, searched
+from xlareport.pages.search.payload import SearchedSnapshot, searched
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.storage.payloads import read_payload
@@ -53,7 +53,9 @@ def unpacked_names(packed: dict[str, Any]) -> list[str]:
 
 def payload_of(module: ParsedModule) -> dict[str, Any]:
     modules = [one.hlo for one in module.snapshots]
-    stages = [Stage(one.stage.key, one.stage.label, has_text=True) for one in module.snapshots]
+    stages = [
+        SearchedSnapshot(one.stage.key, one.stage.label, has_text=True) for one in module.snapshots
+    ]
     told = [(1, touched(step(*modules)))]
     ((_, script),) = searched("x", modules, stages, told).payloads
     value: dict[str, Any] = read_payload(script)[1]

@@ -30,7 +30,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class ExpensePage:
+class CostPage:
     """Everything on the page beside its tables."""
 
     name: str
@@ -64,10 +64,10 @@ def expense_page(
     module: ModuleRecord,
     cost: CostReport,
     findings: FindingsView,
-) -> ExpensePage:
+) -> CostPage:
     """Make the page of one module."""
     key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
-    return ExpensePage(
+    return CostPage(
         name=words.short_name(module.name),
         lead=_lead(cost),
         device=_device(cost),

@@ -33,7 +33,7 @@ _PASSES_FLAG = "xla_dump_hlo_pass_re"
 
 
 @dataclass(frozen=True, slots=True)
-class KindRow:
+class FileKindRow:
     """One kind of file."""
 
     title: str
@@ -68,7 +68,7 @@ class CoveragePage:
     """Everything on the page beside its tables."""
 
     lead: str
-    kinds: tuple[KindRow, ...]
+    kinds: tuple[FileKindRow, ...]
     passes: Markup
     advice: tuple[Advice, ...]
     more: tuple[FlagRow, ...]
@@ -227,13 +227,13 @@ def _problem(problem: ProblemRecord) -> list[str | int | None]:
     return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]
 
 
-def _kind_rows(artifacts: Sequence[Artifact], uses: Mapping[str, str]) -> Iterable[KindRow]:
+def _kind_rows(artifacts: Sequence[Artifact], uses: Mapping[str, str]) -> Iterable[FileKindRow]:
     by_kind: dict[str, list[Artifact]] = defaultdict(list)
     for artifact in artifacts:
         by_kind[artifact.name.kind].append(artifact)
     for name, files in sorted(by_kind.items(), key=lambda item: -len(item[1])):
         kind = kinds.find(name)
-        yield KindRow(
+        yield FileKindRow(
             title=kind.title if kind else name,
             files=len(files),
             bytes=sum(file.entry.size for file in files),

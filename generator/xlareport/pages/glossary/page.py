@@ -15,7 +15,7 @@ from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GlossaryEntry:
     """One word with its meaning."""
 
     name: str
@@ -32,14 +32,14 @@ class Entry:
 class GlossaryPage:
     """Everything on the glossary page."""
 
-    words: tuple[Entry, ...]
-    passes: tuple[Entry, ...]
-    opcodes: tuple[Entry, ...]
+    words: tuple[GlossaryEntry, ...]
+    passes: tuple[GlossaryEntry, ...]
+    opcodes: tuple[GlossaryEntry, ...]
     """Those of this dump first, then the others."""
-    types: tuple[Entry, ...]
-    kinds: tuple[Entry, ...]
-    stages: tuple[Entry, ...]
-    flags: tuple[Entry, ...]
+    types: tuple[GlossaryEntry, ...]
+    kinds: tuple[GlossaryEntry, ...]
+    stages: tuple[GlossaryEntry, ...]
+    flags: tuple[GlossaryEntry, ...]
 
 
 def glossary_page(named: Sequence[str], used: Iterable[str]) -> GlossaryPage:
@@ -70,12 +70,12 @@ def pass_names(summaries: Iterable[ModuleSummary]) -> tuple[str, ...]:
     return tuple(sorted({name for three in named for name in three if name}))
 
 
-def _pass_entry(name: str) -> Entry:
+def _pass_entry(name: str) -> GlossaryEntry:
     pass_info = passes.find_either(name)
     if pass_info is None:
         guess = "" if name in PSEUDO_PASSES or pass_words(name) else "Derived from the name alone."
-        return Entry(name, anchor(name), prose(meaning_of_pass(name)), guess=guess)
-    return Entry(
+        return GlossaryEntry(name, anchor(name), prose(meaning_of_pass(name)), guess=guess)
+    return GlossaryEntry(
         name=name,
         anchor=anchor(name),
         words=prose(pass_info.words),
@@ -85,17 +85,19 @@ def _pass_entry(name: str) -> Entry:
     )
 
 
-def _opcode_entry(name: str) -> Entry:
+def _opcode_entry(name: str) -> GlossaryEntry:
     opcode = opcodes.find(name)
     return _entry(name, opcode.words if opcode else "Not an opcode that is known.")
 
 
-def _kind_entry(kind: FileKind) -> Entry:
-    return Entry(kind.name, anchor(kind.name), prose(f"{kind.words} {kind.opened}"))
+def _kind_entry(kind: FileKind) -> GlossaryEntry:
+    return GlossaryEntry(kind.name, anchor(kind.name), prose(f"{kind.words} {kind.opened}"))
 
 
-def _flag_entry(flag: Flag) -> Entry:
-    return Entry(flag.name, anchor(flag.name), prose(flag.words), example=prose(_about_flag(flag)))
+def _flag_entry(flag: Flag) -> GlossaryEntry:
+    return GlossaryEntry(
+        flag.name, anchor(flag.name), prose(flag.words), example=prose(_about_flag(flag))
+    )
 
 
 def _about_flag(flag: Flag) -> str:
@@ -105,5 +107,5 @@ def _about_flag(flag: Flag) -> str:
     return " ".join([*result, *([f"Gone since {flag.until}."] if flag.until else [])])
 
 
-def _entry(name: str, words: str) -> Entry:
-    return Entry(name, anchor(name), prose(words))
+def _entry(name: str, words: str) -> GlossaryEntry:
+    return GlossaryEntry(name, anchor(name), prose(words))

@@ -12,7 +12,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.state import trains
 from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
-from xlareport.pages.expense_links import devices_of, expense_addresses
+from xlareport.pages.cost.links import cost_addresses, devices_of
 from xlareport.pages.rendering.prose import prose
 from xlareport.records.cost import MemoryRecord
 from xlareport.records.findings import HELPERS
@@ -85,7 +85,7 @@ def _target(module: ModuleRecord) -> str:
 def _answers(
     report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis
 ) -> Iterator[Answer]:
-    costs = expense_addresses(record, navigation.HOME)
+    costs = cost_addresses(record, navigation.HOME)
     yield _compiler(record, module)
     cost = _cost(record, module.expense) if module.expense else ""
     if cost:

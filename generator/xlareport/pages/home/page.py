@@ -10,7 +10,7 @@ from markupsafe import Markup
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
-from xlareport.pages.expense_links import expense_addresses
+from xlareport.pages.cost.links import cost_addresses
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import Answer, HomeSummary
 from xlareport.pages.rendering.prose import prose
@@ -257,7 +257,7 @@ def _ways_to_costs(main: ModuleRecord) -> tuple[Way, ...]:
     """Lead to what the main program costs, where it could be counted."""
     if main.final.instructions is None:
         return ()
-    there = expense_addresses(main, navigation.HOME)
+    there = cost_addresses(main, navigation.HOME)
     asked = (
         ("Time", "What was slow?", "The slowest instructions, as a profiler saw them."),
         ("Cost", "What costs the time?", "The heaviest instructions, and what stands out."),

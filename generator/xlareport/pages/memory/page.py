@@ -11,8 +11,8 @@ from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.rows import (
+    AllocationKindRow,
     FillRow,
-    KindRow,
     LayoutRow,
     SpaceRow,
     TreeRow,
@@ -48,7 +48,7 @@ class MemoryPage:
     tree: tuple[TreeRow, ...]
     saving: str
     saving_key: str | None
-    kinds: tuple[KindRow, ...]
+    kinds: tuple[AllocationKindRow, ...]
     values_key: str | None
     donation: str
     donation_key: str | None

@@ -29,7 +29,7 @@ class SpaceRow:
 
 
 @dataclass(frozen=True, slots=True)
-class KindRow:
+class AllocationKindRow:
     """The allocations of one kind in one memory space."""
 
     space: str
@@ -93,10 +93,10 @@ def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
     return "says the same" if number == allocated else f"says {units.count(number)}"
 
 
-def kind_rows(backend: str | None, memory: MemoryReport) -> tuple[KindRow, ...]:
+def kind_rows(backend: str | None, memory: MemoryReport) -> tuple[AllocationKindRow, ...]:
     """Return the allocations by memory space and kind."""
     return tuple(
-        KindRow(space_words(backend, kind.color), kind.kind, kind.count, kind.size)
+        AllocationKindRow(space_words(backend, kind.color), kind.kind, kind.count, kind.size)
         for kind in memory.kinds
     )
 

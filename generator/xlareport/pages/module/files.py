@@ -1,29 +1,23 @@
 """The pages of modules, their parts and tables: every file that needs the module's place in all."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
-from xlareport.analysis.cost_report.report import CostReport
-from xlareport.analysis.module import ModuleAnalysis, place_of
+from xlareport.analysis.module import place_of
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
-from xlareport.pages.code.page import code_page
-from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
-from xlareport.pages.module.cost_parts import ExpensePage, expense_pages
+from xlareport.pages.findings.section import module_findings
 from xlareport.pages.module.duplicate import twin_page
 from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.overview import glance_tables
 from xlareport.pages.module.page import module_page, module_tables
+from xlareport.pages.module.parts import ModulePart, module_parts
 from xlareport.pages.module.work import ModuleResult
 from xlareport.pages.rendering.faulty import page_files, part_payloads
 from xlareport.pages.rendering.templates import part_payload, render, take_compiled
-from xlareport.pages.steps.page import steps_page
 from xlareport.pages.tables import COLUMNS, Table, lean_payloads
-from xlareport.pages.texts.page import texts_page
-from xlareport.pages.texts.payload import has_texts
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
@@ -80,41 +74,23 @@ def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File
 
 
 def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
-    module, view = asked.result.analysis, asked.view
-    source = navigation.module_page(view.slug)
-    head = module_head(view, module, (asked.previous, asked.following))
+    module, record = asked.result.analysis, asked.view
+    source = navigation.module_page(record.slug)
+    parts = [] if module.same_as else list(module_parts(record, module))
+    head = module_head(record, parts, (asked.previous, asked.following))
     if module.same_as is not None:
         twin = partial(_twin_page, asked, module.same_as, head)
-        yield from page_files(faults, source, view.name, twin, head)
+        yield from page_files(faults, source, record.name, twin, head)
         return
-    yield from page_files(faults, source, view.name, partial(_first_page, asked, head), head)
-    if module.expense:
-        yield from _expense_parts(module, module.expense, view, faults)
-    for template, source, title, record in _wide_parts(module, view):
-        wide = partial(_wide_part, template, source, title, record)
-        yield from part_payloads(faults, source, title, wide)
+    yield from page_files(faults, source, record.name, partial(_first_page, asked, head), head)
+    for part in parts:
+        title = f"{part.label} of {record.name}"
+        yield from part_payloads(faults, part.source, title, partial(_part, part, title))
 
 
-def _wide_parts(
-    module: ModuleAnalysis, record: ModuleRecord
-) -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
-    """Yield template, source, title and the record's maker of parts without tables."""
-    slug, name = record.slug, record.name
-    if record.steps:
-        steps = partial(steps_page, record)
-        yield "steps", navigation.steps_page(slug), f"Steps of {name}", steps
-    if has_texts(module.summary.files):
-        texts = partial(texts_page, record)
-        yield "texts", navigation.texts_page(slug), f"Texts of {name}", texts
-    if module.code:
-        code = partial(code_page, record, module.code)
-        yield "code", navigation.code_page(slug), f"Code of {name}", code
-
-
-def _wide_part(
-    template: str, source: str, title: str, record: Callable[[], Any]
-) -> Iterator[Payload]:
-    yield part_payload(source, template, record(), title, wide=True)
+def _part(part: ModulePart, title: str) -> Iterator[Payload]:
+    yield part_payload(part.source, part.template, part.page(), title, wide=part.wide)
+    yield from _tables(part.tables())
 
 
 def _twin_page(
@@ -142,29 +118,6 @@ def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payloa
     yield from _tables(module_tables(record, module.summary))
     if page.glance and module.glance:
         yield from _tables(dict(glance_tables(page.glance, module.glance)))
-
-
-def _expense_parts(
-    module: ModuleAnalysis, cost: CostReport, record: ModuleRecord, faults: Faults
-) -> Iterator[Payload]:
-    for expense_page in expense_pages(
-        record, cost, partial(_all_findings, module, record), module.clock
-    ):
-        yield from part_payloads(
-            faults, expense_page.source, expense_page.title, partial(_expense_part, expense_page)
-        )
-
-
-def _all_findings(module: ModuleAnalysis, record: ModuleRecord) -> FindingsView:
-    source = navigation.expense_page(record.slug)
-    return module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE)
-
-
-def _expense_part(expense_page: ExpensePage) -> Iterator[Payload]:
-    yield part_payload(
-        expense_page.source, expense_page.template, expense_page.page(), expense_page.title
-    )
-    yield from _tables(expense_page.tables())
 
 
 def _tables(tables: Mapping[str, Table]) -> Iterator[Payload]:

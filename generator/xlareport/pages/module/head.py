@@ -1,12 +1,10 @@
 """What stands above a module's page and each of its parts: the way to it, and a tab for each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
-from xlareport.pages.expense_links import expense_sources
-from xlareport.pages.texts.payload import has_texts
+from xlareport.pages.module.parts import ModulePart
 from xlareport.records.report import ModuleRecord
 
 
@@ -35,33 +33,18 @@ class ModuleHead:
 
 
 def module_head(
-    record: ModuleRecord, module: ModuleAnalysis, neighbours: tuple[str | None, str | None]
+    record: ModuleRecord, parts: Iterable[ModulePart], neighbours: tuple[str | None, str | None]
 ) -> ModuleHead:
     """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
     page = navigation.module_page(record.slug)
-    parts = [] if module.same_as is not None else list(_parts(record, module))
+    sources = [("Overview", page), *((part.label, part.source) for part in parts)]
     return ModuleHead(
         name=words.short_name(record.name),
         key=navigation.part_key(page),
         tabs=tuple(
             Tab(label, navigation.address(source, page), navigation.part_name(source))
-            for label, source in (("Overview", page), *parts)
+            for label, source in sources
         ),
         previous=navigation.neighbour(neighbours[0], page),
         next=navigation.neighbour(neighbours[1], page),
     )
-
-
-def _parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[tuple[str, str]]:
-    """Yield label and source of each part that there is."""
-    costs = dict(expense_sources(record))
-    time = costs.pop("Time", None)
-    if record.steps:
-        yield "Steps", navigation.steps_page(record.slug)
-    yield from costs.items()
-    if module.code:
-        yield "Code", navigation.code_page(record.slug)
-    if has_texts(module.summary.files):
-        yield "Texts", navigation.texts_page(record.slug)
-    if time:
-        yield "Time", time

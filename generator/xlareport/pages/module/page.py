@@ -12,7 +12,7 @@ from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
-from xlareport.pages.expense_links import devices_of, expense_addresses
+from xlareport.pages.cost.links import cost_addresses, devices_of
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.module.head import ModuleHead
@@ -33,7 +33,7 @@ _PROBLEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class StepRow:
+class ChangedStepRow:
     """A step in a short list."""
 
     label: str
@@ -78,7 +78,7 @@ class ModulePage:
     figures: tuple[Figure, ...]
     per_device: str
     curve: Markup
-    top_steps: tuple[StepRow, ...]
+    top_steps: tuple[ChangedStepRow, ...]
     glance: GlanceView | None
     """None where there are no steps."""
     steps_address: str | None
@@ -143,7 +143,7 @@ def module_page(
         heaviest=summary.heaviest,
         heaviest_words=_HEAVIEST,
         no_heaviest=_no_heaviest(module),
-        costs=expense_addresses(module, page),
+        costs=cost_addresses(module, page),
         findings=findings,
         code_words=code_words(code) if code else _NO_CODE,
         code_address=navigation.address(navigation.code_page(module.slug), page) if code else None,
@@ -256,11 +256,13 @@ def _points(stages: Sequence[SnapshotSummary]) -> list[Point]:
     ]
 
 
-def _top_steps(slug: str, stages: Sequence[SnapshotSummary], page: str) -> tuple[StepRow, ...]:
+def _top_steps(
+    slug: str, stages: Sequence[SnapshotSummary], page: str
+) -> tuple[ChangedStepRow, ...]:
     changed = [stage for stage in stages if stage.step is not None and stage.step.changed]
     changed.sort(key=lambda stage: -stage.step.weight if stage.step else 0)
     return tuple(
-        StepRow(
+        ChangedStepRow(
             label=snapshot.stage.label,
             address=navigation.step_address(slug, snapshot.key, page),
             added=snapshot.step.added,

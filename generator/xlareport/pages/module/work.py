@@ -38,7 +38,7 @@ from xlareport.pages.pictures.requests import (
 )
 from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.pages.search.index import Touched, touched
-from xlareport.pages.search.payload import Searched, Stage, searched
+from xlareport.pages.search.payload import Searched, SearchedSnapshot, searched
 from xlareport.pages.steps.figures import step_figures, time_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
@@ -214,7 +214,7 @@ class _ModulePages:
         """Index the module for the search over everything."""
         snapshots = self.analyzed.module.snapshots
         stages = [
-            Stage(
+            SearchedSnapshot(
                 snapshot.stage.key, snapshot.stage.label, snapshot.read_from.name.kind == "hlo-text"
             )
             for snapshot in snapshots

@@ -44,7 +44,7 @@ class Nightly:
 
 
 @dataclass(frozen=True, slots=True)
-class StepRow:
+class ChangeRow:
     """A figure that came to another level."""
 
     module: str
@@ -79,7 +79,7 @@ class TrendsPage:
     charts: tuple[Chart, ...]
     others: tuple[ModuleCharts, ...]
     more_others: int
-    steps: tuple[StepRow, ...]
+    steps: tuple[ChangeRow, ...]
     more_steps: int
     key: str
     problems: tuple[str, ...]
@@ -155,10 +155,10 @@ def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
 
 def _row(
     nightly: Nightly, nights: Sequence[Night], module: str, figure: str, step: Step
-) -> StepRow:
+) -> ChangeRow:
     before, after = _written(figure, round(step.before)), _written(figure, step.after)
     change = f" ({step.after / step.before - 1:+.1%})" if step.before else ""
-    return StepRow(
+    return ChangeRow(
         module=words.short_name(module),
         what=_CHARTS[figure],
         when=_moment(nights[step.night]),

@@ -22,7 +22,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class SearchedSnapshot:
     """A snapshot as the search names it."""
 
     key: str
@@ -43,7 +43,7 @@ class Searched:
 def searched(
     slug: str,
     modules: Sequence[HloModule],
-    stages: Sequence[Stage],
+    stages: Sequence[SearchedSnapshot],
     steps: Iterable[tuple[int, Touched]],
 ) -> Searched:
     """Index a module; `steps` are those that changed something, by the snapshot they led to."""
@@ -56,7 +56,7 @@ def searched(
 
 
 def _module(
-    index: SearchIndex, stages: Sequence[Stage], steps: Iterable[tuple[int, Touched]]
+    index: SearchIndex, stages: Sequence[SearchedSnapshot], steps: Iterable[tuple[int, Touched]]
 ) -> dict[str, Any]:
     spans, codes = Interned(), Interned()
     names = _first(sorted(index.instructions, key=_parted))

@@ -10,19 +10,20 @@ import pytest
 from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.module import unreadable_module
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.charts import memory_curve, roofline
+from xlareport.pages.cost.links import cost_sources
 from xlareport.pages.cost.page import expense_page, per_device
-from xlareport.pages.expense_links import expense_sources
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.memory.page import memory_page
 from xlareport.pages.memory.tables import why
-from xlareport.pages.module.cost_parts import expense_pages
+from xlareport.pages.module.parts import module_parts
 from xlareport.program import read_module
 from xlareport.records.cost import cost_record
 from xlareport.records.report import ModuleRecord
@@ -62,7 +63,9 @@ def worked_out(
 
 def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    made = list(expense_pages(view, cost, lambda: NOTHING))
+    analysis = replace(unreadable_module(without_files(view), "nobody tried"), expense=cost)
+    made = list(module_parts(view, analysis))
+    assert [one.label for one in made] == ["Cost", "Memory", "Source"]
     assert [one.template for one in made] == ["expense", "expense_memory", "expense_source"]
     for one in made:
         assert one.page().name == "jit_train_step"
@@ -70,7 +73,11 @@ def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:
             assert key.startswith("m/")
             width = len(table.columns)
             assert all(len(row) == width for row in table.rows), key
-    assert [label for label, _ in expense_sources(view)] == ["Cost", "Memory", "Source"]
+    assert [label for label, _ in cost_sources(view)] == ["Cost", "Memory", "Source"]
+
+
+def without_files(view: ModuleRecord) -> ModuleFiles:
+    return ModuleFiles(view.key, view.slug, view.id, view.name, None, (), ())
 
 
 def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:

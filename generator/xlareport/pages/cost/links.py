@@ -6,7 +6,7 @@ from xlareport.pages import navigation
 from xlareport.records.report import ModuleRecord
 
 
-def expense_sources(module: ModuleRecord) -> Iterator[tuple[str, str]]:
+def cost_sources(module: ModuleRecord) -> Iterator[tuple[str, str]]:
     """Yield label and source of each: cost always, others where anything is known."""
     expense = module.expense
     if expense is None:
@@ -21,9 +21,9 @@ def expense_sources(module: ModuleRecord) -> Iterator[tuple[str, str]]:
         yield "Time", navigation.measured_page(module.slug)
 
 
-def expense_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
+def cost_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
     """Return their addresses as links from another page, by label."""
-    return {label: navigation.address(source, page) for label, source in expense_sources(module)}
+    return {label: navigation.address(source, page) for label, source in cost_sources(module)}
 
 
 def devices_of(module: ModuleRecord) -> int:
