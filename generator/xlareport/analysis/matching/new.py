@@ -73,7 +73,21 @@ class New:
         if self._by_name is None:
             self._by_name = self._names()
         nodes = self._by_name.get(self._name(node, _head(node.instruction.name)), [])
-        return nodes[0] if len(nodes) == 1 else None
+        return nodes[0] if len(nodes) == 1 and self._reads_alike(nodes[0], node) else None
+
+    def _reads_alike(self, original: Node, node: Node) -> bool:
+        """Whether two nodes read results of the same opcodes, as far as those are known.
+
+        What a parameter stands for where nothing calls is not.
+        """
+        sides = (self._search.before, original), (self._search.after, node)
+        read = [
+            [operand.instruction.opcode for operand, _ in side.graph.operands(one)]
+            for side, one in sides
+        ]
+        pairs = zip(*read, strict=False)
+        same = all(old == new or "parameter" in (old, new) for old, new in pairs)
+        return same and len(read[0]) == len(read[1])
 
     def _names(self) -> dict[Hashable, list[Node]]:
         """Return the instructions before by name, with and without the last number.
@@ -100,7 +114,8 @@ class New:
         if line.opcode == "parameter" and caller is not None:
             yield Grade.EXACT, f"parameter {line.argument} of %{caller.instruction.name}"
         if line.opcode == "parameter" and not callers:
-            yield Grade.EXACT, f"parameter {line.argument} of a computation without callers"
+            home = "the module" if self._is_in_entry(node) else "a computation without callers"
+            yield Grade.EXACT, f"parameter {line.argument} of {home}"
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
@@ -121,13 +136,15 @@ class New:
             yield Grade.EXACT, "it has no users"
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
-        is_entry = node.frame.computation is self._search.after.graph.module.entry
-        if not callers and not is_entry:
+        if not callers and not self._is_in_entry(node):
             yield Grade.EXACT, "its computation has no callers"
         elif callers and node.frame.computation.name not in self._search.computations.partners:
             yield Grade.MATCHED, f"its computation is new, called by %{callers[0]}"
         elif is_root(node):
             yield Grade.MATCHED, "it is the root of its computation"
+
+    def _is_in_entry(self, node: Node) -> bool:
+        return node.frame.computation is self._search.after.graph.module.entry
 
     def _put_in(self, node: Node, user: Node, position: int) -> str:
         """Say how a node came between a known user and what that read before."""

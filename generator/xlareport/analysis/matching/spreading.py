@@ -130,6 +130,8 @@ class _Spread:
         for source in _sources(theirs, other):
             if is_free(source) and _same_origin(node, source):
                 return node, source
+            if is_free(source) and _is_moved_by_copy(node, other, source):
+                return node, source
         for source in _sources(ours, node):
             if is_free(source) and _same_origin(source, other):
                 return source, other
@@ -150,8 +152,15 @@ class _Spread:
 
 
 _MOVES = frozenset({"bitcast", "copy", "reshape", "transpose"})
+_RESHAPES = _MOVES - {"copy"}
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
+
+
+def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
+    """Whether a move of data goes on as the move whose result is copied, not as the copy."""
+    moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
+    return moves and _opcode(copy) == "copy"
 
 
 def _sources(graph: Graph, node: Node) -> Iterator[Node]:

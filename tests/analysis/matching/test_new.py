@@ -1,0 +1,63 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+BEFORE = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %sine.1 = f32[8]{0} sine(%a)
+  %abs.1 = f32[8]{0} abs(%sine.1)
+  %cosine.1 = f32[8]{0} cosine(%b)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%abs.1, %cosine.1)
+}
+"""
+AFTER = BEFORE.replace(
+    "  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%abs.1, %cosine.1)",
+    "  %tanh.1 = f32[8]{0} tanh(%OPERAND)\n  %abs.1.7 = f32[8]{0} abs(%tanh.1)\n"
+    "  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%abs.1, %abs.1.7)",
+)
+RESHAPED = """
+ENTRY %main (a: f32[8]) -> f32[4,2] {
+  %a = f32[8]{0} parameter(0)
+  %reshape.1 = f32[2,4]{1,0} reshape(%a)
+  ROOT %transpose = f32[4,2]{1,0} transpose(%reshape.1), dimensions={1,0}
+}
+"""
+
+
+def at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_an_operation_over_results_of_other_opcodes_is_no_copy_whatever_its_name(
+    read: Read,
+) -> None:
+    said = match(read(BEFORE), read(AFTER.replace("OPERAND", "cosine.1"))).said_of_after(
+        at("abs.1.7")
+    )
+    assert said is not None
+    assert said.relation is Relation.ADDED
+
+
+def test_a_reshape_goes_on_as_the_bitcast_and_not_as_the_copy_of_that(read: Read) -> None:
+    after = RESHAPED.replace(
+        "%reshape.1 = f32[2,4]{1,0} reshape(%a)",
+        "%bitcast = f32[2,4]{1,0} bitcast(%a)\n  %copy = f32[2,4]{0,1} copy(%bitcast)",
+    ).replace("transpose(%reshape.1)", "transpose(%copy)")
+    found = match(read(RESHAPED), read(after))
+    assert found.partner_after(at("reshape.1")) == at("bitcast")
+    assert [one.instruction for one in found.added] == ["copy"]
+
+
+def test_a_new_parameter_of_the_entry_is_one_of_the_module(read: Read) -> None:
+    more = RESHAPED.replace("(a: f32[8])", "(a: f32[8], n: s32[])").replace(
+        "  %reshape.1", "  %n = s32[] parameter(1)\n  %reshape.1"
+    )
+    said = match(read(RESHAPED), read(more)).said_of_after(at("n"))
+    assert said is not None
+    assert said.reason == "parameter 1 of the module"
