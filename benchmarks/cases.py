@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
-from xlareport.analysis.modules.retraces import function_name
+from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source

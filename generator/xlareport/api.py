@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from xlareport import program
-from xlareport.analysis.compare.forms import CodeDigests
+from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction

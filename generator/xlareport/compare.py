@@ -21,16 +21,16 @@ from xlareport.pages.compare.bare_report import (
     is_bare_report,
     read_bare_report,
 )
-from xlareport.pages.compare.contrast import (
-    Contrast,
-    ContrastTask,
-    Met,
-    contrast,
-    meet,
-    uncontrasted,
-    unmet,
-)
 from xlareport.pages.compare.files import compare_files
+from xlareport.pages.compare.module_diff import (
+    DiffTask,
+    ModuleDiff,
+    SketchedModule,
+    diff_modules,
+    failed_diff,
+    sketch_module,
+    unreadable_sketch,
+)
 from xlareport.pages.compare.timing import (
     Timing,
     TimingTask,
@@ -41,7 +41,7 @@ from xlareport.pages.compare.timing import (
 )
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.pictures.studio import Studio
+from xlareport.pictures.renderer import Renderer
 from xlareport.profiles import read_profiles
 from xlareport.records.build import build_report
 from xlareport.records.report import DumpRecord, ProblemRecord
@@ -105,8 +105,8 @@ def compare(
         with folder.locked():
             folder.prepare()
             with _opened(base, options) as ours, _opened(head, options) as theirs:
-                view, contrasts = _compared((ours, theirs), profiles, options, progress)
-                _write(view, contrasts, options, progress)
+                view, diffs = _compared((ours, theirs), profiles, options, progress)
+                _write(view, diffs, options, progress)
             message = build_site(options.out, strict=False) if options.html else ""
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
@@ -127,7 +127,7 @@ def _compared(
     profiles: Profiles,
     options: BuildOptions,
     progress: ProgressCallback,
-) -> tuple[CompareView, Sequence[Contrast]]:
+) -> tuple[CompareView, Sequence[ModuleDiff]]:
     ours, theirs = (
         _with_times(_side(item, options, progress), (item, other), named, options, progress)
         for item, other, named in zip(opened, reversed(opened), profiles, strict=True)
@@ -144,7 +144,7 @@ def _compared(
         )
         for pair in pairs
     ]
-    contrasts = dict(_contrasts(comparisons, options, progress))
+    diffs = dict(_diffs(comparisons, options, progress))
     timings = own_timings(
         dict(_timings(comparisons, (ours.watched, theirs.watched), options, progress))
     )
@@ -155,10 +155,10 @@ def _compared(
         (ours.dump, theirs.dump),
         (ours.main, theirs.main),
         comparisons,
-        contrasts,
+        diffs,
         (*ours.problems, *theirs.problems, *untold),
     )
-    return replace(view, modules=with_timings(view.modules, timings)), list(contrasts.values())
+    return replace(view, modules=with_timings(view.modules, timings)), list(diffs.values())
 
 
 def _with_times(
@@ -217,15 +217,17 @@ def _side(source: Source | BareReport, options: BuildOptions, progress: Progress
         return _Side(source.sketched, source.dump, source.main, (problem,))
     artifacts = name_files(source)
     grouped = group(artifacts)
-    met: dict[str, Met] = {}
+    sketches: dict[str, SketchedModule] = {}
     what = f"reading {Path(source.name).name}"
     progress(what, 0, len(grouped.modules))
     ordered = sorted(grouped.modules, key=lambda module: module.bytes, reverse=True)
-    work = work_in_processes(ordered, meet, options.jobs, lambda module: unmet(module, _DIED))
+    work = work_in_processes(
+        ordered, sketch_module, options.jobs, lambda module: unreadable_sketch(module, _DIED)
+    )
     for done, (module, result) in enumerate(work, 1):
-        met[module.key] = result
+        sketches[module.key] = result
         progress(what, done, len(grouped.modules))
-    results = [met[module.key] for module in grouped.modules]
+    results = [sketches[module.key] for module in grouped.modules]
     analyses = tuple(result.analysis for result in results)
     dump = AnalyzedDump(source.name, tuple(artifacts), grouped, source.problems, analyses)
     report = build_report(dump, options.marker)
@@ -233,9 +235,9 @@ def _side(source: Source | BareReport, options: BuildOptions, progress: Progress
     return _Side(tuple(result.sketched for result in results), report.dump, main, report.problems)
 
 
-def _contrasts(
+def _diffs(
     comparisons: Sequence[Comparison], options: BuildOptions, progress: ProgressCallback
-) -> Iterator[tuple[int, Contrast]]:
+) -> Iterator[tuple[int, ModuleDiff]]:
     """Yield, by the place of the comparison, what lies side by side of those that differ."""
     tasks = {
         task: place
@@ -244,7 +246,7 @@ def _contrasts(
     }
     progress("comparing modules", 0, len(tasks))
     work = work_in_processes(
-        list(tasks), contrast, options.jobs, lambda task: uncontrasted(task, _DIED)
+        list(tasks), diff_modules, options.jobs, lambda task: failed_diff(task, _DIED)
     )
     for done, (task, result) in enumerate(work, 1):
         progress("comparing modules", done, len(tasks))
@@ -269,7 +271,7 @@ def _timing_task(
     return TimingTask(ours, theirs, before, after) if before and after else None
 
 
-def _task(comparison: Comparison) -> ContrastTask | None:
+def _task(comparison: Comparison) -> DiffTask | None:
     parted = comparison.divergence.where is not Where.NOWHERE
     if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
         return None
@@ -277,20 +279,20 @@ def _task(comparison: Comparison) -> ContrastTask | None:
     if not comparison.base.moments or not comparison.head.moments:
         return None
     inputs_differ = comparison.divergence.where is Where.INPUT
-    return ContrastTask(
+    return DiffTask(
         base, head, head.slug, comparison.divergence, inputs_differ, not comparison.same
     )
 
 
 def _write(
     view: CompareView,
-    contrasts: Sequence[Contrast],
+    diffs: Sequence[ModuleDiff],
     options: BuildOptions,
     progress: ProgressCallback,
 ) -> None:
-    payloads = {contrast.slug: contrast.payloads for contrast in contrasts if contrast.slug}
-    requests = (request for contrast in contrasts for request in contrast.requests)
+    payloads = {diff.slug: diff.payloads for diff in diffs if diff.slug}
+    requests = (request for diff in diffs for request in diff.requests)
     with LayoutPool(options.jobs) as pool:
-        drawn = Studio(pool, Folder(options.out).cache, progress).draw(requests)
+        drawn = Renderer(pool, Folder(options.out).cache, progress).draw(requests)
         files = compare_files(view, payloads, drawn)
         write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))

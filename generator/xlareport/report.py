@@ -32,7 +32,7 @@ from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.pictures.studio import Studio
+from xlareport.pictures.renderer import Renderer
 from xlareport.profiles import ProfiledModules, list_unjoined, read_profiles
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
@@ -164,9 +164,9 @@ def _build(
     progress: ProgressCallback,
 ) -> Built:
     with open_source(dump, options.limits) as source, LayoutPool(options.jobs) as pool:
-        studio = Studio(pool, Folder(options.out).cache, progress)
+        renderer = Renderer(pool, Folder(options.out).cache, progress)
         reading = begin_reading(source, options, workers, progress, pages=True)
-        early = studio.draw(_early(reading, options.pictures))
+        early = renderer.draw(_early(reading, options.pictures))
         drawn = list(picture_files(early))
         analyzed = analyze(reading, options.limits)
         outputs = [result.output for result in reading.in_order()]
@@ -177,9 +177,9 @@ def _build(
         )
         wanted, others = _wanted(outputs, report, options.pictures)
         program = [picture] if picture else []
-        late = studio.draw([*wanted, *program])
+        late = renderer.draw([*wanted, *program])
         rest = picture_files(chain(late, left_out(others, options.pictures)))
-        again = studio.again([*_of_main(outputs, report), *program])
+        again = renderer.again([*_of_main(outputs, report), *program])
         take_compiled((mkdocs_worker and mkdocs_worker.prepared) or {})
         nightly = read_nightly(report, options.history, options.out) if options.history else None
         pictures = chain(drawn, rest, plain_files(again))

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from xlareport.pictures.change_regions import ChangeRegion
 from xlareport.pictures.left_out import choose
-from xlareport.pictures.spots import ChangeRegion
 
 
 def spot(*names: str, opcode: str = "copy", state: str = "added") -> ChangeRegion:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.eager import EagerFunction, eager_functions
-from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.processes import process_count, processes
 from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, rank_modules
 from xlareport.analysis.modules.ranks import RankGroup, ranks
-from xlareport.analysis.modules.retraces import RetraceGroup, retraces
+from xlareport.analysis.modules.recompilations import RetraceGroup, retraces
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary

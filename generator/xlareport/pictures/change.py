@@ -16,12 +16,12 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule
+from xlareport.pictures.change_regions import Naming, find_change_regions
 from xlareport.pictures.drawing import Arrow, Drawing, State
 from xlareport.pictures.excerpt import Found, draw_excerpt, find_shown
 from xlareport.pictures.left_out import choose, name_of
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.side import PictureSide
-from xlareport.pictures.spots import Naming, find_spots
 
 _MOST_AROUND = 30
 """Boxes of context that are drawn, and for one changed box at most six."""
@@ -76,7 +76,7 @@ def change_pictures(
     old = PictureSide(before, _states("removed", removed) | _states("changed", pairs.values()))
     new = PictureSide(after, _states("added", added) | _states("changed", pairs))
     sides = ((old, cache(str)), (new, _naming(before, pairs, partner)))
-    choice = choose(find_spots(sides))
+    choice = choose(find_change_regions(sides))
     places = [(name_of(spot), line, spot.ids) for line, spot in choice.places()]
     shown = [item | _around(sides, item) for item in (choice.chosen, *(ids for *_, ids in places))]
     (first, second), *others = _pairs(sides, shown)

@@ -117,15 +117,15 @@ def draw_with(
     """Draw all requests with workers that may have drawn others before; see `draw_all`."""
     waiting = iter(requests)
     cache = LayoutCache(cache_dir)
-    desk = _Desk(pool, cache)
+    layouts = _Layouts(pool, cache)
     while some := [_Task.of(request) for request in islice(waiting, _AT_A_TIME * pool.jobs)]:
-        laid = desk.lay_out([task.dot for task in some])
+        laid = layouts.lay_out([task.dot for task in some])
         yield from (task.drawn(laid[task.dot]) for task in some)
     cache.prune()
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
+class _Layouts:
     """Where layouts are made: workers, and what is kept of former builds."""
 
     pool: LayoutPool

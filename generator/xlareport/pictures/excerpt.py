@@ -8,10 +8,10 @@ from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import Computation
 from xlareport.pictures.assembly import assemble
 from xlareport.pictures.boxes import frame_title
+from xlareport.pictures.change_regions import Naming
 from xlareport.pictures.drawing import Drawing, Group, State
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.side import PictureSide
-from xlareport.pictures.spots import Naming
 from xlareport.pictures.uses import Item
 
 Found: TypeAlias = Mapping[str, Mapping[str, str]]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
-from xlareport.pictures.spots import ChangeRegion, Likeness
+from xlareport.pictures.change_regions import ChangeRegion, Likeness
 from xlareport.runtime.units import plural
 
 _MOST_CHANGED = 40

@@ -7,11 +7,11 @@ from xlareport import __version__
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
-from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.ranking import MainGuess, Ranked
 from xlareport.analysis.modules.ranks import RankGroup
-from xlareport.analysis.modules.retraces import RetraceGroup
+from xlareport.analysis.modules.recompilations import RetraceGroup
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.records import sentences

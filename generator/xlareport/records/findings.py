@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.recompilations import recompilation
-from xlareport.analysis.modules.retraces import RetraceGroup
+from xlareport.analysis.modules.recompilations import RetraceGroup
 from xlareport.records.report import FindingRecord, ModuleRecord
 
 RECOMPILATIONS = "recompilations"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xlareport.analysis.code.module import CodeRecord
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
-from xlareport.analysis.modules.retraces import Difference
+from xlareport.analysis.modules.recompilations import Difference
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
 from xlareport.records.cost import CostRecord

@@ -2,12 +2,12 @@
 
 import pytest
 
-from xlareport.analysis.compare.divergence import Divergence, Moment, Where, find_divergence
+from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 
 
-def moments(forms: str) -> list[Moment]:
+def moments(forms: str) -> list[SnapshotDigest]:
     return [
-        Moment(f"{place:04d}", f"{place:04d}", form.encode(), "p", f"pass-{place}")
+        SnapshotDigest(f"{place:04d}", f"{place:04d}", form.encode(), "p", f"pass-{place}")
         for place, form in enumerate(forms)
     ]
 

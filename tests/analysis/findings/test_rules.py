@@ -17,7 +17,7 @@ from xlareport.analysis.findings.cases import case_of as case_of_module
 from xlareport.analysis.findings.finding import Case
 from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.findings.rules import RULES, findings
-from xlareport.analysis.modules.retraces import retraces
+from xlareport.analysis.modules.recompilations import retraces
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source

@@ -6,7 +6,7 @@ from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
 from xlareport.analysis.modules.eager import eager_functions
-from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
 MAIN, EAGER = Role("main", "-"), Role("one-op eager module", "-")
@@ -14,7 +14,7 @@ MAIN, EAGER = Role("main", "-"), Role("one-op eager module", "-")
 
 def called_by(one: ModuleSummary, key: str, *functions: str) -> ModuleSummary:
     files = replace(one.files, key=key)
-    return replace(one, files=files, traits=replace(one.traits, functions=functions))
+    return replace(one, files=files, features=replace(one.features, functions=functions))
 
 
 def test_a_function_that_ran_several_operations_is_named_with_them(compiled: Compile) -> None:

@@ -4,7 +4,7 @@ from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
 from xlareport.analysis.modules.links import ModuleLink, links
-from xlareport.analysis.modules.retraces import retraces
+from xlareport.analysis.modules.recompilations import retraces
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 
 ADD = """\

@@ -9,7 +9,7 @@ from tests.analysis.conftest import Compile
 from xlareport.analysis.modules.links import links
 from xlareport.analysis.modules.processes import process_count, processes
 from xlareport.analysis.modules.ranks import ranks
-from xlareport.analysis.modules.retraces import retraces
+from xlareport.analysis.modules.recompilations import retraces
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName

@@ -15,9 +15,9 @@ REDUCE = """\
 
 
 def other_process(one: ModuleSummary, *, turned: bool) -> ModuleSummary:
-    calls = one.traits.collectives[:: -1 if turned else 1]
+    calls = one.features.collectives[:: -1 if turned else 1]
     files = replace(one.files, key=f"{one.files.key}~2")
-    return replace(one, files=files, traits=replace(one.traits, collectives=calls))
+    return replace(one, files=files, features=replace(one.features, collectives=calls))
 
 
 def test_the_order_of_collectives_is_compared_first(compiled: Compile) -> None:

@@ -3,7 +3,7 @@
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.state import looks_at, pupils, trains
+from xlareport.analysis.modules.state import find_state_readers, looks_at, trains
 
 
 def test_an_evaluation_looks_at_what_a_step_updates(compiled: Compile) -> None:
@@ -18,4 +18,6 @@ def test_an_evaluation_looks_at_what_a_step_updates(compiled: Compile) -> None:
     assert not trains(evaluation)
     assert looks_at(evaluation, step) == 2
     assert looks_at(report, step) == looks_at(step, evaluation) == 0
-    assert pupils([step, evaluation, report]) == {step.files.key: {evaluation.files.key}}
+    assert find_state_readers([step, evaluation, report]) == {
+        step.files.key: {evaluation.files.key}
+    }

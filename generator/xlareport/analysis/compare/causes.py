@@ -9,7 +9,7 @@ from xlareport.analysis.compare.comparison import (
     OptionChange,
     Sketched,
 )
-from xlareport.analysis.compare.divergence import Moment, Where
+from xlareport.analysis.compare.divergence import SnapshotDigest, Where
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.runtime import units
 
@@ -116,7 +116,7 @@ def _other_pipelines(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     )
 
 
-def _moments(side: Sketched | None) -> Sequence[Moment]:
+def _moments(side: Sketched | None) -> Sequence[SnapshotDigest]:
     return side.moments if side else ()
 
 
@@ -130,7 +130,7 @@ def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
             yield pipeline, min(ours[pipeline]), min(theirs[pipeline])
 
 
-def _first_passes(moments: Sequence[Moment]) -> Mapping[str, set[str]]:
+def _first_passes(moments: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
     """Return, by pipeline, the passes with which it began: every start of one is dumped."""
     result: dict[str, set[str]] = {}
     for moment in moments:
@@ -240,7 +240,7 @@ def parting(comparison: Comparison) -> str:
     return f"They agree, then part: next the base is changed by {base}, the head by {head}"
 
 
-def _ran(moments: Sequence[Moment], number: int | None) -> str:
+def _ran(moments: Sequence[SnapshotDigest], number: int | None) -> str:
     """Name the pass that ran last before a snapshot."""
     if number is None:
         return "nothing more"

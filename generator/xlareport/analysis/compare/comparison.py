@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 
-from xlareport.analysis.compare.divergence import Divergence, Moment, Where, find_divergence
+from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
@@ -29,7 +29,7 @@ class Sketched:
 
     summary: ModuleSummary
     sketch: Sketch
-    moments: tuple[Moment, ...]
+    moments: tuple[SnapshotDigest, ...]
     settled: bytes
     """The form of its end without backend configurations, which hold what autotuning chose."""
     bare: bool = False
@@ -217,5 +217,5 @@ def _stated(summary: ModuleSummary) -> Mapping[str, str]:
     return values
 
 
-def _passes(moments: Sequence[Moment]) -> dict[str, None]:
+def _passes(moments: Sequence[SnapshotDigest]) -> dict[str, None]:
     return dict.fromkeys(moment.after for moment in moments if moment.after)

@@ -18,7 +18,7 @@ class Where(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SnapshotDigest:
     """A snapshot, its form, and who ran last before it."""
 
     key: str
@@ -43,7 +43,7 @@ class Divergence:
     """The numbers of the last snapshots that are the same in both; None where there are none."""
 
 
-def find_divergence(base: Sequence[Moment], head: Sequence[Moment]) -> Divergence:
+def find_divergence(base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Divergence:
     """Find where the compilations part; snapshots that repeat the one before say nothing."""
     ours, theirs = _distinct(base), _distinct(head)
     pairs = list(zip(ours, theirs, strict=False))
@@ -61,12 +61,12 @@ def find_divergence(base: Sequence[Moment], head: Sequence[Moment]) -> Divergenc
     )
 
 
-def _known(where: Where, base: Sequence[Moment], head: Sequence[Moment]) -> Where:
+def _known(where: Where, base: Sequence[SnapshotDigest], head: Sequence[SnapshotDigest]) -> Where:
     """Return `where`, unless a dump holds only one snapshot: nothing shows who made the change."""
     return where if len(base) > 1 and len(head) > 1 else Where.UNKNOWN
 
 
-def _distinct(moments: Sequence[Moment]) -> list[int]:
+def _distinct(moments: Sequence[SnapshotDigest]) -> list[int]:
     """Return the numbers of the snapshots that are not the same as the one before."""
     return [
         number

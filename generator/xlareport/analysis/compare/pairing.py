@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.modules.retraces import function_name
+from xlareport.analysis.modules.recompilations import function_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.cost.donation import Donation, find_donations
 from xlareport.analysis.cost.fragmentation import Fill, measure_fills
-from xlareport.analysis.cost.fullest import Fullest, find_fullest_moment
+from xlareport.analysis.cost.fullest_position import Fullest, find_fullest_position
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
 from xlareport.analysis.cost.memory import (
@@ -16,7 +16,7 @@ from xlareport.analysis.cost.memory import (
     largest_values,
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
-from xlareport.analysis.cost.rematerialised import Rematerialised, find_rematerialized
+from xlareport.analysis.cost.rematerialization import Rematerialised, find_rematerialized
 from xlareport.analysis.cost.residency import (
     BufferKey,
     PeakBuffer,
@@ -121,10 +121,10 @@ class MemoryReport:
 
 def report_memory(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> MemoryReport:
     """Bring together what the dump's files and the final module say."""
-    return _Teller(files, module).told(cost)
+    return _ReportBuilder(files, module).build(cost)
 
 
-class _Teller:
+class _ReportBuilder:
     """What several lists of one module need, looked up once."""
 
     def __init__(self, files: MemoryFiles, module: HloModule) -> None:
@@ -140,12 +140,14 @@ class _Teller:
             self._lives = explain_lifetimes(files.live, files.uses, self._parameters)
             self._at_peak = _keys(files.live)
 
-    def told(self, cost: ModuleCost) -> MemoryReport:
+    def build(self, cost: ModuleCost) -> MemoryReport:
         files, live = self._files, self._files.live
         figures = collect_memory_figures(files.assignment, live, files.usage)
         sizes = buffer_sizes(files.assignment) if files.assignment else {}
         curve = trace_residency(live, sizes) if live and sizes else ()
-        fullest = find_fullest_moment(live, sizes, curve, figures.allocated_bytes) if live else None
+        fullest = (
+            find_fullest_position(live, sizes, curve, figures.allocated_bytes) if live else None
+        )
         if live and fullest:
             live = replace(live, peak_position=fullest.position, live_at_peak=fullest.living)
             self._at_peak = _keys(live)

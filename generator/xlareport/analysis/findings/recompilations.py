@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.modules.retraces import Difference, RetraceGroup
+from xlareport.analysis.modules.recompilations import Difference, RetraceGroup
 from xlareport.runtime import units
 
 _SHOWN = 2

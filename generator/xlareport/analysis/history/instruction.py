@@ -60,7 +60,7 @@ class SnapshotSequence:
         """Keep the modules; `matchings` are those already made, by the index of the one after."""
         self.modules = modules
         self._matchings = matchings if matchings is not None else {}
-        self._told: ChangeIndex | None = None
+        self._change_index: ChangeIndex | None = None
 
     def into(self, stage: int) -> Matching | None:
         """Return the matching that leads to a snapshot; None where nothing changed."""
@@ -72,14 +72,14 @@ class SnapshotSequence:
         return self._matchings[stage]
 
     @property
-    def told(self) -> ChangeIndex:
+    def change_index(self) -> ChangeIndex:
         """At which steps something can have happened to a place."""
-        if self._told is None:
+        if self._change_index is None:
             every = ((stage, self.into(stage)) for stage in range(1, len(self.modules)))
-            self._told = ChangeIndex(
+            self._change_index = ChangeIndex(
                 (stage, matching) for stage, matching in every if matching is not None
             )
-        return self._told
+        return self._change_index
 
 
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
@@ -123,7 +123,7 @@ def beginnings(
 
     Each is a birth without a source: made there by the compiler, or guessed where a trail is lost.
     """
-    waiting = deque((snapshots.told.step_to(place, stage), place) for place in places)
+    waiting = deque((snapshots.change_index.step_to(place, stage), place) for place in places)
     seen = set(waiting)
     while waiting:
         number, place = waiting.popleft()
@@ -134,7 +134,7 @@ def beginnings(
         if not sources:
             yield _born(number, place, matching.said_of_after(place))
         for source in sources:
-            further = (snapshots.told.step_to(source, number - 1), source)
+            further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:
                 seen.add(further)
                 waiting.append(further)
@@ -169,7 +169,7 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
 
 def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield the events that led to a place, the latest first."""
-    change_index = snapshots.told
+    change_index = snapshots.change_index
     number = change_index.step_to(place, stage)
     while number > 0 and (matching := snapshots.into(number)) is not None:
         pairing = matching.said_of_after(place)
@@ -186,7 +186,7 @@ def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[His
 def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
     """Yield what became of a place."""
     last = len(snapshots.modules) - 1
-    change_index = snapshots.told
+    change_index = snapshots.change_index
     number = change_index.step_from(place, stage)
     while number is not None and (matching := snapshots.into(number)) is not None:
         pairing = matching.said_of_before(place)

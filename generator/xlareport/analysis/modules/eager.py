@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helpers import Role
+from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _OUTSIDE = frozenset({"one-op eager module", "cast or transfer", "random numbers"})
@@ -50,5 +50,5 @@ def eager_functions(
 
 def _outer(summary: ModuleSummary) -> set[str]:
     """Return the named functions of a stack; what is defined inside of one counts as that one."""
-    counted = Counter(name.partition(".<locals>")[0] for name in summary.traits.functions)
+    counted = Counter(name.partition(".<locals>")[0] for name in summary.features.functions)
     return {name for name in counted if name and not name.startswith("<")}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helpers import helper, is_own_function
+from xlareport.analysis.modules.helper_modules import helper, is_own_function
 from xlareport.analysis.modules.measures import Most, matrices, memory, work
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
@@ -171,7 +171,7 @@ def _by_pupils(summary: ModuleSummary, most: Most) -> Evidence:
 
 def _by_weights(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    embedded = summary.traits.weights.bytes
+    embedded = summary.features.weights.bytes
     words = f"has {units.byte_size(embedded)} of constants inside, as a model with its weights has"
     many = embedded >= _WEIGHTS and not helper(summary)
     return Evidence(words, 5, 1.0 if many and summary.matrix_flops else 0.0)

@@ -65,7 +65,7 @@ NO_TRAITS = Features()
 
 
 def extract_features(snapshots: Sequence[HloModule], final: HloModule | None) -> Features:
-    """Read the traits of a module off its snapshots, in their order."""
+    """Read the features of a module off its snapshots, in their order."""
     if not snapshots or final is None:
         return Features()
     first = snapshots[0]

@@ -142,8 +142,8 @@ class _Walk:
 
 
 def _common(source: ModuleSummary, target: ModuleSummary) -> tuple[str, ...]:
-    taken = {argument.shape for argument in target.traits.given.arguments}
-    return tuple(result.shape for result in source.traits.given.results if result.shape in taken)
+    taken = {argument.shape for argument in target.features.given.arguments}
+    return tuple(result.shape for result in source.features.given.results if result.shape in taken)
 
 
 def _each_once(links: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
@@ -165,7 +165,7 @@ def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[ModuleLink]:
     assigned, pieces = processes(summaries), find_autotuning_pieces(summaries)
     for module in summaries:
         process = assigned[module.files.key]
-        if module.traits.content and process is not None and module.files.key not in pieces:
+        if module.features.content and process is not None and module.files.key not in pieces:
             apart[process].append(find_ports(module))
     for modules in apart.values():
         yield from _of_process(modules)

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helpers import helper
+from xlareport.analysis.modules.helper_modules import helper
 from xlareport.analysis.modules.links import links
-from xlareport.analysis.modules.state import pupils
+from xlareport.analysis.modules.state import find_state_readers
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _BYTES_PER_FLOP = 0.02
@@ -33,7 +33,7 @@ class Relations:
     @classmethod
     def of(cls, summaries: Sequence[ModuleSummary]) -> "Relations":
         """Find them, links and states by guessing."""
-        watched = pupils(summaries)
+        watched = find_state_readers(summaries)
         result = {
             (link.source, link.target) for link in links(summaries) if link.source != link.target
         }

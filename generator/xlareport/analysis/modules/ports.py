@@ -56,14 +56,14 @@ class Ports:
 
 def find_ports(summary: ModuleSummary) -> Ports:
     """Read what a module takes and gives: shapes as it came in, layouts as it was left."""
-    given, left = summary.traits.given, summary.signature
+    given, left = summary.features.given, summary.signature
     arguments = given.arguments[:_MANY]
     results = given.results[:_MANY]
     kept = _comparable(given, left)
     layouts = [each.layout for each in left.arguments], [each.layout for each in left.results]
     return Ports(
         key=summary.files.key,
-        content=summary.traits.content,
+        content=summary.features.content,
         arguments=tuple(
             Port(each.shape, each.sharding, layouts[0][at] if kept else "", each.donated)
             for at, each in enumerate(arguments)
@@ -75,7 +75,7 @@ def find_ports(summary: ModuleSummary) -> Ports:
             if not _is_scalar(each)
         ),
         scalars=(_scalars(arguments), _scalars(results)),
-        moves=set(dict(summary.traits.operations)) <= {"convert"},
+        moves=set(dict(summary.features.operations)) <= {"convert"},
     )
 
 

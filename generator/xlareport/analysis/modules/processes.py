@@ -42,7 +42,7 @@ def ranks_in_one_folder(
     unknown = [
         summary
         for summary in summaries
-        if assigned[summary.files.key] is None and summary.traits.content
+        if assigned[summary.files.key] is None and summary.features.content
     ]
     return {
         where: members
@@ -61,7 +61,7 @@ def once_each(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]:
 
 
 def _program(module: ModuleSummary) -> tuple[str, str]:
-    return module.display_name, module.traits.content
+    return module.display_name, module.features.content
 
 
 def _number(module: ModuleSummary) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from xlareport.analysis.modules.evidence import PIECES, ROUNDS, Evidence
 from xlareport.analysis.modules.measures import Most, Relations
 from xlareport.analysis.modules.ranks import ranked_together
-from xlareport.analysis.modules.retraces import retraced
+from xlareport.analysis.modules.recompilations import retraced
 from xlareport.analysis.modules.state import trains
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
@@ -102,7 +102,7 @@ def guess_main(ranked: Sequence[Ranked]) -> MainGuess | None:
     if not ranked:
         return None
     best = ranked[0]
-    same = kin(best.summary, [ranked.summary for ranked in ranked])
+    same = find_recompilations(best.summary, [ranked.summary for ranked in ranked])
     rest = tuple(ranked for ranked in ranked[1:] if ranked.summary.files.key not in same)
     other, oftener = _by_rounds(ranked, same)
     near = tuple(ranked for ranked in rest[:3] if ranked.score > best.score * 0.25)
@@ -136,7 +136,9 @@ def _by_rounds(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked 
     return None, False
 
 
-def kin(best: ModuleSummary, summaries: Sequence[ModuleSummary]) -> Mapping[str, str]:
+def find_recompilations(
+    best: ModuleSummary, summaries: Sequence[ModuleSummary]
+) -> Mapping[str, str]:
     """Return the keys of modules that are this one once more, and in what way."""
     result = {best.files.key: ""}
     for _, members in ranked_together(summaries):

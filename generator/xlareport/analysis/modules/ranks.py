@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from xlareport.analysis.modules.features import CollectiveCall
 from xlareport.analysis.modules.processes import Process, processes, ranks_in_one_folder
-from xlareport.analysis.modules.retraces import Difference, function_name
+from xlareport.analysis.modules.recompilations import Difference, function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 
 _SHOWN = 5
@@ -29,8 +29,8 @@ class RankGroup:
     @property
     def collectives(self) -> int | None:
         """How many collectives each runs, in one order; None where they do not agree."""
-        orders = {member.traits.collectives for member in self.members}
-        return len(self.members[0].traits.collectives) if len(orders) == 1 else None
+        orders = {member.features.collectives for member in self.members}
+        return len(self.members[0].features.collectives) if len(orders) == 1 else None
 
 
 def ranks(summaries: Sequence[ModuleSummary]) -> tuple[RankGroup, ...]:
@@ -55,7 +55,7 @@ def ranked_together(
     named: dict[tuple[str, int], list[ModuleSummary]] = defaultdict(list)
     for module in summaries:
         process, name = apart[module.files.key], function_name(module.display_name)
-        if process is not None and module.traits.content:
+        if process is not None and module.features.content:
             times[process, name] += 1
             named[name, times[process, name]].append(module)
     for (name, _), same in named.items():
@@ -72,27 +72,27 @@ def _of_one_folder(
     for members in ranks_in_one_folder(summaries).values():
         alike: dict[tuple[str, str], list[ModuleSummary]] = defaultdict(list)
         for module in members:
-            alike[module.display_name, module.traits.content].append(module)
+            alike[module.display_name, module.features.content].append(module)
         for (name, _), same in alike.items():
             if len(same) > 1:
                 yield function_name(name), same
 
 
 def _is_rank_of(summary: ModuleSummary, first: ModuleSummary) -> bool:
-    if summary.traits.content == first.traits.content:
+    if summary.features.content == first.features.content:
         return True
-    mine, yours = set(summary.traits.places), set(first.traits.places)
+    mine, yours = set(summary.features.places), set(first.features.places)
     if mine and yours:
         return 2 * len(mine & yours) >= min(len(mine), len(yours))
     return summary.files.id is not None and summary.files.id == first.files.id
 
 
 def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    yield from _orders([member.traits.collectives for member in members])
+    yield from _orders([member.features.collectives for member in members])
     for what, values in (
         (
             "what they compute, as they came in",
-            _lettered([member.traits.content for member in members]),
+            _lettered([member.features.content for member in members]),
         ),
         (
             "devices each was partitioned over",

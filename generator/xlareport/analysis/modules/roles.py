@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.features import makes_random_bits
-from xlareport.analysis.modules.helpers import MATRICES, SEED_BYTES, Role, helper
-from xlareport.analysis.modules.ranking import TIE, MainGuess, kin
+from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, helper
+from xlareport.analysis.modules.ranking import TIE, MainGuess, find_recompilations
 from xlareport.analysis.modules.state import arguments, looks_at, results, trains
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.runtime.graphs import reachable
@@ -80,7 +80,7 @@ def _programs(
     if main is None:
         return {}
     best = main.best.summary
-    again = kin(best, summaries)
+    again = find_recompilations(best, summaries)
     programs = {key: f"it is the main program, {how}" for key, how in again.items() if how}
     programs[best.files.key] = "it is the best guess for the main program, see the reasons"
     for summary, role in zip(summaries, alone, strict=True):
@@ -125,11 +125,11 @@ _TRAINING = re.compile(r"(?:\A|_)(?:(?:pre)?train(?!ing_data)|fit(?:\Z|_)|sgd|op
 def _returns_an_argument(summary: ModuleSummary) -> bool:
     """Say whether a module computes, and returns a shape that it takes, scalars aside."""
     shared = arguments(summary) & results(summary)
-    return bool(shared) and summary.traits.operation_count > _FEW
+    return bool(shared) and summary.features.operation_count > _FEW
 
 
 def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
-    if not summary.traits.content:
+    if not summary.features.content:
         return Role("unknown", "none of its snapshots could be read")
     for judge in _JUDGES:
         role = judge(summary, dump)
@@ -141,7 +141,7 @@ def _alone(summary: ModuleSummary, dump: _Dump) -> Role:
 def _pieces(summaries: Iterable[ModuleSummary]) -> dict[str, str]:
     owners: dict[str, str] = {}
     for summary in summaries:
-        for piece in summary.traits.pieces:
+        for piece in summary.features.pieces:
             owners.setdefault(piece, summary.display_name)
     return owners
 
@@ -150,7 +150,7 @@ def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what a compiler cut out of another module and compiled or timed alone."""
     if summary.files.key not in dump.cut_out:
         return None
-    owner = dump.pieces.get(summary.traits.entry)
+    owner = dump.pieces.get(summary.features.entry)
     inside = f" and what it does stands inside of {owner}" if owner else ""
     if dump.gpu:
         reason = f"it lacks the beginning, as pieces do that a GPU compiler times alone{inside}"
@@ -167,21 +167,21 @@ def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 
 def _code(summary: ModuleSummary) -> tuple[str, tuple[str, ...]]:
-    return summary.traits.content, summary.traits.places
+    return summary.features.content, summary.features.places
 
 
 def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[tuple[str, tuple[str, ...]]]:
     """Return what stands in modules of several names, made by the same lines: somebody's code."""
     names: dict[tuple[str, tuple[str, ...]], set[str]] = defaultdict(set)
     for summary in summaries:
-        if summary.traits.places:
+        if summary.features.places:
             names[_code(summary)].add(summary.display_name)
     return frozenset(code for code, name in names.items() if len(name) > 1)
 
 
 def _initialisation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes much out of next to nothing, above all the main program's arguments."""
-    given = summary.traits.given
+    given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
     if summary is dump.main or given.argument_bytes > SEED_BYTES or not from_little:
         return None
@@ -193,7 +193,7 @@ def _initialisation(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 def _initialisation_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes one argument, or something large that is not given on as it is."""
-    given = summary.traits.given
+    given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
     little = given.argument_bytes <= SEED_BYTES and from_little
     if summary is dump.main or not little or given.result_bytes < _MUCH:
@@ -201,16 +201,16 @@ def _initialisation_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if _fed(summary, dump.main):
         return Role("initialisation", "from next to nothing it makes an argument of the main")
     results = len(given.results)
-    if makes_random_bits(summary.traits) and results > 1 and _differ(summary):
+    if makes_random_bits(summary.features) and results > 1 and _differ(summary):
         reason = f"from next to nothing it makes {results} results out of random numbers"
         return Role("initialisation", reason)
-    if given.argument_bytes <= _LITTLE and len(summary.traits.places) > 1:
+    if given.argument_bytes <= _LITTLE and len(summary.features.places) > 1:
         return Role("initialisation", "it makes a table out of next to nothing")
     return None
 
 
 def _differ(summary: ModuleSummary) -> bool:
-    return len({result.shape for result in summary.traits.given.results}) > 1
+    return len({result.shape for result in summary.features.given.results}) > 1
 
 
 def _fed(summary: ModuleSummary, main: ModuleSummary | None) -> int:
@@ -230,7 +230,7 @@ def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if main is None or summary is main:
         return None
     shared = looks_at(summary, main)
-    if not shared or dict(summary.traits.operations).keys() <= _REARRANGES:
+    if not shared or dict(summary.features.operations).keys() <= _REARRANGES:
         return None
     reason = f"it takes {shared} arguments like those of the main program and returns none updated"
     return Role("evaluation", reason)
@@ -238,10 +238,10 @@ def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what turns a state or scalars into a few scalars, at next to no cost."""
-    given, main = summary.traits.given, dump.main
+    given, main = summary.features.given, dump.main
     if main is None or summary is main or not given.arguments or len(given.results) < 2:
         return None
-    heavy = dict(summary.traits.operations).keys() & MATRICES
+    heavy = dict(summary.features.operations).keys() & MATRICES
     small = 10 * (summary.final.flops or 0) < (main.final.flops or 0)
     if heavy or not small or not all("[]" in each.shape for each in given.results):
         return None
@@ -258,7 +258,7 @@ _NAMES = (
 
 
 def _by_name(summary: ModuleSummary, dump: _Dump) -> Role | None:
-    if summary is dump.main or summary.traits.operation_count == 0:
+    if summary is dump.main or summary.features.operation_count == 0:
         return None
     for pattern, text in _NAMES:
         match = pattern.search(summary.display_name)

@@ -10,19 +10,21 @@ _FEW = 4
 
 def arguments(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module takes, scalars aside."""
-    return Counter(each.shape for each in summary.traits.given.arguments if "[]" not in each.shape)
+    return Counter(
+        each.shape for each in summary.features.given.arguments if "[]" not in each.shape
+    )
 
 
 def results(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module returns, scalars aside."""
-    return Counter(each.shape for each in summary.traits.given.results if "[]" not in each.shape)
+    return Counter(each.shape for each in summary.features.given.results if "[]" not in each.shape)
 
 
 def trains(summary: ModuleSummary) -> bool:
     """Say whether a module returns many of its arguments updated, as a training step does."""
     given = arguments(summary)
     back = (given & results(summary)).total()
-    return back >= 2 and 4 * back >= given.total() and summary.traits.operation_count > _FEW
+    return back >= 2 and 4 * back >= given.total() and summary.features.operation_count > _FEW
 
 
 def looks_at(summary: ModuleSummary, other: ModuleSummary) -> int:
@@ -34,7 +36,7 @@ def looks_at(summary: ModuleSummary, other: ModuleSummary) -> int:
     return shared if shared >= 2 and 2 * shared >= mine.total() else 0
 
 
-def pupils(summaries: Sequence[ModuleSummary]) -> Mapping[str, frozenset[str]]:
+def find_state_readers(summaries: Sequence[ModuleSummary]) -> Mapping[str, frozenset[str]]:
     """Return for each module that trains the keys of those that only look at its state.
 
     Modules of one signature are compared once: a dump can hold thousands of them.
@@ -57,9 +59,9 @@ _Signature = tuple[tuple[str, ...], tuple[str, ...], bool]
 
 
 def _signature(summary: ModuleSummary) -> _Signature:
-    given = summary.traits.given
+    given = summary.features.given
     shapes = (
         tuple(each.shape for each in given.arguments),
         tuple(each.shape for each in given.results),
     )
-    return (*shapes, summary.traits.operation_count > _FEW)
+    return (*shapes, summary.features.operation_count > _FEW)

@@ -81,7 +81,7 @@ def summarize_module(
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
         open_work=_open_work(cost) if cost else 0.0,
-        traits=extract_features(texts, final.hlo if final else None),
+        features=extract_features(texts, final.hlo if final else None),
     )
 
 

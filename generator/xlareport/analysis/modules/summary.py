@@ -99,7 +99,7 @@ class ModuleSummary:
     problems: tuple[Problem, ...]
     open_work: float = 0.0
     """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
-    traits: Features = NO_TRAITS
+    features: Features = NO_TRAITS
     """What its contents tell of the part it plays."""
     runs: ModuleRuns | None = None
     """How often it ran while a profiler watched; None where no trace tells."""

@@ -53,7 +53,7 @@ class _Texts:
     """By their paths, the files that were read."""
     kept: AbstractSet[str]
     """Paths of the texts that the page of texts has, too."""
-    shelf: Shelf
+    store: Shelf
     """All other texts."""
 
 
@@ -81,7 +81,7 @@ def code_payloads(
     }
     key = navigation.code_key(slug)
     yield make_payload(key, value)
-    yield from texts.shelf.files()
+    yield from texts.store.files()
 
 
 def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
@@ -95,14 +95,14 @@ def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
         "source": source_of(instruction, module) if instruction else "",
         "grade": unit.grade,
         "reason": unit.reason,
-        "files": [*_hlo(unit, module, texts.shelf), *_files(unit.files, texts)],
+        "files": [*_hlo(unit, module, texts.store), *_files(unit.files, texts)],
         "thunks": list(unit.thunks),
         "decisions": _decisions(unit.decisions),
         "tuning": [[name, value[:_LONGEST_LINE]] for name, value in unit.tuning.items()],
     }
 
 
-def _hlo(unit: CodeUnit, module: HloModule, shelf: Shelf) -> Iterator[dict[str, Any]]:
+def _hlo(unit: CodeUnit, module: HloModule, store: Shelf) -> Iterator[dict[str, Any]]:
     """Yield the instruction with the computations that it calls, or the computation."""
     computation = module.by_name.get(unit.place[0])
     if unit.instruction is not None:
@@ -115,7 +115,7 @@ def _hlo(unit: CodeUnit, module: HloModule, shelf: Shelf) -> Iterator[dict[str, 
         "label": "HLO",
         "path": "",
         "size": None,
-        "text": shelf.put(text),
+        "text": store.put(text),
         "note": "",
     }
 
@@ -168,7 +168,7 @@ def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
     if content is None:
         return _not_shown("Too large to be shown here.")
     text = content.decode("utf-8", "replace")
-    place = texts.shelf.put(text)
+    place = texts.store.put(text)
     if place is None:
         return _not_shown("Left out: the module has more code than fits here.")
     return {"text": place, "note": cut_note(text)}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.analysis.compare.slower import (
+from xlareport.analysis.compare.time_changes import (
     ScopeChange,
     TimeChange,
     Timed,

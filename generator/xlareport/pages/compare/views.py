@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from xlareport import __version__
 from xlareport.analysis.compare.causes import find_causes, parting
 from xlareport.analysis.compare.comparison import Comparison, Sketched
-from xlareport.analysis.compare.divergence import Moment, Where
-from xlareport.pages.compare.contrast import Contrast
+from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.pages.compare.module_diff import ModuleDiff
 from xlareport.records.report import DumpRecord, GeneratorRecord, ProblemRecord
 
 _SCHEMA = 1
@@ -203,7 +203,7 @@ def compare_view(
     dumps: tuple[DumpRecord, DumpRecord],
     mains: Mains,
     comparisons: Sequence[Comparison],
-    contrasts: Mapping[int, Contrast],
+    contrasts: Mapping[int, ModuleDiff],
     problems: Sequence[ProblemRecord],
 ) -> CompareView:
     """Make the records; `contrasts` are those of the comparisons by their place."""
@@ -242,7 +242,7 @@ def _main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
     return None
 
 
-def _compared(comparison: Comparison, contrast: Contrast | None, *, main: bool) -> ComparedView:
+def _compared(comparison: Comparison, contrast: ModuleDiff | None, *, main: bool) -> ComparedView:
     side = "" if comparison.head else "base-"
     return ComparedView(
         name=comparison.one.sketch.name,
@@ -297,5 +297,5 @@ def _divergence(comparison: Comparison) -> DivergenceView:
     )
 
 
-def _label(moments: Sequence[Moment], number: int | None) -> str | None:
+def _label(moments: Sequence[SnapshotDigest], number: int | None) -> str | None:
     return None if number is None else moments[number].label

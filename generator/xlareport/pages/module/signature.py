@@ -72,8 +72,8 @@ def _signature_words(signature: Signature) -> str:
 
 def _weights_words(summary: ModuleSummary) -> str:
     """Answer whether the weights are in there."""
-    weights, given = summary.traits.weights, summary.signature
-    if not summary.traits.content:
+    weights, given = summary.features.weights, summary.signature
+    if not summary.features.content:
         return ""
     arguments = units.plural(len(given.arguments), "parameter")
     come = "comes in as an argument" if len(given.arguments) == 1 else "come in as arguments"
@@ -104,7 +104,7 @@ def _constants(summary: ModuleSummary) -> tuple[EmbeddedConstant, ...]:
     """Return the largest constants, where there are any that could be weights."""
     return tuple(
         embedded_constant
-        for embedded_constant in summary.traits.weights.largest
+        for embedded_constant in summary.features.weights.largest
         if embedded_constant.bytes >= _NOT_A_SCALAR
     )
 

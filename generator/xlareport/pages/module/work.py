@@ -29,7 +29,7 @@ from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.requests import (
     PictureChoice,
     Pictures,
-    PictureShelf,
+    PictureStore,
     PictureView,
     StepPictures,
     module_pictures,
@@ -125,7 +125,7 @@ class _StepPages:
         self.pages: dict[int, _StepPage] = {}
         self._choice = choice
         self._lines = StoredLines(navigation.texts_key(slug), texts.lines)
-        self._shelf = PictureShelf(slug)
+        self._shelf = PictureStore(slug)
 
     def add(self, change: StepChange, boundary: Boundary) -> None:
         """Make the payload of one step."""

@@ -73,7 +73,7 @@ class StepPictures:
 
 
 @dataclass(slots=True)
-class PictureShelf:
+class PictureStore:
     """Where the pictures of a module's steps lie: some to a payload, equal ones once."""
 
     slug: str
@@ -131,7 +131,7 @@ def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -
     )
 
 
-def step_pictures_of(change: StepChange, shelf: PictureShelf) -> StepPictures | None:
+def step_pictures_of(change: StepChange, store: PictureStore) -> StepPictures | None:
     """Draw what changed, before and after; None where it is nothing that a picture could show."""
     try:
         drawings = step_pictures(change)
@@ -140,7 +140,7 @@ def step_pictures_of(change: StepChange, shelf: PictureShelf) -> StepPictures | 
     if drawings is None:
         return None
     others = tuple(place.pair for place in drawings.places)
-    at = shelf.take(tuple(chain(drawings.pair, *others)))
+    at = store.take(tuple(chain(drawings.pair, *others)))
     before, after = _sides(at, 0, drawings.pair)
     places = []
     for number, place in enumerate(drawings.places, 1):

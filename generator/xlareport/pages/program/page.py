@@ -7,7 +7,7 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport.analysis.modules.chains import find_chains
-from xlareport.analysis.modules.retraces import Difference
+from xlareport.analysis.modules.recompilations import Difference
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.rendering.prose import prose

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.compare.forms import CodeDigests
+from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.analysis.compare.comparison import Sketched
-from xlareport.analysis.compare.divergence import Divergence, Moment
-from xlareport.analysis.compare.forms import CodeDigests
+from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest
 from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.signature import Signature
@@ -18,7 +18,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
-from xlareport.pages.pictures.requests import PictureShelf, step_pictures_of, told
+from xlareport.pages.pictures.requests import PictureStore, step_pictures_of, told
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import ParsedModule, read_module
@@ -36,28 +36,30 @@ _TUNED = frozenset({"backend_config"})
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class SketchedModule:
     """A module as a process of the comparison gives it back."""
 
     analysis: ModuleAnalysis
     sketched: Sketched
 
 
-def meet(files: ModuleFiles) -> Met:
+def sketch_module(files: ModuleFiles) -> SketchedModule:
     """Read a module and sketch it; a fault costs this module and no other."""
-    return guard(lambda: _meet(files), lambda reason: unmet(files, reason))
+    return guard(lambda: _sketch_module(files), lambda reason: unreadable_sketch(files, reason))
 
 
-def _meet(files: ModuleFiles) -> Met:
+def _sketch_module(files: ModuleFiles) -> SketchedModule:
     module = read_module(files)
     cost = count_final_cost(module)
     summary = summarize_module(module, [None for _ in module.snapshots], cost)
     forms = CodeDigests()
-    moments = tuple(_moment(snapshot, forms) for snapshot in module.snapshots)
+    digests = tuple(_digest_snapshot(snapshot, forms) for snapshot in module.snapshots)
     analysis = ModuleAnalysis(summary, read=module.read)
     settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
-    sketch = _sketch(module, summary, moments, forms)
-    return Met(analysis, Sketched(summary, sketch, moments, settled, device=_device(module)))
+    sketch = _sketch(module, summary, digests, forms)
+    return SketchedModule(
+        analysis, Sketched(summary, sketch, digests, settled, device=_device(module))
+    )
 
 
 def _device(module: ParsedModule) -> str:
@@ -69,26 +71,29 @@ def _device(module: ParsedModule) -> str:
     return known.name if known else " ".join(targets)
 
 
-def unmet(files: ModuleFiles, reason: str) -> Met:
+def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:
     """Return what stands for a module that could not be read."""
     analysis = unreadable_module(files, reason)
     sketch = Sketch(files.key, files.name, b"", b"", "", ())
-    return Met(analysis, Sketched(analysis.summary, sketch, (), b""))
+    return SketchedModule(analysis, Sketched(analysis.summary, sketch, (), b""))
 
 
-def _moment(snapshot: ParsedSnapshot, forms: CodeDigests) -> Moment:
+def _digest_snapshot(snapshot: ParsedSnapshot, forms: CodeDigests) -> SnapshotDigest:
     stage = snapshot.stage
     form = forms.of_module(snapshot.hlo)
-    return Moment(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before)
+    return SnapshotDigest(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before)
 
 
 def _sketch(
-    module: ParsedModule, summary: ModuleSummary, moments: tuple[Moment, ...], forms: CodeDigests
+    module: ParsedModule,
+    summary: ModuleSummary,
+    digests: tuple[SnapshotDigest, ...],
+    forms: CodeDigests,
 ) -> Sketch:
     return Sketch(
         key=module.files.key,
         name=summary.display_name,
-        inputs=moments[0].form if moments else b"",
+        inputs=digests[0].form if digests else b"",
         final=forms.of_module(module.final.hlo) if module.final else b"",
         signature=_signature(summary.signature),
         opcodes=summary.opcodes,
@@ -102,7 +107,7 @@ def _signature(signature: Signature) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ContrastTask:
+class DiffTask:
     """Two modules to contrast: the process reads both again."""
 
     base: ModuleFiles
@@ -114,7 +119,7 @@ class ContrastTask:
 
 
 @dataclass(frozen=True, slots=True)
-class ContrastRow:
+class DiffRow:
     """One place at which both modules are laid side by side."""
 
     id: str
@@ -130,10 +135,10 @@ class ContrastRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class ModuleDiff:
     """What the process found, and the payloads that show it."""
 
-    rows: tuple[ContrastRow, ...] = ()
+    rows: tuple[DiffRow, ...] = ()
     payloads: Held = NOTHING
     requests: tuple[PictureRequest, ...] = ()
     problem: str = ""
@@ -142,34 +147,34 @@ class Contrast:
     """Of the module's page."""
 
 
-def contrast(task: ContrastTask) -> Contrast:
+def diff_modules(task: DiffTask) -> ModuleDiff:
     """Lay both modules side by side where they first differ, and where they end."""
-    return guard(lambda: _contrast(task), lambda reason: uncontrasted(task, reason))
+    return guard(lambda: _diff(task), lambda reason: failed_diff(task, reason))
 
 
-def _contrast(task: ContrastTask) -> Contrast:
+def _diff(task: DiffTask) -> ModuleDiff:
     base, head = read_module(task.base), read_module(task.head)
     rows, payloads, requests = [], [], []
-    shelf = PictureShelf(task.slug)
+    store = PictureStore(task.slug)
     for id_, label, module, other in _sides(task, base, head):
         change = step(module, other, _ACTORS.get(id_, _ACTOR), headers=False)
         rows.append(_row(id_, label, change, other))
-        story, request = _shown(change, shelf)
+        story, request = _shown(change, store)
         key = navigation.step_key(task.slug, id_)
         payloads.append(make_payload(key, story))
         requests += [request] if request else []
     key = navigation.steps_key(task.slug)
     payloads.append(make_payload(key, _index(task, rows)))
-    return Contrast(tuple(rows), hold(payloads), tuple(requests), slug=task.slug)
+    return ModuleDiff(tuple(rows), hold(payloads), tuple(requests), slug=task.slug)
 
 
-def uncontrasted(task: ContrastTask, reason: str) -> Contrast:
+def failed_diff(task: DiffTask, reason: str) -> ModuleDiff:
     """Return what stands for a pair that could not be laid side by side."""
-    return Contrast(problem=f"{task.head.key} could not be compared: {reason}.")
+    return ModuleDiff(problem=f"{task.head.key} could not be compared: {reason}.")
 
 
 def _sides(
-    task: ContrastTask, base: ParsedModule, head: ParsedModule
+    task: DiffTask, base: ParsedModule, head: ParsedModule
 ) -> Iterator[tuple[str, str, HloModule, HloModule]]:
     """Yield (id, label, before, after) for each place to look at; before is the base's."""
     if task.inputs_differ:
@@ -200,8 +205,8 @@ def _parting(
             yield side, label, module.snapshots[before].hlo, module.snapshots[after].hlo
 
 
-def _row(id_: str, label: str, change: StepChange, head: HloModule) -> ContrastRow:
-    return ContrastRow(
+def _row(id_: str, label: str, change: StepChange, head: HloModule) -> DiffRow:
+    return DiffRow(
         id=id_,
         label=label,
         headline=change.headline,
@@ -215,16 +220,16 @@ def _row(id_: str, label: str, change: StepChange, head: HloModule) -> ContrastR
 
 
 def _shown(
-    change: StepChange, shelf: PictureShelf
+    change: StepChange, store: PictureStore
 ) -> tuple[dict[str, object], PictureRequest | None]:
-    drawn = step_pictures_of(change, shelf) if change.matching else None
+    drawn = step_pictures_of(change, store) if change.matching else None
     diff = text_diff(change.matching) if change.matching else None
     pictures = told(drawn, "" if drawn else _NO_PICTURE)
     story = step_payload(change, diff, "", pictures) | {"ran": (), "figures": ()}
     return story, drawn.request if drawn else None
 
 
-def _index(task: ContrastTask, rows: list[ContrastRow]) -> dict[str, object]:
+def _index(task: DiffTask, rows: list[DiffRow]) -> dict[str, object]:
     return {
         "module": task.head.name,
         "slug": task.slug,
@@ -235,7 +240,7 @@ def _index(task: ContrastTask, rows: list[ContrastRow]) -> dict[str, object]:
     }
 
 
-def _entry(row: ContrastRow) -> dict[str, object]:
+def _entry(row: DiffRow) -> dict[str, object]:
     return {
         "id": row.id,
         "label": row.label,

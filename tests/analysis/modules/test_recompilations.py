@@ -6,7 +6,7 @@ import pytest
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.retraces import function_name, retraces
+from xlareport.analysis.modules.recompilations import function_name, retraces
 
 
 def test_shapes_that_differ_are_told_argument_by_argument(compiled: Compile) -> None:

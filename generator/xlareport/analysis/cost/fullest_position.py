@@ -26,7 +26,7 @@ class Fullest:
     living: tuple[LiveBuffer, ...]
 
 
-def find_fullest_moment(
+def find_fullest_position(
     live: LiveRanges, sizes: Mapping[BufferKey, int], curve: Sequence[int], reserved: int | None
 ) -> Fullest | None:
     """Return the fullest moment; None where the file's mark will do, or the memory has no room."""

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.hlo.model import HloModule
+from xlareport.pictures.change_regions import ChangeRegion, find_change_regions
 from xlareport.pictures.drawing import State
 from xlareport.pictures.side import PictureSide
-from xlareport.pictures.spots import ChangeRegion, find_spots
 
 CHAIN = """
 ENTRY main {
@@ -46,7 +46,7 @@ def spots(module: HloModule, **states: State) -> list[ChangeRegion]:
         for name, state in states.items()
         if name in computation.by_name
     }
-    return find_spots([(PictureSide(module, places), lambda place: place.instruction)])
+    return find_change_regions([(PictureSide(module, places), lambda place: place.instruction)])
 
 
 def names(found: list[ChangeRegion]) -> list[str]:

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.cost.rematerialised import find_rematerialized
+from xlareport.analysis.cost.rematerialization import find_rematerialized
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 

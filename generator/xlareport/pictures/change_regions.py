@@ -36,7 +36,7 @@ class ChangeRegion:
         return frozenset(self.kinds.items())
 
 
-def find_spots(sides: Iterable[tuple[PictureSide, Naming]]) -> list[ChangeRegion]:
+def find_change_regions(sides: Iterable[tuple[PictureSide, Naming]]) -> list[ChangeRegion]:
     """Return the spots of a step; a name is the same before and after.
 
     Those with most to see come first: where things came or went, of many kinds, and many of them.
@@ -49,42 +49,44 @@ def find_spots(sides: Iterable[tuple[PictureSide, Naming]]) -> list[ChangeRegion
     kinds: dict[str, tuple[str, str]] = {}
     for name, kind in _changed(sides):
         kinds.setdefault(name, kind)
-    spots = []
+    regions = []
     while kinds:
-        spots.append(_walk(next(iter(kinds)), links, kinds))
-    return sorted(spots, key=lambda spot: (not spot.is_new, -len(spot.kinds), -len(spot.ids)))
+        regions.append(_walk(next(iter(kinds)), links, kinds))
+    return sorted(
+        regions, key=lambda region: (not region.is_new, -len(region.kinds), -len(region.ids))
+    )
 
 
 def _walk(
     start: str, links: Mapping[str, Iterable[str]], kinds: dict[str, tuple[str, str]]
 ) -> ChangeRegion:
     """Return the spot around a name, the nearest first, and take it out of `kinds`."""
-    spot, waiting = ChangeRegion(), deque([start])
+    region, waiting = ChangeRegion(), deque([start])
     while waiting:
         name = waiting.popleft()
         if name in kinds:
-            spot.ids[name] = None
-            spot.kinds[kinds.pop(name)] += 1
+            region.ids[name] = None
+            region.kinds[kinds.pop(name)] += 1
             waiting.extend(links.get(name, ()))
-    return spot
+    return region
 
 
 def _links(sides: Sequence[tuple[PictureSide, Naming]]) -> dict[str, list[str]]:
     """Link what changed and stands together, directly or at something that did not change."""
-    homes = _homes(sides)
+    owners = _owners(sides)
     beside: dict[str, dict[str, None]] = {}
     for side, naming in sides:
         for place in side.states:
             for other in side.neighbours(place):
                 beside.setdefault(naming(other), {})[naming(place)] = None
     links: dict[str, list[str]] = {}
-    for home, names in _by_home(homes).items():
-        if home:
+    for owner, names in _by_owner(owners).items():
+        if owner:
             _link(links, names)
     for name, changed in beside.items():
-        if name in homes or len(changed) <= _HUB:
-            for names in _by_home({text: homes[text] for text in changed}).values():
-                here = homes.get(name) == homes[names[0]]
+        if name in owners or len(changed) <= _HUB:
+            for names in _by_owner({text: owners[text] for text in changed}).values():
+                here = owners.get(name) == owners[names[0]]
                 _link(links, [name, *names] if here else names)
     return links
 
@@ -96,19 +98,19 @@ def _link(links: dict[str, list[str]], names: Sequence[str]) -> None:
         links.setdefault(name, []).append(names[0])
 
 
-def _homes(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, str]:
+def _owners(sides: Iterable[tuple[PictureSide, Naming]]) -> dict[str, str]:
     """Return the called computation that each changed name belongs to, after or before."""
-    homes: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for side, naming in sides:
         for place in side.states:
-            homes[naming(place)] = side.home(place) or homes.get(naming(place), "")
-    return homes
+            owners[naming(place)] = side.home(place) or owners.get(naming(place), "")
+    return owners
 
 
-def _by_home(homes: Mapping[str, str]) -> dict[str, list[str]]:
+def _by_owner(owners: Mapping[str, str]) -> dict[str, list[str]]:
     result: dict[str, list[str]] = {}
-    for name, home in homes.items():
-        result.setdefault(home, []).append(name)
+    for name, owner in owners.items():
+        result.setdefault(owner, []).append(name)
     return result
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.modules.helpers import is_own_function
+from xlareport.analysis.modules.helper_modules import is_own_function
 from xlareport.analysis.modules.processes import Process, processes
 from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -60,7 +60,7 @@ def retraced(
     apart, pieces = processes(summaries), find_autotuning_pieces(summaries)
     for summary in summaries:
         process = apart[summary.files.key]
-        if not summary.traits.content or process is None or summary.files.key in pieces:
+        if not summary.features.content or process is None or summary.files.key in pieces:
             continue
         groups = named[process, function_name(summary.display_name)]
         mine = next((group for group in groups if _same_function(group[0], summary)), None)
@@ -91,28 +91,31 @@ def _same_function(module: ModuleSummary, other: ModuleSummary) -> bool:
     """
     if _same_operation(module, other):
         return True
-    mine, yours = set(module.traits.places), set(other.traits.places)
+    mine, yours = set(module.features.places), set(other.features.places)
     if mine and yours:
         return 2 * len(mine & yours) >= min(len(mine), len(yours))
-    least = min(module.traits.operation_count, other.traits.operation_count)
-    if module.traits.content == other.traits.content:
+    least = min(module.features.operation_count, other.features.operation_count)
+    if module.features.content == other.features.content:
         return least > 0
     return least >= _TELLING and _likeness(module, other) >= _ALIKE
 
 
 def _same_operation(module: ModuleSummary, other: ModuleSummary) -> bool:
     """Say whether both are one operation of JAX outside jit, which is compiled for each shape."""
-    alike = module.traits.operations == other.traits.operations != ()
+    alike = module.features.operations == other.features.operations != ()
     return alike and all(_is_operation(summary) for summary in (module, other))
 
 
 def _is_operation(module: ModuleSummary) -> bool:
-    from_one_line = len(module.traits.places) == 1
+    from_one_line = len(module.features.places) == 1
     return from_one_line and module.origin.frontend == "jax" and not is_own_function(module)
 
 
 def _likeness(summary: ModuleSummary, other: ModuleSummary) -> float:
-    mine, yours = Counter(dict(summary.traits.operations)), Counter(dict(other.traits.operations))
+    mine, yours = (
+        Counter(dict(summary.features.operations)),
+        Counter(dict(other.features.operations)),
+    )
     either = (mine | yours).total()
     return (mine & yours).total() / either if either else 1.0
 
@@ -125,7 +128,7 @@ def _group(name: str, members: Sequence[ModuleSummary]) -> RetraceGroup:
 def _reason(members: Sequence[ModuleSummary]) -> str:
     if all(_same_operation(members[0], member) for member in members[1:]):
         return "an operation of the same name outside jit"
-    if all(member.traits.places for member in members):
+    if all(member.features.places for member in members):
         return "the same name and the same source lines"
     return "the same name, alike inside"
 
@@ -133,7 +136,7 @@ def _reason(members: Sequence[ModuleSummary]) -> str:
 def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
     for what, value in _ASPECTS:
         yield from _unless_equal(what, [value(member) for member in members])
-    most = max(len(member.traits.given.arguments) for member in members)
+    most = max(len(member.features.given.arguments) for member in members)
     for number in range(most):
         yield from _argument(number, members)
     yield from _results(members)
@@ -147,14 +150,14 @@ def _unless_equal(what: str, values: Sequence[str]) -> Iterator[Difference]:
 
 
 _ASPECTS: tuple[tuple[str, Callable[[ModuleSummary], str]], ...] = (
-    ("number of arguments", lambda summary: str(len(summary.traits.given.arguments))),
-    ("number of results", lambda summary: str(len(summary.traits.given.results))),
-    ("devices it was partitioned over", lambda summary: str(summary.traits.given.partitions)),
+    ("number of arguments", lambda summary: str(len(summary.features.given.arguments))),
+    ("number of results", lambda summary: str(len(summary.features.given.results))),
+    ("devices it was partitioned over", lambda summary: str(summary.features.given.partitions)),
 )
 
 
 def _argument(number: int, members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    given = [member.traits.given.arguments for member in members]
+    given = [member.features.given.arguments for member in members]
     mine = [arguments[number] if number < len(arguments) else None for arguments in given]
     label = next(argument.label for argument in mine if argument is not None)
     for what, value in _OF_ARGUMENT:
@@ -171,7 +174,7 @@ _OF_ARGUMENT: tuple[tuple[str, Callable[[Argument], str]], ...] = (
 
 
 def _results(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
-    returned = [member.traits.given.results for member in members]
+    returned = [member.features.given.results for member in members]
     if len({len(results) for results in returned}) == 1:
         for number, results in enumerate(zip(*returned, strict=True)):
             result = [result.shape for result in results]
@@ -180,7 +183,7 @@ def _results(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
 
 def _scalars(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
     """Compare the scalar constants: static values and Python numbers end up there."""
-    counted = [Counter(member.traits.scalars) for member in members]
+    counted = [Counter(member.features.scalars) for member in members]
     shared = counted[0].copy()
     for counts in counted[1:]:
         shared &= counts

@@ -50,30 +50,30 @@ def is_own_function(summary: ModuleSummary) -> bool:
     name = summary.display_name.removeprefix("jit_")
     if name.strip("_<>") == "unnamed_function":
         return True  # an object that is called, or a partial application: it has no name to bear
-    called = {function.rsplit(".", 1)[-1] for function in summary.traits.functions}
+    called = {function.rsplit(".", 1)[-1] for function in summary.features.functions}
     return name in called or ("<lambda>" in called and name.strip("_<>") == "lambda")
 
 
 def _move(summary: ModuleSummary) -> Role | None:
-    doing = dict(summary.traits.operations)
-    if not doing and summary.traits.given.arguments:
+    doing = dict(summary.features.operations)
+    if not doing and summary.features.given.arguments:
         return Role("cast or transfer", "it returns what it is given and computes nothing")
     if "convert" in doing and doing.keys() <= _MOVES:
         return Role("cast or transfer", "all it does is to convert its arguments")
     converts = doing.get("convert", 0)
-    if 2 * converts > sum(doing.values()) and summary.traits.operation_count <= _EAGER_OPERATIONS:
+    if 2 * converts > sum(doing.values()) and summary.features.operation_count <= _EAGER_OPERATIONS:
         return Role("cast or transfer", "most of what it does is to convert its arguments")
     return None
 
 
 def _random(summary: ModuleSummary) -> Role | None:
     """Recognise random numbers: bits made of next to nothing, and little done with them."""
-    given, doing = summary.traits.given, dict(summary.traits.operations)
+    given, doing = summary.features.given, dict(summary.features.operations)
     if given.argument_bytes > SEED_BYTES or doing.keys() & MATRICES or "scatter" in doing:
         return None
     if _makes_a_key(summary):
         return Role("random numbers", "it makes a key of random numbers from a seed")
-    if not makes_random_bits(summary.traits) or len(summary.traits.places) > 1:
+    if not makes_random_bits(summary.features) or len(summary.features.places) > 1:
         return None
     if len(given.results) > _FEW_RESULTS:
         return None
@@ -81,7 +81,7 @@ def _random(summary: ModuleSummary) -> Role | None:
 
 
 def _makes_a_key(summary: ModuleSummary) -> bool:
-    given, doing = summary.traits.given, dict(summary.traits.operations)
+    given, doing = summary.features.given, dict(summary.features.operations)
     shapes = {result.shape for result in given.results}
     small = given.argument_bytes <= _SCALAR_BYTES
     return small and shapes <= {"u32[2]", "u32[4]"} and "shift-right-logical" in doing
@@ -89,12 +89,12 @@ def _makes_a_key(summary: ModuleSummary) -> bool:
 
 def _eager(summary: ModuleSummary) -> Role | None:
     """Recognise an operation that ran outside of jit: few operations, from one place."""
-    count, doing = summary.traits.operation_count, dict(summary.traits.operations)
+    count, doing = summary.features.operation_count, dict(summary.features.operations)
     if summary.origin.frontend not in ("jax", None) or is_own_function(summary):
         return None
     if not explain_module(summary.display_name).helper and _may_be_a_program(summary):
         return None
-    places, stack = summary.traits.places, summary.traits.functions
+    places, stack = summary.features.places, summary.features.functions
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
         return Role("one-op eager module", f"it came in with one operation, {_main_opcode(doing)}")
@@ -117,7 +117,7 @@ def _may_be_a_program(summary: ModuleSummary) -> bool:
     A kernel that the user wrote is one custom call.
     """
     named_so = _OF_PROGRAMS.search(summary.display_name.removeprefix("jit_")) is not None
-    return named_so or "custom-call" in dict(summary.traits.operations)
+    return named_so or "custom-call" in dict(summary.features.operations)
 
 
 def _basic(doing: dict[str, int]) -> int:

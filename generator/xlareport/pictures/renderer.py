@@ -12,7 +12,7 @@ _DRAWING = "drawing pictures"
 
 
 @dataclass(frozen=True, slots=True)
-class Studio:
+class Renderer:
     """Draws with the workers of a pool; layouts are kept in the folder `cache`."""
 
     pool: LayoutPool

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from xlareport.analysis.compare.slower import TimeChange, Timed, compare_times, scope_changes
+from xlareport.analysis.compare.time_changes import TimeChange, Timed, compare_times, scope_changes
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
