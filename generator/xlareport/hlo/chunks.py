@@ -35,10 +35,10 @@ class ChunkReader:
         # Each piece but the first begins with what follows the brace before it on its line.
         for number, (piece, following) in enumerate(pairwise(pieces)):
             try:
-                found = self._chunk(_without_trailer(piece) if number else piece)
+                computation = self._chunk(_without_trailer(piece) if number else piece)
             except ValueError:
                 return self._slowly(done, pieces[number:], first_line + _lines(pieces[:number]))
-            done.append(self._on_thread(found, _trailer(following)))
+            done.append(self._on_thread(computation, _trailer(following)))
         if len(pieces) == 1 or _without_trailer(pieces[-1]).strip():
             return self._slowly(done, pieces[-1:], first_line + _lines(pieces[:-1]))
         return done, []
@@ -55,11 +55,11 @@ class ChunkReader:
         problems = _not_utf_8(rest, line) + reader.problems
         return done + reader.computations, problems
 
-    def _on_thread(self, found: Computation, trailer: bytes) -> Computation:
+    def _on_thread(self, computation: Computation, trailer: bytes) -> Computation:
         thread = thread_name(trailer.decode("utf-8", "replace")) if trailer else "main"
         if thread == "main":
-            return found
-        return self._computations.get(found.header + " {", found.instructions, thread)
+            return computation
+        return self._computations.get(computation.header + " {", computation.instructions, thread)
 
     def _chunk(self, chunk: bytes) -> Computation:
         """Read a chunk as XLA prints it; raises a ValueError where it is anything else."""

@@ -51,7 +51,7 @@ class _Call:
 
 
 @dataclass(slots=True)
-class Names:
+class HandwrittenNames:
     """Names for what is written inside something else and has none."""
 
     taken: set[str] = field(default_factory=set)
@@ -129,7 +129,7 @@ def opens_inline(line: str) -> bool:
     return _INLINE_LINE.search(line) is not None
 
 
-def plain_statements(text: str, names: Names) -> list[str] | None:
+def plain_statements(text: str, names: HandwrittenNames) -> list[str] | None:
     """Return the statements that one statement stands for, operands first.
 
     None where it is no instruction, or holds operands nested more than MAX_NESTED deep.
@@ -141,7 +141,7 @@ def plain_statements(text: str, names: Names) -> list[str] | None:
     return _flatten(head[1], call, names)
 
 
-def _flatten(name: str, call: _Call, names: Names) -> list[str] | None:
+def _flatten(name: str, call: _Call, names: HandwrittenNames) -> list[str] | None:
     """Write a call and the calls nested in its operands as statements."""
     done: list[str] = []
     waiting = [(name, call, 0)]
@@ -226,15 +226,15 @@ def infer_shapes(
     `computations` are those read before, by name. A shape that does not follow stays unknown.
     """
     shapes: dict[str, Shape] = {}
-    made = []
+    result = []
     for instruction in instructions:
         known = instruction
         if instruction.shape.text == UNKNOWN_SHAPE:
             text = _infer(instruction, shapes, computations)
             known = replace(instruction, shape=_parsed(text) or instruction.shape)
         shapes[known.name] = known.shape
-        made.append(known)
-    return tuple(made)
+        result.append(known)
+    return tuple(result)
 
 
 def _parsed(text: str) -> Shape | None:

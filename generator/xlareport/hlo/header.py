@@ -34,14 +34,14 @@ class ModuleHeader:
 
 def find_module(data: bytes) -> ModuleHeader | None:
     """Find and read the first line that begins with `HloModule`; None where there is none."""
-    found = _MODULE_LINE.search(data)
-    if found is None:
+    match = _MODULE_LINE.search(data)
+    if match is None:
         return None
-    end, is_closed = _end_of_header(data, found.start())
-    text = data[found.start() : end].decode("utf-8", "replace").strip()
+    end, is_closed = _end_of_header(data, match.start())
+    text = data[match.start() : end].decode("utf-8", "replace").strip()
     named = _MODULE.match(text)
     name, rest = (named[1], text[named.end() :]) if named else ("", "")
-    return ModuleHeader(name.rstrip(":"), rest.lstrip(", "), found.start(), end, is_closed)
+    return ModuleHeader(name.rstrip(":"), rest.lstrip(", "), match.start(), end, is_closed)
 
 
 def _end_of_header(data: bytes, start: int) -> tuple[int, bool]:
@@ -70,26 +70,26 @@ def _end_of_long_header(text: str) -> int | None:
 
 def find_first_computation(data: bytes, start: int) -> int:
     """Return where the first line begins that opens a computation; the end where there is none."""
-    found = _FIRST_COMPUTATION.search(data, start)
-    return found.start() if found else len(data)
+    match = _FIRST_COMPUTATION.search(data, start)
+    return match.start() if match else len(data)
 
 
 def computation_name(line: str) -> str | None:
     """Return the name in a line that opens a computation; None where the line does not."""
-    found = _COMPUTATION.match(line) if line.rstrip().endswith("{") else None
-    return found[2] if found and found[2] != "HloModule" else None
+    match = _COMPUTATION.match(line) if line.rstrip().endswith("{") else None
+    return match[2] if match and match[2] != "HloModule" else None
 
 
 def is_entry(line: str) -> bool:
     """Tell whether a line opens the entry computation."""
-    found = _COMPUTATION.match(line)
-    return found is not None and found[1] is not None
+    match = _COMPUTATION.match(line)
+    return match is not None and match[1] is not None
 
 
 def thread_name(trailer: str) -> str:
     """Return the thread that is named after the closing brace, else `main`."""
-    found = _THREAD.search(trailer)
-    return quoting.unescape(found[1][1:-1]) if found else "main"
+    match = _THREAD.search(trailer)
+    return quoting.unescape(match[1][1:-1]) if match else "main"
 
 
 class ComputationPool:

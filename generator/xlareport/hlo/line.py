@@ -51,8 +51,8 @@ class InstructionPool(dict[str, Instruction]):
         text = line.strip()
         if "\n" in text:
             raise LineError("expected a single line", text.index("\n"))
-        made = self[line] = self._parse(line) if text == line else self[text]
-        return made
+        instruction = self[line] = self._parse(line) if text == line else self[text]
+        return instruction
 
     def statement(self, text: str) -> Instruction:
         """Return the instruction that a text of one or more lines holds. Raises LineError."""
@@ -62,8 +62,8 @@ class InstructionPool(dict[str, Instruction]):
         return known
 
     def _parse(self, text: str) -> Instruction:
-        found = _LINE.fullmatch(text)
-        root, name, shape, opcode, between, rest = found.groups() if found else _cut(text)
+        match = _LINE.fullmatch(text)
+        root, name, shape, opcode, between, rest = match.groups() if match else _cut(text)
         listed = self._lists.get(rest) or self._attribute_list(rest, len(text) - len(rest))
         bare = opcode in WITHOUT_OPERANDS
         if not bare and "(" in between and _NESTED.search(between):
@@ -82,10 +82,10 @@ class InstructionPool(dict[str, Instruction]):
 
     def _shape(self, shape: str, text: str) -> Shape:
         try:
-            made = self._shapes[shape] = parse_shape(shape)
+            result = self._shapes[shape] = parse_shape(shape)
         except ShapeError as error:
             raise LineError(error.message, text.find(shape) + error.place) from error
-        return made
+        return result
 
     def _attribute_list(self, rest: str, place: int) -> AttributeList:
         """Return the list that `, a=b` or, in texts of 2017, `# a=b` holds."""
@@ -94,8 +94,8 @@ class InstructionPool(dict[str, Instruction]):
         text = rest[1:].lstrip()
         if not quoting.is_balanced(text):
             raise LineError("the attributes are not closed", place)
-        made = self._lists[rest] = AttributeList(text)
-        return made
+        attribute_list = self._lists[rest] = AttributeList(text)
+        return attribute_list
 
     def _operands(self, between: str) -> tuple[str, ...]:
         names = operand_names(between)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xlareport.hlo import quoting
 from xlareport.hlo.handwritten import (
-    Names,
+    HandwrittenNames,
     find_inline,
     infer_shapes,
     lacks_opcode,
@@ -54,7 +54,7 @@ class _Open:
     header: str
     line: int
     instructions: list[Instruction] = field(default_factory=list)
-    names: Names = field(default_factory=Names)
+    names: HandwrittenNames = field(default_factory=HandwrittenNames)
 
 
 @dataclass(slots=True)
@@ -178,7 +178,7 @@ class LineByLine:
             place = _indentation(text) + error.place
             self._complain(statement.line, text, place, error.message)
 
-    def _instructions(self, text: str, names: Names) -> list[Instruction]:
+    def _instructions(self, text: str, names: HandwrittenNames) -> list[Instruction]:
         """Return the instructions of a statement: one, as a rule. Raises LineError."""
         text = self._without_inline(text)
         try:
@@ -206,8 +206,8 @@ class LineByLine:
         if opened is not None:
             known = {computation.name: computation for computation in self.computations}
             instructions = infer_shapes(opened.instructions, known)
-            made = self._pool.get(opened.header, instructions, thread_name(trailer))
-            self.computations.append(made)
+            computation = self._pool.get(opened.header, instructions, thread_name(trailer))
+            self.computations.append(computation)
 
     def _complain(self, line: int, text: str, place: int, message: str) -> None:
         self.problems.append(trouble(line, text, place, message))

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class PictureSizes:
     """Lengths in SVG user units; the table says what each is."""
 
     character_width: float
@@ -34,9 +34,9 @@ class Sizes:
     most_kinds: int
 
 
-def sizes() -> Sizes:
+def sizes() -> PictureSizes:
     """Return the sizes of everything in a picture."""
-    return Sizes(**_table()["sizes"])
+    return PictureSizes(**_table()["sizes"])
 
 
 def dashes() -> Mapping[str, str]:

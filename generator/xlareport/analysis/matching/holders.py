@@ -19,7 +19,7 @@ _MOST_FUSIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class HolderContents:
     """Where what a former fusion or call held stands now."""
 
     outside: tuple[Place, ...]
@@ -56,7 +56,7 @@ class Holders:
         places = tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
         return Sources(places, len({place_of(node) for node in (*former, *free)}))
 
-    def contents(self, frame: Frame, twin: Twin) -> Contents:
+    def contents(self, frame: Frame, twin: Twin) -> HolderContents:
         """Return where what a frame computed stands now."""
         others = list(_others(frame, twin))
         holders = [_fusion_around(self._search.after, other) for _, other in others]
@@ -67,14 +67,14 @@ class Holders:
             if holder is None
         ]
         lines = sum(line.opcode not in _FRAME_LINES for line in frame.computation.instructions)
-        return Contents(
+        return HolderContents(
             outside=tuple(dict.fromkeys(outside)),
             fusions=_most(inside) if inside.total() > len(outside) else (),
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
             reason=_reason(inside, lines),
         )
 
-    def unrolled(self, loop: Node, twin: Twin) -> Contents | None:
+    def unrolled(self, loop: Node, twin: Twin) -> HolderContents | None:
         """Return where the body of a former loop stands, if most of it stands where the loop did.
 
         None where it does not.
@@ -85,12 +85,14 @@ class Holders:
             return None
         home = search.computations.pairs.get(loop.frame.computation.name)
         places = [place_of(other) for _, other in _others(frame, twin)]
-        outside = tuple(dict.fromkeys(one for one in places if one.computation == home))
-        lines = sum(one.opcode not in _FRAME_LINES for one in frame.computation.instructions)
+        outside = tuple(dict.fromkeys(place for place in places if place.computation == home))
+        lines = sum(
+            instruction.opcode not in _FRAME_LINES for instruction in frame.computation.instructions
+        )
         if 2 * len(outside) <= lines:
             return None
         reason = f"unrolled: {len(outside)} of the {lines} instructions of its body take its place"
-        return Contents(outside, (), Grade.MATCHED, reason)
+        return HolderContents(outside, (), Grade.MATCHED, reason)
 
     def _are_exact(self, others: list[tuple[Node, Node]], lines: int) -> bool:
         grades = (self._grades.get(node, Grade.EXACT) for node, _ in others)

@@ -35,7 +35,7 @@ def loops(search: Search) -> None:
     search.evaluate()
     pairs = product(enumerate(old), enumerate(new))
     ranked = sorted(
-        (-_likeness(search, one, other), number, place) for (number, one), (place, other) in pairs
+        (-_likeness(search, node, other), number, place) for (number, node), (place, other) in pairs
     )
     for likeness, number, place in ranked:
         before, after = old[number], new[place]
@@ -52,7 +52,7 @@ def expanded(search: Search) -> None:
     for loop in _open_loops(search.after) if waiting else ():
         nodes = waiting.get((loop.frame.number, origin(loop)), [])
         start = set(_start(search.after, loop))
-        fitting = [one for one in nodes if search.before.values.read(one)[0] in start]
+        fitting = [node for node in nodes if search.before.values.read(node)[0] in start]
         if len(fitting) == 1 and fitting[0].partner is None:
             reason = "a loop of the same framework op over the same values"
             search.link(fitting[0], loop, Grade.MATCHED, reason)
@@ -62,13 +62,13 @@ def _open_loops(side: Side) -> list[Node]:
     return [node for node in side.open() if node.instruction.opcode == "while"]
 
 
-def _likeness(search: Search, one: Node, other: Node) -> float:
+def _likeness(search: Search, node: Node, other: Node) -> float:
     """Return how alike two loops are: names, framework op, what they call, what they start from."""
-    same_name = name_in_computation(one) == name_in_computation(other)
-    same_origin = bool(origin(one)) and origin(one) == origin(other)
-    called = zip(one.instruction.called, other.instruction.called, strict=False)
+    same_name = name_in_computation(node) == name_in_computation(other)
+    same_origin = bool(origin(node)) and origin(node) == origin(other)
+    called = zip(node.instruction.called, other.instruction.called, strict=False)
     bodies = [_likeness_of_called(search, old, new) for (_, old), (_, new) in called]
-    starts = _share(_start(search.before, one), _start(search.after, other))
+    starts = _share(_start(search.before, node), _start(search.after, other))
     return same_name + same_origin + sum(bodies) + starts
 
 

@@ -68,5 +68,5 @@ def match(before: HloModule, after: HloModule) -> Matching:
         for rule in _PARTS:
             rule(search)
         search.finish()
-        found = tuple(account.pairings(search))
-    return Matching(before, after, search.computations.pairs, found)
+        pairings = tuple(account.pairings(search))
+    return Matching(before, after, search.computations.pairs, pairings)

@@ -82,8 +82,8 @@ class New:
         """
         sides = (self._search.before, original), (self._search.after, node)
         read = [
-            [operand.instruction.opcode for operand, _ in side.graph.operands(one)]
-            for side, one in sides
+            [operand.instruction.opcode for operand, _ in side.graph.operands(node)]
+            for side, node in sides
         ]
         pairs = zip(*read, strict=False)
         same = all(old == new or "parameter" in (old, new) for old, new in pairs)

@@ -13,15 +13,15 @@ def is_free(node: Node) -> bool:
     return node.partner is None and not node.kept
 
 
-def same_form(search: Search, one: Node, other: Node) -> bool:
+def same_form(search: Search, node: Node, other: Node) -> bool:
     """Whether two nodes have the same opcode and, layouts aside, the same shape."""
-    ours, theirs = search.forms.of(one.instruction), search.forms.of(other.instruction)
+    ours, theirs = search.forms.of(node.instruction), search.forms.of(other.instruction)
     return ours.opcode == theirs.opcode and ours.shape == theirs.shape
 
 
-def same_shape(search: Search, one: Node, other: Node) -> bool:
+def same_shape(search: Search, node: Node, other: Node) -> bool:
     """Whether two nodes have, layouts aside, the same shape."""
-    return search.forms.of(one.instruction).shape == search.forms.of(other.instruction).shape
+    return search.forms.of(node.instruction).shape == search.forms.of(other.instruction).shape
 
 
 def name_in_computation(node: Node) -> Hashable:
@@ -36,14 +36,14 @@ def place_of(node: Node) -> Place:
 
 def origin(node: Node) -> str:
     """Return the framework op, whole where a called computation gives only its own part of it."""
-    said = node.instruction.metadata.op_name
+    message = node.instruction.metadata.op_name
     caller = node.frame.caller
-    if not said or caller is None or caller.instruction.opcode != "call":
-        return said
+    if not message or caller is None or caller.instruction.opcode != "call":
+        return message
     outer = origin(caller)
-    if not outer or said.partition("/")[0] == outer.partition("/")[0]:
-        return said
-    return f"{outer}/{said}"
+    if not outer or message.partition("/")[0] == outer.partition("/")[0]:
+        return message
+    return f"{outer}/{message}"
 
 
 class Names:

@@ -46,7 +46,7 @@ class Change:
     def scoped(self) -> bool:
         """Whether the scope is one of the framework, and not a computation for want of one."""
         places = (self.before, self.after)
-        return self.scope not in {one.computation for one in places if one is not None}
+        return self.scope not in {place.computation for place in places if place is not None}
 
 
 _SIMPLE = {
@@ -140,22 +140,22 @@ class _Reader:
         if old is None or new is None or (old is new and before.computation == after.computation):
             return
         if old.opcode != new.opcode:
-            said = f"{_operation(old)} → {_operation(new)}"
+            message = f"{_operation(old)} → {_operation(new)}"
             kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
-            yield self._change((kind,), before, after, pairing, (said,))
+            yield self._change((kind,), before, after, pairing, (message,))
             return
-        found = compare(old, new, self._matching.computations)
+        result = compare(old, new, self._matching.computations)
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
-            found[Kind.MOVED] = self._destination(after)
+            result[Kind.MOVED] = self._destination(after)
         else:
-            found |= self._operands(before, old, after, new)
-        if pairing.relation in _ANEW and not found.keys() & _OTHER_VALUES:
-            counts = _what_counts(found)
-            found = {Kind.REBUILT: counts} if counts else found
-        if found:
-            kinds = tuple(sorted(found, key=lambda kind: _WEIGHT[kind]))
-            details = tuple(found[kind] for kind in kinds)
+            result |= self._operands(before, old, after, new)
+        if pairing.relation in _ANEW and not result.keys() & _OTHER_VALUES:
+            counts = _what_counts(result)
+            result = {Kind.REBUILT: counts} if counts else result
+        if result:
+            kinds = tuple(sorted(result, key=lambda kind: _WEIGHT[kind]))
+            details = tuple(result[kind] for kind in kinds)
             yield self._change(kinds, before, after, pairing, details)
 
     def _operands(
@@ -165,20 +165,20 @@ class _Reader:
             return {}
         here, there = before.computation, after.computation
         read = [self._continued(here, operand, there) for operand in old.operands]
-        told = [
+        result = [
             (was, now)
             for was, goes_on, now in zip(old.operands, read, new.operands, strict=False)
             if goes_on != now
         ]
         fewer = len(old.operands) != len(new.operands)
-        if not told and not fewer:
+        if not result and not fewer:
             return {}
-        said = [_instead(was, now) for was, now in told[:_OPERANDS_NAMED]]
-        if not fewer and all(self._same_value(here, was, after, now) for was, now in told):
-            return {Kind.REWIRED: f"uses {', '.join(said)}"}
+        value = [_instead(was, now) for was, now in result[:_OPERANDS_NAMED]]
+        if not fewer and all(self._same_value(here, was, after, now) for was, now in result):
+            return {Kind.REWIRED: f"uses {', '.join(value)}"}
         if fewer:
-            said.append(f"{len(new.operands)} operands instead of {len(old.operands)}")
-        return {Kind.OPERANDS: f"uses {', '.join(said)}"}
+            value.append(f"{len(new.operands)} operands instead of {len(old.operands)}")
+        return {Kind.OPERANDS: f"uses {', '.join(value)}"}
 
     def _same_value(self, here: str, was: str, after: Place, now: str) -> bool:
         """Say whether a new fusion or call gives what was read, or a former call did."""
@@ -249,7 +249,7 @@ class _Reader:
         new = None if after is None else self._matching.after.find(*after)
         place = before or after
         line = old or new
-        said = "" if line is None else scope(line)
+        message = "" if line is None else scope(line)
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
         return Change(
             kind=kinds[0],
@@ -258,7 +258,7 @@ class _Reader:
             grade=pairing.grade,
             reason=pairing.reason,
             kinds=kinds,
-            scope=said or (place.computation if place else ""),
+            scope=message or (place.computation if place else ""),
             opcodes=(
                 "" if kinds[0] in _TAKES_IN else old_opcode,
                 "" if kinds[0] is Kind.INLINED else new_opcode,
@@ -286,9 +286,9 @@ def _instead(was: str, now: str) -> str:
     return f"another %{now}" if was == now else f"%{now} instead of %{was}"
 
 
-def _what_counts(found: Mapping[Kind, str]) -> str:
+def _what_counts(value: Mapping[Kind, str]) -> str:
     """Put details together; names and metadata are left out, for they are no reason."""
-    return "; ".join(said for kind, said in found.items() if kind not in _BESIDES)
+    return "; ".join(text for kind, text in value.items() if kind not in _BESIDES)
 
 
 def _is_plain(module: HloModule, place: Place) -> bool:
