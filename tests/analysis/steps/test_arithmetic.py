@@ -107,3 +107,23 @@ def test_the_same_operation_rounds_alike() -> None:
     line = module.find("main", "r")
     assert line is not None
     assert not rounds_otherwise(line, line, module.entry)
+
+
+def reduced(shape: str, dimensions: str) -> str:
+    return (
+        f"  %z = f32[] constant(0)\n  %s = f32[{shape}] reshape(%x)\n"
+        f"  %t = f32[4] reduce(%s, %z), dimensions={{{dimensions}}}, to_apply=%sum\n"
+        "  ROOT %r = f32[8]{0} negate(%x)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        (reduced("2,4", "0"), reduced("2,1,4", "0,1"), False),
+        (reduced("2,3,4", "0,1"), reduced("2,3,4", "1,0"), True),
+    ],
+)
+def test_a_dimension_of_one_has_no_order(before: str, after: str, *, named: bool) -> None:
+    found = numbers_changed(step(*modules(before, after)))
+    assert bool(found) is named

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise
@@ -17,7 +17,8 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
 
 TYPE = "element type"
 PRECISION = "precision or algorithm"
@@ -177,7 +178,8 @@ def _what(
     """Return the kind and what was and is; None where numbers stay."""
     if old is not None and new is not None:
         if old.shape.element_type == new.shape.element_type:
-            return _precision(change) or _order(change) or _arithmetic(change, old, new, matching)
+            order = None if _sums_alike(change, old, new, matching) else _order(change)
+            return _precision(change) or order or _arithmetic(change, old, new, matching)
         return _type(old, new)
     rounding = _rounding(change, matching)
     verb = _VERBS[new is None]
@@ -229,6 +231,26 @@ def _order(change: Change) -> tuple[str, str] | None:
         return None
     result = (part for detail in change.details for part in detail.split("; "))
     return next(((ORDER, part) for part in result if _reorders(part)), None)
+
+
+def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Matching) -> bool:
+    """Say whether two reductions sum over the same sizes in the same order: of 1 there is none."""
+    if change.opcodes != ("reduce", "reduce") or change.before is None or change.after is None:
+        return False
+    was = _summed(matching.before, change.before, old)
+    return was is not None and was == _summed(matching.after, change.after, new)
+
+
+def _summed(module: HloModule, place: Place, line: Instruction) -> tuple[int | None, ...] | None:
+    """Return the sizes above 1 that a reduction sums over; None where they are not known."""
+    operand = module.find(place.computation, next(iter(line.operand_names), ""))
+    numbers = [
+        parse_whole_number(part) for part in line.attributes.get("dimensions", "")[1:-1].split(",")
+    ]
+    sizes = operand.shape.dimensions if operand else ()
+    if any(number is None or number >= len(sizes) for number in numbers):
+        return None
+    return tuple(sizes[number] for number in numbers if number is not None and sizes[number] != 1)
 
 
 def _reorders(detail: str) -> bool:

@@ -175,7 +175,8 @@ def _in_all(step: Telling) -> Iterator[str]:
         )
     if step.renumbered is not None:
         count = wording.plural("instruction", step.renumbered.count)
-        yield f"{count} only renumbered."
+        were = "was" if step.renumbered.count == 1 else "were"
+        yield f"{count} {were} only renumbered."
 
 
 def _sentence(words: str) -> str:
