@@ -6,6 +6,7 @@ Each looks at what is still open.
 from collections.abc import Callable, Hashable
 
 from xlareport.analysis.matching.contents import stem
+from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import (
     Names,
@@ -130,11 +131,16 @@ def same_origin(search: Search) -> None:
 
 
 def same_operation(search: Search) -> None:
-    """Pair, of what is left, equally many operations of one framework op, whatever their shape."""
+    """Pair, of what is left, equally many operations of one framework op, whatever their shape.
+
+    Of several heavy ones `structure` has said what can be said.
+    """
     new = _grouped(search.after, _operation)
     for value, ours in _grouped(search.before, _operation).items():
         theirs = new.get(value, ())
         if value is None or len(ours) != len(theirs):
+            continue
+        if len(ours) > 1 and family_of(ours[0].instruction) is not None:
             continue
         grade = Grade.MATCHED if len(ours) == 1 else Grade.GUESSED
         for node, other in zip(ours, theirs, strict=True):
