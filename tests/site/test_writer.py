@@ -139,8 +139,8 @@ def test_what_a_checkout_generated_does_not_travel(
     (origin / "guide/index.md").write_text("by hand")
     (checkout / "templates").mkdir()
     (checkout / "templates/mkdocs.yml").write_text("INHERIT: site_src/xlareport.yml\n")
-    monkeypatch.setattr("xlareport.site.writer.resource", lambda name: checkout / name)
-    monkeypatch.setattr("xlareport.site.folder.resource", lambda name: checkout / name)
+    monkeypatch.setattr("xlareport.site.writer.find_resource", lambda name: checkout / name)
+    monkeypatch.setattr("xlareport.site.folder.find_resource", lambda name: checkout / name)
 
     write_sources(checkout, files(index="generated"))
     write_sources(out, files(modules="generated"))
