@@ -89,19 +89,21 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
-    result = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
-    proven = [(link.source, link.target) for link in result if link.grade == "exact"]
+    module_links = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
+    proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
-    played = faults.attempt("The roles", lambda: assign_roles(summaries, guess, proven), unknown)
+    module_roles = faults.attempt(
+        "The roles", lambda: assign_roles(summaries, guess, proven), unknown
+    )
     return DumpRelations(
         ranking=ranking,
         marked=marked,
         guess=guess,
-        links=result,
-        roles=played,
+        links=module_links,
+        roles=module_roles,
         recompilations=faults.attempt("What was compiled again", lambda: retraces(summaries), ()),
         eager_functions=faults.attempt(
-            "What ran eagerly", lambda: eager_functions(summaries, played), ()
+            "What ran eagerly", lambda: eager_functions(summaries, module_roles), ()
         ),
         rank_groups=faults.attempt("The ranks of devices", lambda: ranks(summaries), ()),
         processes=faults.attempt(
@@ -139,9 +141,9 @@ def _guess_main(
 
 def number_processes(summaries: Sequence[ModuleSummary]) -> dict[str, int | None]:
     """Return the number of the process of each module, from 1, in the order of the modules."""
-    result = processes(summaries)
-    order = [process for process in dict.fromkeys(result.values()) if process is not None]
+    assigned = processes(summaries)
+    order = [process for process in dict.fromkeys(assigned.values()) if process is not None]
     return {
         key: None if process is None else order.index(process) + 1
-        for key, process in result.items()
+        for key, process in assigned.items()
     }

@@ -1,7 +1,7 @@
-"""View records: all that a template or report.json may see, plain and frozen.
+"""The records of report.json, field by field, plain and frozen.
 
-The first group is the machine twin, `report.json`, field by field; pages show the same records, so
-that they cannot disagree. A figure that is not known is None, never 0.
+Pages show the same records, so that they cannot disagree. A figure that is not known is None, never
+0. What is one record already in analysis (links, passes, figures) is not defined anew here.
 """
 
 from dataclasses import dataclass

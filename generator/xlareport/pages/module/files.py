@@ -30,7 +30,7 @@ class ModuleToShow:
     """A module, and the slugs of those before and after it."""
 
     result: ModuleResult
-    view: ModuleRecord
+    record: ModuleRecord
     previous: str | None
     following: str | None
 
@@ -69,12 +69,12 @@ def module_files(
 
 def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
     return module_payloads(
-        navigation.small_key(asked.view.slug), (*held(asked.result.output.small), *payloads)
+        navigation.small_key(asked.record.slug), (*held(asked.result.output.small), *payloads)
     )
 
 
 def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
-    module, record = asked.result.analysis, asked.view
+    module, record = asked.result.analysis, asked.record
     source = navigation.module_page(record.slug)
     parts = [] if module.same_as else list(module_parts(record, module))
     head = module_head(record, parts, (asked.previous, asked.following))
@@ -96,14 +96,14 @@ def _part(part: ModulePart, title: str) -> Iterator[Payload]:
 def _twin_page(
     asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
 ) -> Iterator[File | Payload]:
-    module = asked.view
+    module = asked.record
     page = twin_page(module, original, head)
     yield navigation.module_page(module.slug), render("twin", page, module.name, search=False)
     yield from _tables(module_tables(module, asked.result.analysis.summary))
 
 
 def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
-    module, record = asked.result.analysis, asked.view
+    module, record = asked.result.analysis, asked.record
     source = navigation.module_page(record.slug)
     page = module_page(
         record,

@@ -1,0 +1,56 @@
+"""What holds between modules: duplicates, markers, numbers of processes."""
+
+from dataclasses import replace
+
+from tests.analysis.conftest import Compile
+
+from xlareport.analysis.dump import AnalyzedDump, number_processes, relate_modules
+from xlareport.analysis.module import ModuleAnalysis
+from xlareport.analysis.modules.marker import MarkerHit
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.modules import group
+
+SMALL = "  ROOT %p = f32[8]{0} parameter(0)"
+LARGE = """  %p = f32[64,64]{1,0} parameter(0)
+  ROOT %d = f32[64,64]{1,0} dot(%p, %p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"""
+TEXTS = {
+    "module_0001.jit_small.before_optimizations.txt": SMALL,
+    "module_0002.jit_large.before_optimizations.txt": LARGE,
+}
+
+
+def dump_of(*modules: ModuleAnalysis) -> AnalyzedDump:
+    return AnalyzedDump("dump", (), group([]), (), modules)
+
+
+def analyses(summaries: list[ModuleSummary]) -> list[ModuleAnalysis]:
+    return [ModuleAnalysis(summary) for summary in summaries]
+
+
+def test_the_marker_decides_before_the_ranking(compiled: Compile) -> None:
+    small, large = analyses(compiled(TEXTS))
+    plain = relate_modules(dump_of(small, large))
+    assert plain.guess is not None
+    assert plain.guess.best.summary.display_name == "jit_large"
+    hit = MarkerHit(1, "p")
+    marked = relate_modules(dump_of(replace(small, marker=hit), large))
+    assert marked.guess is not None
+    assert marked.guess.best.summary.display_name == "jit_small"
+    assert marked.marked == {"module_0001.jit_small": hit}
+    assert marked.problems == ()
+
+
+def test_a_duplicate_is_never_the_main_program(compiled: Compile) -> None:
+    small, large = analyses(compiled(TEXTS))
+    again = replace(large, same_as=small.summary.files)
+    guess = relate_modules(dump_of(small, again)).guess
+    assert guess is not None
+    assert guess.best.summary.display_name == "jit_small"
+
+
+def test_processes_are_numbered_in_the_order_of_the_modules(compiled: Compile) -> None:
+    in_folders = {f"b/{name}": text for name, text in TEXTS.items()}
+    in_folders |= {f"a/{name}": text for name, text in TEXTS.items()}
+    numbers = number_processes(compiled(in_folders))
+    assert sorted(numbers.values(), key=str) == [1, 1, 2, 2]
+    assert next(iter(numbers.values())) == 1
