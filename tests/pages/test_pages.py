@@ -20,7 +20,7 @@ from xlareport.hlo.text import TextReader
 from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words, use_of
 from xlareport.pages.names.page import describe, names_page
 from xlareport.pages.navigation import address, module_page, step_address
-from xlareport.pages.pictures.requests import told
+from xlareport.pages.pictures.requests import describe_pictures
 from xlareport.pages.rendering.prose import prose
 from xlareport.pages.steps.payload import step_payload
 from xlareport.readers.debug_options import FlagValue
@@ -195,7 +195,9 @@ def own_lines(value: dict[str, Any]) -> list[str]:
 def test_the_payload_of_a_step_tells_counts_and_shows_the_change() -> None:
     change = step(module(BEFORE), module(AFTER), "`algsimp`")
     assert change.matching is not None
-    value = step_payload(change, text_diff(change.matching), "sure", told(None, "no picture"))
+    value = step_payload(
+        change, text_diff(change.matching), "sure", describe_pictures(None, "no picture")
+    )
     assert value["headline"]
     assert value["certain"] == "sure"
     assert ["negate", 2, 0] in value["opcodes"]
@@ -211,7 +213,7 @@ def test_megabytes_of_a_constant_are_cut_in_the_page_and_said_so() -> None:
     text = BEFORE.replace("negate(%x)", "constant({" + huge + "})")
     change = step(module(BEFORE), module(text))
     assert change.matching is not None
-    value = step_payload(change, text_diff(change.matching), "", told(None, ""))
+    value = step_payload(change, text_diff(change.matching), "", describe_pictures(None, ""))
     lines = own_lines(value)
     assert max(map(len, lines)) < 4_100
     assert any("more characters" in part for part in lines)

@@ -21,9 +21,9 @@ def llvm_kernels(data: bytes) -> tuple[str, ...]:
     Where the text marks GPU kernels, only these.
     """
     defined = _LLVM_DEFINE.findall(data)
-    marked = [name for words, name in defined if any(one in words for one in _GPU)]
+    marked = [name for words, name in defined if any(mark in words for mark in _GPU)]
     noted = _GPU_ANNOTATION.findall(data)
-    visible = [name for words, name in defined if not any(one in words for one in _PRIVATE)]
+    visible = [name for words, name in defined if not any(mark in words for mark in _PRIVATE)]
     return tuple(dict.fromkeys(_text(item) for item in (marked or noted or visible)))
 
 

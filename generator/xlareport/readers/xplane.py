@@ -36,7 +36,7 @@ _TPU = "/device:TPU:"
 _MODULES, _OPS = "XLA Modules", "XLA Ops"
 """Lines of a TPU. Those of `Async XLA Ops` begin and end in instructions of `_OPS`: left out."""
 
-_Told = tuple[str, str, str]
+_EventDetails = tuple[str, str, str]
 """Module, instruction and run; empty where it is not said."""
 _NOTHING = ("", "", "")
 
@@ -64,7 +64,7 @@ class _Plane:
     """Which of `_TOLD` a stat is, by its number."""
     names: Mapping[int, str]
     """Of kinds of events, by their numbers."""
-    told: Mapping[int, _Told]
+    details: Mapping[int, _EventDetails]
     """Of kinds of events, by their numbers."""
 
 
@@ -95,7 +95,7 @@ def _of_plane(file: IO[bytes], number: int, place: Field) -> Iterator[OpEvent]:
 def _of_threads(plane: _Plane) -> Iterator[OpEvent]:
     """Yield events that name their instructions themselves."""
     for event, start, thread in _events(plane, lambda name: name not in DERIVED_LINES):
-        result = plane.told.get(event.metadata_id, _NOTHING)
+        result = plane.details.get(event.metadata_id, _NOTHING)
         module, instruction, run = _said(event.stats, result, plane.slots, plane.texts)
         if module and instruction:
             name = module_name(module)
@@ -113,7 +113,7 @@ def _of_tpu(plane: _Plane) -> Iterator[OpEvent]:
 
 def _runs(plane: _Plane) -> Iterator[DeviceRun]:
     for event, start, _ in _events(plane, lambda name: name == _MODULES):
-        result = plane.told.get(event.metadata_id, _NOTHING)
+        result = plane.details.get(event.metadata_id, _NOTHING)
         run = _said(event.stats, result, plane.slots, plane.texts)[2]
         module = module_name(plane.names.get(event.metadata_id, ""))
         yield start, start + event.duration_ps, module, run or str(start)
@@ -138,8 +138,8 @@ def _events(
 
 
 def _said(
-    stats: Iterable[Any], before: _Told, slots: Mapping[int, int], texts: Mapping[int, str]
-) -> _Told:
+    stats: Iterable[Any], before: _EventDetails, slots: Mapping[int, int], texts: Mapping[int, str]
+) -> _EventDetails:
     """Return what stats tell in place of what was told before."""
     result: list[str] | None = None
     for stat in stats:

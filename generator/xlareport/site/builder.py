@@ -82,11 +82,11 @@ def _run_mkdocs(
         raise MissingPluginError(folder.out)
     for mkdocs_end in finished:
         if mkdocs_end.code != 0:
-            raise SiteBuildError(_trouble(mkdocs_end.said))
+            raise SiteBuildError(_trouble(mkdocs_end.output))
     for place in places[1:]:
         _join(place, fresh)
     return "".join(
-        dict.fromkeys(record for mkdocs_end in finished for record in _warnings(mkdocs_end.said))
+        dict.fromkeys(record for mkdocs_end in finished for record in _warnings(mkdocs_end.output))
     )
 
 

@@ -38,7 +38,7 @@ class MkdocsEnd:
     """How MkDocs ended: its exit code, and what it said."""
 
     code: int
-    said: str
+    output: str
 
 
 class MkdocsWorker(Worker[Mapping[str, bytes], MkdocsRun, MkdocsEnd]):

@@ -27,13 +27,13 @@ def refused_fusions(case: Case) -> Iterator[Finding]:
         if users:
             refused[reason].append((case.least(cost), place, users))
     for reason, item in sorted(refused.items()):
-        seconds = sum(one for one, _, _ in item)
+        seconds = sum(each for each, _, _ in item)
         if case.is_noticeable(seconds, LEAST_SHARE):
             yield _finding(case, reason, sorted(item, key=lambda item: (-item[0], item[1])))
 
 
 def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str, ...]]]) -> Finding:
-    seconds = sum(one for one, _, _ in value)
+    seconds = sum(each for each, _, _ in value)
     _, (_, first), users = value[0]
     return Finding(
         rule="refused-fusions",

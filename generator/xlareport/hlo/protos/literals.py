@@ -49,7 +49,7 @@ def _words(literal: Message, name: str, *, in_array: bool) -> list[str]:
     if name == "pred":
         return [str(int(pred)) if in_array else flag(pred) for pred in literal.preds]
     if name in _PACKED:
-        return [str(one) for one in unpack(_PACKED[name], getattr(literal, f"{name}s"))]
+        return [str(number) for number in unpack(_PACKED[name], getattr(literal, f"{name}s"))]
     if name in {"s32", "s64", "u32", "u64"}:
         return [str(item) for item in getattr(literal, f"{name}s")]
     parts = _float_words(literal, name)
@@ -62,7 +62,7 @@ def _float_words(literal: Message, name: str) -> list[str]:
     values: Any = getattr(literal, f"{name}s", ())
     small = _EIGHT_BITS.fullmatch(name)
     if small:
-        return [float_text(one, int(small[1]) + 1) for one in unpack(name, values)]
+        return [float_text(number, int(small[1]) + 1) for number in unpack(name, values)]
     if name in {"f16", "bf16"}:
         values = unpack("e" if name == "f16" else name, values)
     return [float_text(value, _MANTISSA[name]) for value in values] if name in _MANTISSA else []

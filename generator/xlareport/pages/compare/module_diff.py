@@ -18,7 +18,7 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import device_named
 from xlareport.pages import navigation
-from xlareport.pages.pictures.requests import PictureStore, step_pictures_of, told
+from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
 from xlareport.program import ParsedModule, read_module
@@ -224,7 +224,7 @@ def _shown(
 ) -> tuple[dict[str, object], PictureRequest | None]:
     drawn = step_pictures_of(change, store) if change.matching else None
     diff = text_diff(change.matching) if change.matching else None
-    pictures = told(drawn, "" if drawn else _NO_PICTURE)
+    pictures = describe_pictures(drawn, "" if drawn else _NO_PICTURE)
     story = step_payload(change, diff, "", pictures) | {"ran": (), "figures": ()}
     return story, drawn.request if drawn else None
 

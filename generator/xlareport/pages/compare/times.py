@@ -37,7 +37,7 @@ def times_part(compared: ComparedView) -> TimesPart | None:
 
 def times_words(times: ComparedTimesView) -> str:
     """Say in a sentence or two what became of the time."""
-    before, after = (units.seconds(one / 1e6) for one in (times.before, times.after))
+    before, after = (units.seconds(time / 1e6) for time in (times.before, times.after))
     slower = units.plural(times.slower, "instruction")
     became = f"{slower} became slower by more than chance" if times.slower else _nothing(times)
     runs = f"{units.plural(times.base_runs, 'run')} against {times.head_runs}"

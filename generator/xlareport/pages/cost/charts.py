@@ -90,7 +90,7 @@ class _Scale:
     def roof(self) -> str:
         """Return the line: bandwidth times intensity, then the peak."""
         ends = (10.0**self._first, self._peak / self._bandwidth, 10.0**self._last)
-        path = "L".join(f"{self._x(one):.1f} {self._y(one * self._bandwidth):.1f}" for one in ends)
+        path = "L".join(f"{self._x(end):.1f} {self._y(end * self._bandwidth):.1f}" for end in ends)
         return f'<path class="xr-line" d="M{path}"/>'
 
     def dot(self, value: float, row: HeavyRow) -> str:

@@ -32,9 +32,9 @@ from xlareport.pages.pictures.requests import (
     PictureStore,
     PictureView,
     StepPictures,
+    describe_pictures,
     module_pictures,
     step_pictures_of,
-    told,
 )
 from xlareport.pages.profile.timeline import timeline_payload
 from xlareport.pages.search.index import Touched, touched
@@ -131,7 +131,9 @@ class _StepPages:
         """Make the payload of one step."""
         diff = text_diff(change.matching, header=bool(change.header)) if change.matching else None
         drawn, note = self._draw(change)
-        value = step_payload(change, diff, boundary.note, told(drawn, note), self._lines)
+        value = step_payload(
+            change, diff, boundary.note, describe_pictures(drawn, note), self._lines
+        )
         request = drawn.request if drawn else None
         page = _StepPage(value | {"ran": boundary.inside}, request, touched(change))
         self.pages[boundary.number] = page

@@ -165,7 +165,7 @@ def _sides(at: tuple[str, str], number: int, pair: Pair) -> list[dict[str, Any]]
     ]
 
 
-def told(pictures: StepPictures | None, note: str) -> dict[str, Any]:
+def describe_pictures(pictures: StepPictures | None, note: str) -> dict[str, Any]:
     """Return what the payload of a step says of its pictures; `note` why there are none."""
     if pictures is None:
         return {"before": None, "after": None, "note": note}

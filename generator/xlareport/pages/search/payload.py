@@ -119,9 +119,9 @@ def _named(names: Sequence[str], value: Mapping[str, Span], spans: Interned) -> 
     }
 
 
-def _listed(found: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
-    values = _first(sorted(found))
-    return {"values": values, "spans": [spans.number(found[value]) for value in values]}
+def _listed(places: Mapping[str, Span], spans: Interned) -> dict[str, Any]:
+    values = _first(sorted(places))
+    return {"values": values, "spans": [spans.number(places[value]) for value in values]}
 
 
 def _changed(touched: Touched, places: Mapping[str, int]) -> Iterator[list[int]]:
