@@ -1,8 +1,10 @@
-"""A part that raises is listed with its place, and ends nothing else."""
+"""A defect of xlareport costs its own part of the work and nothing else."""
 
 from collections.abc import Iterator
 
-from xlareport.runtime.faults import Faults
+import pytest
+
+from xlareport.runtime.faults import Faults, guard
 
 
 def broken() -> int:
@@ -34,3 +36,19 @@ def test_of_a_part_that_raises_midway_nothing_is_taken() -> None:
     faults = Faults("dump")
     assert faults.attempt_all("The parts", half) == ()
     assert len(faults.problems) == 1
+
+
+def test_a_defect_becomes_what_the_fallback_returns() -> None:
+    def fails() -> str:
+        raise KeyError("no such key")
+
+    assert guard(lambda: "done", str.upper) == "done"
+    assert guard(fails, lambda reason: reason).startswith("a fault of xlareport (KeyError in ")
+
+
+def test_an_interrupt_is_no_defect() -> None:
+    def ends() -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        guard(ends, lambda reason: reason)
