@@ -89,7 +89,7 @@ def _searched(path: Path) -> frozenset[str]:
     return frozenset(name for name in used if used.count(name) > 1 + placed.count(name))
 
 
-def _forms() -> Sequence[grammar.NameForm]:
+def _forms() -> Sequence[grammar.GrammarForm]:
     tables = (
         grammar.suffix_forms,
         grammar.name_forms,

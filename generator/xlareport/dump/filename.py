@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from xlareport.dump import endings, suffix
-from xlareport.dump.grammar import NameForm, file_forms, name_forms, path_forms
+from xlareport.dump.grammar import GrammarForm, file_forms, name_forms, path_forms
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.reading import NameReading
 from xlareport.dump.tokens import Token, joined, table
@@ -137,7 +137,7 @@ def _read_name(reading: NameReading, name: str, module_names: Sequence[str]) -> 
     endings.read_plain(reading, name)
 
 
-def _read_form(reading: NameReading, forms: Sequence[NameForm], text: str) -> bool:
+def _read_form(reading: NameReading, forms: Sequence[GrammarForm], text: str) -> bool:
     for form in forms:
         if match := form.pattern.fullmatch(text):
             reading.take(form)

@@ -10,7 +10,7 @@ from xlareport.dump.tokens import table
 
 
 @dataclass(frozen=True, slots=True)
-class NameForm:
+class GrammarForm:
     """One form of a name: its pattern and what the form alone says."""
 
     pattern: re.Pattern[str]
@@ -50,50 +50,50 @@ def spans(match: re.Match[str]) -> tuple[Span, ...]:
 
 
 @cache
-def suffix_forms() -> Sequence[NameForm]:
+def suffix_forms() -> Sequence[GrammarForm]:
     """Return the forms of what follows `module_<id>`, NAME included; all begin with a dot."""
     return tuple(_forms("suffixes", "suffix"))
 
 
 @cache
-def name_forms() -> Sequence[NameForm]:
+def name_forms() -> Sequence[GrammarForm]:
     """Return the forms of whole file names that know no `module_<id>`."""
     return tuple(_forms("names", "name"))
 
 
 @cache
-def file_forms() -> Sequence[NameForm]:
+def file_forms() -> Sequence[GrammarForm]:
     """Return the forms of the files of other programs."""
     return tuple(_forms("files", "name"))
 
 
 @cache
-def module_forms() -> Sequence[NameForm]:
+def module_forms() -> Sequence[GrammarForm]:
     """Return the forms of module names, by frontend."""
     return tuple(_forms("modules", "name"))
 
 
 @cache
-def instruction_forms() -> Sequence[NameForm]:
+def instruction_forms() -> Sequence[GrammarForm]:
     """Return the forms of the first part of an instruction's or a computation's name."""
     return tuple(_forms("instructions", "name"))
 
 
 @cache
-def path_forms() -> Sequence[NameForm]:
+def path_forms() -> Sequence[GrammarForm]:
     """Return the forms of paths whose folder says what the file is."""
     return tuple(_forms("paths", "name"))
 
 
-def _forms(name: str, key: str) -> Iterator[NameForm]:
+def _forms(name: str, key: str) -> Iterator[GrammarForm]:
     content = table(name)
     for row in content[key]:
         yield _form(row, content.get("macros", {}))
 
 
-def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> NameForm:
+def _form(row: Mapping[str, Any], macros: Mapping[str, str]) -> GrammarForm:
     known = {"pattern", "owner", "suffix", "kind", "note", "without_id"}
-    return NameForm(
+    return GrammarForm(
         pattern=re.compile(_expand(_text(row), macros), re.DOTALL | re.ASCII),
         kind=row.get("kind", "unknown"),
         constants={field: value for field, value in row.items() if field not in known},

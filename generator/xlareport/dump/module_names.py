@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlareport.dump.grammar import NameForm, module_forms
+from xlareport.dump.grammar import GrammarForm, module_forms
 from xlareport.dump.pieces import meaning, one_token, pieces, sign
 from xlareport.dump.tokens import Token, table
 
@@ -50,7 +50,7 @@ def explain_module(name: str) -> ModuleNameParts:
     return ModuleNameParts(None, name, tuple(one_token("module_name", name)), None, None)
 
 
-def _explained(form: NameForm, match: re.Match[str]) -> ModuleNameParts:
+def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
     groups = {field: text or "" for field, text in match.groupdict().items()}
     display = form.constants["display"]
     for field, text in groups.items():

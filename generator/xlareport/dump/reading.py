@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from xlareport.dump.grammar import NameForm
+from xlareport.dump.grammar import GrammarForm
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.owner import Owner, divide, part_field
 from xlareport.dump.pieces import between, one_token, pieces, sign
@@ -21,7 +21,7 @@ class NameReading:
         self.fields: dict[str, str] = {}
         self.notes: list[str] = []
 
-    def take(self, form: NameForm) -> None:
+    def take(self, form: GrammarForm) -> None:
         """Take over what the form alone says: the kind, fixed fields, a note."""
         self.kind = form.kind
         self.fields.update(form.constants)

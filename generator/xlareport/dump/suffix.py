@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from xlareport.dump import endings
-from xlareport.dump.grammar import NameForm, suffix_forms
+from xlareport.dump.grammar import GrammarForm, suffix_forms
 from xlareport.dump.reading import NameReading
 
 _CORE = re.compile(r"(?:(?P<prefix>.+?)\.)?module_(?P<id>\d{4,})(?=\.|$)", re.DOTALL | re.ASCII)
@@ -22,7 +22,7 @@ _BUILT = re.compile(r".*?\.cl_\d+(?=\.)", re.DOTALL | re.ASCII)
 _HEAD = re.compile(r"\.[^.]+(?:\.\d+(?=\.))?", re.ASCII)
 _LOOKS_LIKE_A_PASS = re.compile(r"\.\d{4,}\.[^.]+\.(?:after|before)_", re.ASCII)
 
-_Found = tuple[NameForm, re.Match[str]]
+_Found = tuple[GrammarForm, re.Match[str]]
 
 
 def read_with_id(reading: NameReading, name: str, module_names: Sequence[str]) -> bool:
@@ -121,7 +121,7 @@ def _after_known_name(rest: str, module_names: Sequence[str]) -> _Found | None:
     return None
 
 
-def _read_prefix(reading: NameReading, core: re.Match[str], form: NameForm | None) -> None:
+def _read_prefix(reading: NameReading, core: re.Match[str], form: GrammarForm | None) -> None:
     text = core["prefix"] or ""
     field = form.constants.get("prefix_is", "prefix") if form else "prefix"
     reading.part("timestamp" if _STAMP.fullmatch(text) else field, text)
