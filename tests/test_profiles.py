@@ -85,7 +85,7 @@ def test_how_far_a_large_profile_is_read_is_told(
     size = (profile(tmp_path / "p", *["dot.1"] * 1_000) / "vm.trace.json.gz").stat().st_size
     told: list[tuple[str, int, int]] = []
     with open_source(place) as source:
-        read_profiles(source, [str(tmp_path / "p")], tell=lambda *said: told.append(said))
+        read_profiles(source, [str(tmp_path / "p")], progress=lambda *said: told.append(said))
     assert len(told) == 11
     assert {(what, total) for what, _, total in told} == {
         ("reading profiles, megabytes", size // 10)
