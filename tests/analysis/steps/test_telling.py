@@ -44,6 +44,32 @@ def test_what_weighs_most_comes_first() -> None:
     assert headline.index("removed 1 add") < headline.index("renamed 1 add")
 
 
+def test_a_library_call_is_named_by_its_target() -> None:
+    call = replace(change(Kind.REWRITTEN), opcodes=("dot", "custom-call"), target="__cublas$gemm")
+    [headline] = told(call)
+    assert headline == (
+        "`algsimp` rewrote 1 dot as a `__cublas$gemm` custom-call; the dot `%add.1` in "
+        "`layer_1/mlp` became the `__cublas$gemm` custom-call `%add.1.new`."
+    )
+
+
+def test_calls_of_two_targets_are_counted_apart() -> None:
+    call = replace(change(Kind.REWRITTEN), opcodes=("dot", "custom-call"), target="__cublas$gemm")
+    headline = told(call, call, replace(call, target="__cublas$lt$matmul"))[0]
+    assert "2 dots as `__cublas$gemm` custom-calls and 1 dot as a `__cublas$lt$" in headline
+
+
+def test_a_loop_that_is_gone_is_unrolled_and_a_call_inlined() -> None:
+    members = tuple(Place("main", f"add.{number}") for number in range(3))
+    loop = replace(change(Kind.INLINED, "while.1"), opcodes=("while", ""), members=members)
+    call = replace(change(Kind.INLINED, "call.1"), opcodes=("call", ""), members=members[:2])
+    headline, *further = told(loop, call)
+    assert "unrolled 1 while into 3 instructions and inlined 1 call into 2" in headline
+    account = " ".join((headline, *further))
+    assert "was unrolled into 3 instructions, including `%add.0`" in account
+    assert "was inlined into `%add.0` and `%add.1`" in account
+
+
 def test_a_guess_is_told_as_one() -> None:
     assert "it seems that `%add.1` in" in told(change(Kind.REPLACED, grade=Grade.GUESSED))[0]
 

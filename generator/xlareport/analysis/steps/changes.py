@@ -42,6 +42,9 @@ class Change:
     balance: int = 0
     """Instructions that the module gains by it: 1, 0 or -1."""
 
+    target: str = ""
+    """Of the custom call that took the place of another opcode; '' of anything else."""
+
     @property
     def scoped(self) -> bool:
         """Whether the scope is one of the framework, and not a computation for want of one."""
@@ -66,6 +69,7 @@ _SIMPLE = {
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
 _INTO_SEVERAL = frozenset({Kind.INLINED, Kind.SPLIT})
+_NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
@@ -266,6 +270,7 @@ class _Reader:
             details=details,
             numbering=kinds[0] is Kind.RENAMED and _same_but_number(before, after),
             members=self._members(kinds[0], pairing),
+            target=_target(new) if old_opcode != new_opcode and kinds[0] in _NEW_OPCODE else "",
         )
 
 
@@ -278,8 +283,14 @@ def _outermost(matching: Matching, places: tuple[Place, ...]) -> tuple[Place, ..
 
 def _operation(line: Instruction) -> str:
     """Return the opcode; of a custom call its target."""
-    target = line.attributes.get("custom_call_target", "").strip('"')
-    return target if target and line.opcode == "custom-call" else line.opcode
+    return _target(line) or line.opcode
+
+
+def _target(line: Instruction | None) -> str:
+    """Return what a custom call calls; '' of another opcode, and where the call does not say."""
+    if line is None or line.opcode != "custom-call":
+        return ""
+    return line.attributes.get("custom_call_target", "").strip('"')
 
 
 def _instead(was: str, now: str) -> str:

@@ -9,6 +9,7 @@ from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup
 
+_ALL_NAMED = 2
 _DOUBT = {Grade.EXACT: "", Grade.MATCHED: "", Grade.GUESSED: "it seems that "}
 
 
@@ -26,7 +27,7 @@ def clause(change: Change) -> str:
 def _clause(change: Change) -> str:
     scope = wording.code(wording.short(change.scope))
     old, new = _named(change, 0), _named(change, 1)
-    template = _TEMPLATES.get(change.kind, _CHANGED)
+    template = _UNROLLED if _is_unrolled(change) else _TEMPLATES.get(change.kind, _CHANGED)
     if _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
@@ -36,7 +37,7 @@ def _clause(change: Change) -> str:
         new=new,
         old_name=_bare(change.before),
         new_name=_bare(change.after),
-        opcode=wording.one(wording.noun(change.opcodes[1])) if change.opcodes[1] else "",
+        opcode=wording.one(_opcode(change, 1)) if change.opcodes[1] else "",
         where=f" in {scope}" if change.scope else "",
         reason=wording.coded(change.reason),
         detail=_detail(change),
@@ -44,6 +45,16 @@ def _clause(change: Change) -> str:
     )
 
 
+def _is_unrolled(change: Change) -> bool:
+    return change.kind is Kind.INLINED and change.opcodes[0] == "while"
+
+
+def _opcode(change: Change, side: int) -> str:
+    """Return what the opcode before or after is called; a new custom call has its target."""
+    return wording.called(change.opcodes[side], change.target if side else "")
+
+
+_UNROLLED = "{old}{where} was unrolled into {members}"
 _CHANGED = "{old}{where} changed: {detail}"
 _TEMPLATES = {
     Kind.FUSED: "{new}{where} fuses {members}",
@@ -118,16 +129,17 @@ def _named(change: Change, side: int) -> str:
     if place is None:
         return ""
     opcode = change.opcodes[side]
-    result = opcode.replace("-", "_") in place.instruction.replace("-", "_")
-    return _bare(place) if result or not opcode else f"the {wording.noun(opcode)} {_bare(place)}"
+    plain = opcode.replace("-", "_") in place.instruction.replace("-", "_")
+    if not opcode or (plain and not (side and change.target)):
+        return _bare(place)
+    return f"the {_opcode(change, side)} {_bare(place)}"
 
 
 def _members(change: Change) -> str:
-    """Say what a fusion or call took in, or set free, naming one that computes something."""
+    """Name what a fusion or call took in, or set free; of many, count them and name the first."""
     if not change.members:
         return "nothing that is known"
-    shown = wording.name(change.members[0].instruction)
-    if len(change.members) == 1:
-        return shown
+    if len(change.members) <= _ALL_NAMED:
+        return wording.listing([_bare(member) for member in change.members])
     count = wording.plural("instruction", len(change.members))
-    return f"{count}, including {shown}"
+    return f"{count}, including {_bare(change.members[0])}"

@@ -31,6 +31,8 @@ class ChangeGroup:
     """What the changes combined, split, took in or set free."""
     alike: bool = True
     """Whether all happened for the same reason and in the same way, but for names."""
+    target: str = ""
+    """Of the custom calls that took the place of another opcode."""
 
     @property
     def repetition(self) -> str:
@@ -46,13 +48,13 @@ class ChangeGroup:
 
 def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     """Group changes by kind, opcodes and scope: weighty kinds first, large groups first."""
-    result: dict[tuple[Kind, tuple[str, str], str], list[Change]] = {}
+    result: dict[tuple[Kind, tuple[str, str], str, str], list[Change]] = {}
     for change in changes:
         if not change.numbering:
-            key = (change.kind, change.opcodes, pattern(change.scope))
+            key = (change.kind, change.opcodes, pattern(change.scope), change.target)
             result.setdefault(key, []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
-    groups = [_group(*key, members) for key, members in result.items()]
+    groups = [_group(*key[:3], members) for key, members in result.items()]
     groups.sort(key=lambda group: (order[group.kind], -group.count))
     return tuple(groups)
 
@@ -78,6 +80,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         examples=tuple(surest[:_EXAMPLES]),
         members=sum(len(member.members) for member in members),
         alike=len({_manner(member) for member in members}) == 1,
+        target=members[0].target,
     )
 
 

@@ -20,6 +20,8 @@ def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
         return f"rewrote {_replacements(groups, 'as')}"
     if kind is Kind.COMBINED:
         return _combined(groups)
+    if kind is Kind.INLINED:
+        return _inlined(groups)
     verb, side = _VERBS[kind]
     adjective = "dead" if kind is Kind.DEAD else ""
     message = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
@@ -32,7 +34,6 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.FUSED: ("created", _AFTER),
     Kind.OUTLINED: ("outlined", _AFTER),
     Kind.ABSORBED: ("merged", _BEFORE),
-    Kind.INLINED: ("inlined", _BEFORE),
     Kind.REWRITTEN: ("rewrote", _BEFORE),
     Kind.COMBINED: ("combined", _BEFORE),
     Kind.SPLIT: ("split", _BEFORE),
@@ -58,13 +59,31 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REORDERED: ("reordered", _BEFORE),
     Kind.RENAMED: ("renamed", _BEFORE),
 }
-_TOGETHER = {Kind.FUSED: "of", Kind.OUTLINED: "of", Kind.INLINED: "into"}
+_TOGETHER = {Kind.FUSED: "of", Kind.OUTLINED: "of"}
+_LOOP = "while"
 
 
 def _taken(kind: Kind, groups: Sequence[ChangeGroup]) -> str:
-    """Say how many instructions the new fusions hold, or came out of the former calls."""
+    """Say how many instructions the new fusions or calls hold."""
+    return _with_members(_TOGETHER[kind], groups)
+
+
+def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
     members = sum(group.members for group in groups)
-    return f" {_TOGETHER[kind]} {wording.plural('instruction', members)}" if members else ""
+    return f" {preposition} {wording.plural('instruction', members)}" if members else ""
+
+
+def _inlined(groups: Sequence[ChangeGroup]) -> str:
+    """Say how many loops were unrolled, how many calls were inlined, and into how many lines."""
+    loops = [group for group in groups if group.opcodes[_BEFORE] == _LOOP]
+    calls = [group for group in groups if group.opcodes[_BEFORE] != _LOOP]
+    return wording.listing(
+        [
+            f"{verb} {wording.counted(_counts(part, _BEFORE))}{_with_members('into', part)}"
+            for verb, part in (("unrolled", loops), ("inlined", calls))
+            if part
+        ]
+    )
 
 
 def _combined(groups: Sequence[ChangeGroup]) -> str:
@@ -85,7 +104,8 @@ def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
 def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[0]), wording.noun(group.opcodes[1])] += group.count
+        new = wording.called(group.opcodes[_AFTER], group.target)
+        counts[wording.noun(group.opcodes[_BEFORE]), new] += group.count
     result = [
         f"{wording.plural(old, count)} {by} {wording.many(new) if count > 1 else wording.one(new)}"
         for (old, new), count in counts.most_common(_PAIRS_NAMED)

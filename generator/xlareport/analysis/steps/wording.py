@@ -22,6 +22,11 @@ def noun(opcode: str) -> str:
     return f"logical {opcode}" if opcode in ("and", "or", "not") else opcode
 
 
+def called(opcode: str, target: str) -> str:
+    """Return what an opcode is called, with the target of a custom call if that is given."""
+    return f"{code(short(target))} {opcode}" if target else noun(opcode)
+
+
 def one(noun: str) -> str:
     """Return a noun with its article: `an add`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
