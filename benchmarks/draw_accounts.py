@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
+from drawing import is_readable
 from dumps import dumps
 
 from xlareport import api
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.step import step
 
-_MOST_INSTRUCTIONS = 3_000
-"""Larger modules are left out: nobody reads them beside an account."""
 _TRIES = 12
 """Draws for one row, after which a dump is given up."""
 
@@ -38,7 +37,7 @@ def draw(modules: list[api.Module], dump: str, chance: random.Random) -> Row | N
     boundary = chance.choice(boundaries)
     before, after = module.read.snapshots[boundary.number - 1 : boundary.number + 1]
     counts = before.hlo.instruction_count, after.hlo.instruction_count
-    if max(counts) > _MOST_INSTRUCTIONS:
+    if not (is_readable(before.hlo) and is_readable(after.hlo)):
         return None
     same_form = has_same_form(before, after)
     change = step(before.hlo, after.hlo, boundary.actor, headers=same_form)

@@ -1,0 +1,57 @@
+"""The tables of verdicts in tests/labels are well-formed."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.matching.pairing import Grade
+
+LABELS = Path(__file__).parents[1] / "labels"
+TABLES = ("accounts.tsv", "histories.tsv")
+VERDICTS = {"right", "vague", "not known", "misleading", "wrong"}
+
+
+def rows_of(table: str) -> list[Mapping[str, str]]:
+    with (LABELS / table).open(encoding="utf-8", newline="") as file:
+        return [*csv.DictReader(file, delimiter="\t", strict=True)]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_row_has_as_many_fields_as_the_header(table: str) -> None:
+    assert all(None not in row and None not in row.values() for row in rows_of(table))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_verdict_is_known(table: str) -> None:
+    assert {row["verdict"] for row in rows_of(table)} <= VERDICTS
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_row_names_round_seed_dump_and_claim(table: str) -> None:
+    for row in rows_of(table):
+        assert row["round"].isdigit()
+        assert row["seed"].isdigit()
+        assert row["dump"]
+        assert row["claim"]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_is_not_right_has_a_reason(table: str) -> None:
+    assert all(row["remark"] for row in rows_of(table) if row["verdict"] != "right")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_packed_dumps_that_are_named_are_in_the_repository(table: str) -> None:
+    packed = {row["dump"] for row in rows_of(table) if row["dump"].endswith(".tar.zst")}
+    places = (LABELS.parent / "data", LABELS.parents[1] / "examples")
+    assert packed <= {path.name for place in places for path in place.glob("*.tar.zst")}
+
+
+def test_histories_name_direction_kind_and_grade() -> None:
+    rows = rows_of("histories.tsv")
+    assert {row["direction"] for row in rows} == {"back", "forward"}
+    assert {row["kind"] for row in rows} == {"heavy", "other"}
+    assert {row["grade"] for row in rows} <= set(Grade)
+    assert all(row["line"] for row in rows if row["verdict"] != "not known")
