@@ -70,13 +70,27 @@ def test_a_loop_that_is_gone_is_unrolled_and_a_call_inlined() -> None:
     assert "was inlined into `%add.0` and `%add.1`" in account
 
 
+def test_a_call_is_inlined_into_a_fusion_and_a_fusion_merged_into_another() -> None:
+    call = replace(
+        change(Kind.ABSORBED, "call.1"),
+        opcodes=("call", "fusion"),
+        reason="which holds 3 of its 4 instructions",
+    )
+    fusion = replace(change(Kind.ABSORBED, "fusion.1"), opcodes=("fusion", "fusion"))
+    account = " ".join(told(fusion, call))
+    assert "merged 1 fusion into others and inlined 1 call into fusions" in account
+    assert "inlined into `%call.1.new`, which holds 3 of its 4 instructions" in account
+
+
 def test_a_guess_is_told_as_one() -> None:
     assert "it seems that `%add.1` in" in told(change(Kind.REPLACED, grade=Grade.GUESSED))[0]
 
 
 def test_many_groups_are_cut_and_counted() -> None:
     changes = [change(kind, f"x.{kind}") for kind in Kind]
-    assert told(*changes)[-1].endswith("other kinds of changes.")
+    last = told(*changes)[-1]
+    assert last.startswith("Also ")
+    assert "renamed 1 add" in last
 
 
 def test_groups_put_like_changes_together() -> None:

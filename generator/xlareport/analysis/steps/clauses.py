@@ -27,7 +27,8 @@ def clause(change: Change) -> str:
 def _clause(change: Change) -> str:
     scope = wording.code(wording.short(change.scope))
     old, new = _named(change, 0), _named(change, 1)
-    template = _UNROLLED if _is_unrolled(change) else _TEMPLATES.get(change.kind, _CHANGED)
+    template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
+    template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
@@ -45,24 +46,23 @@ def _clause(change: Change) -> str:
     )
 
 
-def _is_unrolled(change: Change) -> bool:
-    return change.kind is Kind.INLINED and change.opcodes[0] == "while"
-
-
 def _opcode(change: Change, side: int) -> str:
     """Return what the opcode before or after is called; a new custom call has its target."""
     return wording.called(change.opcodes[side], change.target if side else "")
 
 
-_UNROLLED = "{old}{where} was unrolled into {members}"
+_OF_OPCODE = {
+    (Kind.ABSORBED, "call"): "{old}{where} was inlined into {new_name}, {reason}",
+    (Kind.INLINED, "while"): "{old}{where} was unrolled into {members}",
+}
 _CHANGED = "{old}{where} changed: {detail}"
 _TEMPLATES = {
     Kind.FUSED: "{new}{where} fuses {members}",
     Kind.OUTLINED: "{new}{where} calls {members}",
-    Kind.ABSORBED: "{old}{where} was merged into {new_name}",
+    Kind.ABSORBED: "{old}{where} was merged into {new_name}, {reason}",
     Kind.INLINED: "{old}{where} was inlined into {members}",
     Kind.REWRITTEN: "{old}{where} became {new}",
-    Kind.COMBINED: "{members} were combined into {new}{where}",
+    Kind.COMBINED: "{new}{where} combines {members}",
     Kind.SPLIT: "{old}{where} was split into {members}",
     Kind.REPLACED: "{old}{where} became {new}",
     Kind.REBUILT: "{old}{where} was rebuilt as {new_name}: {detail}",

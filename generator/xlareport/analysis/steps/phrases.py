@@ -1,7 +1,7 @@
 """What a step did to instructions of one kind, as a phrase: `removed 3 copies and 1 tuple`."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.differences import Kind
@@ -14,28 +14,19 @@ _BEFORE, _AFTER = 0, 1
 def phrase(kind: Kind, every: Mapping[Kind, Sequence[ChangeGroup]]) -> str:
     """Return what happened to all instructions of one kind; `every` has the groups of each kind."""
     groups = every[kind]
-    if kind is Kind.REPLACED:
-        return f"replaced {_replacements(groups, 'with')}"
-    if kind is Kind.REWRITTEN:
-        return f"rewrote {_replacements(groups, 'as')}"
-    if kind is Kind.COMBINED:
-        return _combined(groups)
-    if kind is Kind.INLINED:
-        return _inlined(groups)
+    if kind in _WITH_RESULT:
+        return _WITH_RESULT[kind](groups)
     verb, side = _VERBS[kind]
     adjective = "dead" if kind is Kind.DEAD else ""
     message = f"{verb} {wording.counted(_counts(groups, side), adjective)}"
     if kind in _TOGETHER:
-        return message + _taken(kind, groups)
-    return f"{message} into others" if kind is Kind.ABSORBED else message
+        return message + _with_members(_TOGETHER[kind], groups)
+    return message
 
 
 _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.FUSED: ("created", _AFTER),
     Kind.OUTLINED: ("outlined", _AFTER),
-    Kind.ABSORBED: ("merged", _BEFORE),
-    Kind.REWRITTEN: ("rewrote", _BEFORE),
-    Kind.COMBINED: ("combined", _BEFORE),
     Kind.SPLIT: ("split", _BEFORE),
     Kind.PART: ("combined or split", _BEFORE),
     Kind.REBUILT: ("rebuilt", _BEFORE),
@@ -60,17 +51,26 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.RENAMED: ("renamed", _BEFORE),
 }
 _TOGETHER = {Kind.FUSED: "of", Kind.OUTLINED: "of"}
-_LOOP = "while"
-
-
-def _taken(kind: Kind, groups: Sequence[ChangeGroup]) -> str:
-    """Say how many instructions the new fusions or calls hold."""
-    return _with_members(_TOGETHER[kind], groups)
+_CALL, _LOOP = "call", "while"
 
 
 def _with_members(preposition: str, groups: Sequence[ChangeGroup]) -> str:
+    """Say how many instructions the new fusions or calls hold, or came of former ones."""
     members = sum(group.members for group in groups)
     return f" {preposition} {wording.plural('instruction', members)}" if members else ""
+
+
+def _absorbed(groups: Sequence[ChangeGroup]) -> str:
+    """Say how many fusions went into other fusions, and how many calls were inlined into them."""
+    calls = [group for group in groups if group.opcodes[_BEFORE] == _CALL]
+    fusions = [group for group in groups if group.opcodes[_BEFORE] != _CALL]
+    return wording.listing(
+        [
+            f"{verb} {wording.counted(_counts(part, _BEFORE))} into {target}"
+            for verb, part, target in (("merged", fusions, "others"), ("inlined", calls, "fusions"))
+            if part
+        ]
+    )
 
 
 def _inlined(groups: Sequence[ChangeGroup]) -> str:
@@ -101,6 +101,14 @@ def _counts(groups: Sequence[ChangeGroup], side: int) -> list[tuple[str, int]]:
     return list(counts.items())
 
 
+def _replaced(groups: Sequence[ChangeGroup]) -> str:
+    return f"replaced {_replacements(groups, 'with')}"
+
+
+def _rewritten(groups: Sequence[ChangeGroup]) -> str:
+    return f"rewrote {_replacements(groups, 'as')}"
+
+
 def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     counts: Counter[tuple[str, str]] = Counter()
     for group in groups:
@@ -112,3 +120,13 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     ]
     rest = sum(count for _, count in counts.most_common()[_PAIRS_NAMED:])
     return wording.listing([*result, *([wording.plural("other", rest)] if rest else [])])
+
+
+_WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
+    Kind.ABSORBED: _absorbed,
+    Kind.COMBINED: _combined,
+    Kind.INLINED: _inlined,
+    Kind.REPLACED: _replaced,
+    Kind.REWRITTEN: _rewritten,
+}
+"""Phrases that say what became of the instructions."""

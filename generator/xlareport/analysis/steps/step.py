@@ -152,7 +152,10 @@ def figures_of(module: HloModule) -> Figures:
 
 def _is_quiet(change: Change) -> bool:
     """Say whether an instruction does what it did, on what it did it."""
-    return change.numbering or change.kind is Kind.REWIRED
+    return change.numbering or change.kind in _QUIET
+
+
+_QUIET = frozenset({Kind.METADATA, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED, Kind.SHARDING})
 
 
 def _unchanged(module: HloModule, actor: str) -> StepChange:

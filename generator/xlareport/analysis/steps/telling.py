@@ -163,7 +163,7 @@ def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:
     for kind, groups in news[:_KINDS]:
         yield _sentence(f"{phrase(kind, every)}: {example_of(groups[0])}")
     if len(news) > _KINDS:
-        yield f"{wording.plural('other kind', len(news) - _KINDS)} of changes."
+        yield f"Also {wording.listing([phrase(kind, every) for kind, _ in news[_KINDS:]])}."
 
 
 def _in_all(step: Telling) -> Iterator[str]:
