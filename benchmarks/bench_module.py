@@ -99,7 +99,7 @@ def _stages(clock: Clock, snapshots: Sequence[HloModule]) -> list[StepChange]:
     known = SnapshotSequence(snapshots, found)
     stages = [(str(number), "") for number in range(len(snapshots))]
     clock.take("histories", lambda: list(history_payloads("module", known, stages)))
-    clock.take("films", lambda: build_timelines(known))
+    clock.take("computation timelines", lambda: build_timelines(known))
     return changes
 
 

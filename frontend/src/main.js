@@ -36,7 +36,7 @@ component("data-xr-history", drawHistory);
 component("data-xr-code", drawCode);
 component("data-xr-texts", drawTexts);
 component("data-xr-graph", drawExplorer);
-component("data-xr-film", drawComputationTimelines);
+component("data-xr-computations", drawComputationTimelines);
 component("data-xr-instructions", drawInstructions);
 component("data-xr-timeline", drawTimeline);
 if (document.querySelector("meta[name=xr-search]")) installSearch();

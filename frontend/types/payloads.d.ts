@@ -17,9 +17,9 @@ export interface Payloads {
   "m/x/history-0": HistoryChunk;
   "m/x/graph": Instructions;
   "m/x/graph-0": InstructionDetails;
-  "m/x/film": ComputationList;
-  "m/x/film-0": ComputationVersions;
-  "m/x/film-all": AllComputations;
+  "m/x/versions": ComputationList;
+  "m/x/versions-0": ComputationVersions;
+  "m/x/versions-all": AllComputations;
   "m/x/instructions-0": InstructionFigures;
   "m/x/pictures": Levels;
   "m/x/pictures-0": { pictures: Record<string, PictureRecord[]> };
@@ -292,7 +292,7 @@ export type ComputationTitle = [string, number[], number, number];
 export interface ComputationList {
   /** Keys and labels of the snapshots. */
   stages: [string, string][];
-  films: ComputationTitle[];
+  timelines: ComputationTitle[];
   /** How many others changed. */
   others: number;
 }

@@ -1590,14 +1590,14 @@ var xlareport = (() => {
             /** @type {[number, VersionTable]} */
             [
               file,
-              readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */
+              readVersions(await /** @type {Promise<Payload<"m/x/versions-0">>} */
               load(`${key}-${file}`))
             ]
           )
         )
       )
     );
-    const graph = key.replace(/film$/, "graph");
+    const graph = key.replace(/versions$/, "graph");
     const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
     const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
     const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map(
@@ -1631,9 +1631,9 @@ var xlareport = (() => {
   async function graphAt(key) {
     const [timelines, name2] = key.split("@");
     const [{ stages }, all] = await Promise.all([
-      /** @type {Promise<Payload<"m/x/film">>} */
+      /** @type {Promise<Payload<"m/x/versions">>} */
       load(timelines),
-      /** @type {Promise<Payload<"m/x/film-all">>} */
+      /** @type {Promise<Payload<"m/x/versions-all">>} */
       load(`${timelines}-all`)
     ]);
     const snapshot2 = stages.findIndex(([known3]) => known3 === name2);
@@ -3283,15 +3283,15 @@ var xlareport = (() => {
       null,
       around && element("a.xr-around", { href: around }, "What is around it"),
       document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name2)}` }, "Where it came from, where it went"),
-      filmed(picture.host, box2, name2),
+      timelineLink(picture.host, box2, name2),
       inText(picture.host, name2),
       ...marks
     );
   }
-  function filmed(host, box2, name2) {
+  function timelineLink(host, box2, name2) {
     const [computation, rest2] = (box2.getAttribute("data-node") ?? "").split("/%");
     if (!page(host) || rest2 === void 0) return null;
-    const asked3 = new URLSearchParams({ film: computation, frame: state.get("step") ?? "", watch: name2 });
+    const asked3 = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name2 });
     return element("a", { href: `${page(host)}#${asked3}` }, "What is around it in every step");
   }
   function inText({ dataset: { side = "" }, parentElement }, name2) {
@@ -3471,7 +3471,7 @@ var xlareport = (() => {
   }
   function line(graph, key, place, parts) {
     const { text, label } = graph.index;
-    const address3 = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    const address3 = `${key.replace(/\/(graph|computations)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
     return element(
       "div",
       null,
@@ -3734,34 +3734,34 @@ var xlareport = (() => {
       this.unknown = "";
       this.choice = element(
         "select",
-        { id: "xr-film-computation", onchange: () => this.choose() },
-        ...index.films.map(
+        { id: "xr-computations-computation", onchange: () => this.choose() },
+        ...index.timelines.map(
           ([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)
         )
       );
       this.watch = element("input", {
-        id: "xr-film-watch",
+        id: "xr-computations-watch",
         type: "search",
-        placeholder: "any name it ever bore",
+        placeholder: "any name it ever had",
         onchange: () => this.choose(),
         autocomplete: "off",
         spellcheck: "false"
       });
-      this.slider = element("input.xr-film-slider", {
+      this.slider = element("input.xr-computations-slider", {
         type: "range",
         min: 0,
         value: 0,
-        "aria-label": "Step of the film",
+        "aria-label": "Step of the computation timeline",
         oninput: () => this.show(Number(this.slider.value))
       });
-      this.status = element("p.xr-film-step", { role: "status" });
-      this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
+      this.status = element("p.xr-computations-step", { role: "status" });
+      this.figure = element("figure.xr-picture", { "data-alt": "Timeline of a computation" });
       host.replaceChildren(...this.parts());
-      bindKey(",", "Film: the step before", () => this.show(this.at - 1));
-      bindKey(".", "Film: the next step", () => this.show(this.at + 1));
-      window.addEventListener("hashchange", () => state.get("film") && this.open());
+      bindKey(",", "Computation timeline: previous step", () => this.show(this.at - 1));
+      bindKey(".", "Computation timeline: next step", () => this.show(this.at + 1));
+      window.addEventListener("hashchange", () => state.get("computation") && this.open());
       this.open();
-      if (state.get("film")) host.scrollIntoView({ block: "start" });
+      if (state.get("computation")) host.scrollIntoView({ block: "start" });
     }
     /** @returns {HTMLElement[]} the form, the slider and what they change */
     parts() {
@@ -3776,11 +3776,11 @@ var xlareport = (() => {
       const more = this.index.others ? element(
         "p.xr-muted",
         null,
-        `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`
+        `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a timeline.`
       ) : null;
       return [
         element("div.xr-explore-form", null, part2("Computation", this.choice), part2("Watch one instruction", this.watch)),
-        element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
+        element("div.xr-computations-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
         this.status,
         this.figure,
         ...more ? [more] : []
@@ -3788,8 +3788,8 @@ var xlareport = (() => {
     }
     /** Opens the computation that the address names. */
     open() {
-      const wanted2 = state.get("film") ?? "";
-      const named = this.index.films.findIndex(([name2]) => name2 === wanted2);
+      const wanted2 = state.get("computation") ?? "";
+      const named = this.index.timelines.findIndex(([name2]) => name2 === wanted2);
       this.unknown = named < 0 ? wanted2 : "";
       this.choice.value = String(Math.max(0, named));
       this.watch.value = state.get("watch") ?? "";
@@ -3797,15 +3797,21 @@ var xlareport = (() => {
     }
     choose() {
       this.unknown = "";
-      state.set({ film: this.index.films[Number(this.choice.value)][0], watch: this.watch.value.trim(), frame: null });
+      state.set({
+        computation: this.index.timelines[Number(this.choice.value)][0],
+        watch: this.watch.value.trim(),
+        frame: null
+      });
       return this.load(null);
     }
     /** @param {string | null} wanted the key of a snapshot */
     async load(wanted2) {
       const number = Number(this.choice.value);
-      const versions = readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */
-      load(`${this.key}-${number}`));
-      this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
+      const versions = readVersions(
+        await /** @type {Promise<Payload<"m/x/versions-0">>} */
+        load(`${this.key}-${number}`)
+      );
+      this.frames = new Frames(versions, this.index.timelines[number], this.watch.value.trim());
       this.picture = null;
       this.slider.max = String(this.frames.stages.length - 1);
       if (!this.frames.stages.length) return this.nothing();
@@ -3831,11 +3837,15 @@ var xlareport = (() => {
       this.slider.value = String(this.at);
       this.slider.setAttribute("aria-valuetext", label);
       if (!quiet) this.unknown = "";
-      if (!quiet) state.set({ film: this.frames.name, frame: key });
+      if (!quiet) state.set({ computation: this.frames.name, frame: key });
       this.play(writeSvg(drawing2, layout, look2));
       const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
       const warning = this.unknown ? [
-        element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`),
+        element(
+          "strong",
+          null,
+          `There is no timeline of a computation ${this.unknown}; this is ${this.frames.name}.`
+        ),
         " "
       ] : [];
       this.status.replaceChildren(
@@ -3848,7 +3858,7 @@ var xlareport = (() => {
     play(svg) {
       if (!this.picture) {
         this.figure.replaceChildren();
-        this.picture = interactivePicture(this.figure, "film", svg);
+        this.picture = interactivePicture(this.figure, "computation-timeline", svg);
         requestAnimationFrame(() => this.picture?.showFocus());
         return;
       }
@@ -3883,10 +3893,10 @@ var xlareport = (() => {
     }
   }
   async function drawComputationTimelines(host, key) {
-    if (!state.get("film")) await waitUntilNear(host);
-    const index = await /** @type {Promise<Payload<"m/x/film">>} */
+    if (!state.get("computation")) await waitUntilNear(host);
+    const index = await /** @type {Promise<Payload<"m/x/versions">>} */
     load(key);
-    if (index.films.length) new ComputationTimeline(host, key, index);
+    if (index.timelines.length) new ComputationTimeline(host, key, index);
     else {
       host.append(
         element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots.")
@@ -3990,11 +4000,8 @@ var xlareport = (() => {
         RADII.map((radius) => [String(radius), format.plural(radius, "step")])
       );
       this.first = host.dataset.first ?? "";
-      this.timelines = host.dataset.film ?? "";
-      this.at = this.choice("Snapshot", [
-        ["last", "as it was left"],
-        ...this.first ? [["first", "as it came in"]] : []
-      ]);
+      this.timelines = host.dataset.computations ?? "";
+      this.at = this.choice("Snapshot", [["last", "final"], ...this.first ? [["first", "first"]] : []]);
       this.at.part.hidden = !this.first && !this.timelines;
       this.listed = null;
       this.at.input.addEventListener("focus", () => this.list());
@@ -4033,7 +4040,7 @@ var xlareport = (() => {
     /** Lists the snapshots between the first and the last. */
     list() {
       if (!this.timelines) return Promise.resolve();
-      this.listed ??= /** @type {Promise<Payload<"m/x/film">>} */
+      this.listed ??= /** @type {Promise<Payload<"m/x/versions">>} */
       load(this.timelines).then(({ stages }) => {
         const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
         this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
@@ -4042,7 +4049,7 @@ var xlareport = (() => {
     }
     /** @returns {string} the snapshot that is meant where the address names none: that of the step which is shown */
     usual() {
-      return this.host.dataset.film && document.querySelector("[data-xr-steps]") && state.get("step") || "last";
+      return this.host.dataset.computations && document.querySelector("[data-xr-steps]") && state.get("step") || "last";
     }
     /**
      * @param {string} words
@@ -6958,7 +6965,7 @@ var xlareport = (() => {
   component("data-xr-code", drawCode);
   component("data-xr-texts", drawTexts);
   component("data-xr-graph", drawExplorer);
-  component("data-xr-film", drawComputationTimelines);
+  component("data-xr-computations", drawComputationTimelines);
   component("data-xr-instructions", drawInstructions);
   component("data-xr-timeline", drawTimeline);
   if (document.querySelector("meta[name=xr-search]")) installSearch();

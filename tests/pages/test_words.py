@@ -111,8 +111,8 @@ def test_the_journey_counts_steps_that_changed_something() -> None:
     middle = stage(10, changed=False)
     stages = (stage(10, label=BEGIN), middle, stage(7, changed=True, label=END))
     assert journey(module("main", *stages)) == (
-        "It came in with 10 instructions and was left with 7. Of the 2 steps between 3 snapshots, "
-        "1 changed something."
+        "10 instructions before optimizations, 7 after optimizations. Of the 2 steps between "
+        "3 snapshots, 1 changed something."
     )
     assert journey(module("main", stages[0], stages[2])).endswith(
         "The one step between its two snapshots changed something."
@@ -125,7 +125,7 @@ def test_the_journey_counts_steps_that_changed_something() -> None:
 def test_the_journey_says_which_end_is_missing() -> None:
     first, last = stage(10, label=BEGIN), stage(9, changed=True)
     told = journey(module("main", first, last))
-    assert "; its last snapshot has 9." in told
+    assert ", 9 in the last snapshot." in told
     assert "after all passes. The compilation may have failed or been stopped." in told
     ipu = journey(replace(module("main", last, last), backend="ipu"))
     assert ipu.endswith("No snapshot that was read shows it before or after all passes.")

@@ -124,10 +124,10 @@ def test_what_is_small_of_other_modules_goes_last_and_that_of_the_main_program_s
     main = MainProgram("main", (), (), frozenset())
     names = ("search", "small")
     search, small = (rank_file(f"assets/data/m/helper/{name}.js", main) for name in names)
-    film = rank_file("assets/data/m/main/film.js", main)
+    timeline = rank_file("assets/data/m/main/versions.js", main)
 
     assert search is not None
     assert small is not None
-    assert film is not None
-    assert search < small < film
+    assert timeline is not None
+    assert search < small < timeline
     assert rank_file("assets/data/m/main/small.js", main) is None

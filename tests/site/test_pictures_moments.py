@@ -1,4 +1,4 @@
-"""Any snapshot's graph, put together from the films, in a real browser from file://."""
+"""Any snapshot's graph, put together from the timelines, in a real browser from file://."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_each_snapshot_has_the_graph_that_was_read(
     slug = SLUGS[name]
     page = opened(f"{slug}.html?steps")
     for one in read(name, unpacked).snapshots:
-        found = page.evaluate(GRAPH, f"m/{slug}/film@{one.stage.key}")
+        found = page.evaluate(GRAPH, f"m/{slug}/versions@{one.stage.key}")
         assert sorted(found) == sorted(rows(one.hlo)), one.stage.label
 
 
@@ -105,8 +105,8 @@ def test_a_computation_between_is_told_as_in_the_final_graph(opened: Open) -> No
     page = opened(f"{slug}.html?steps")
     told = page.evaluate(
         """async (slug) => {
-          const { stages } = await xlareport.load(`m/${slug}/film`);
-          const graphs = [`m/${slug}/graph`, `m/${slug}/film@${stages.at(-1)[0]}`];
+          const { stages } = await xlareport.load(`m/${slug}/versions`);
+          const graphs = [`m/${slug}/graph`, `m/${slug}/versions@${stages.at(-1)[0]}`];
           const loaded = await Promise.all(graphs.map(xlareport.loadSnapshotGraph));
           return loaded.map((one) => Object.fromEntries(
             one.index.computations.map(([name, , does]) => [name, does])));

@@ -282,9 +282,9 @@ def test_a_zip_opens_where_it_is_unpacked_and_says_what_it_lacks(
     assert done.left_out
     expect(page.locator("#xr-search-results")).to_contain_text("jit_rollout")
     (other,) = (site / "m").glob(f"{OTHER}.html")
-    film = visitor.open(other.as_uri())
-    film.locator("[data-xr-film]").scroll_into_view_if_needed()
-    expect(film.locator(".xr-failed").first).to_contain_text(
+    page = visitor.open(other.as_uri())
+    page.locator("[data-xr-computations]").scroll_into_view_if_needed()
+    expect(page.locator(".xr-failed").first).to_contain_text(
         "It was left out of this packed report"
     )
     assert visitor.outside() == []

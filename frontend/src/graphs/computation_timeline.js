@@ -1,6 +1,6 @@
 /**
  * The steps of one computation, one after the other: what stays stands still, what is new fades in, what is gone
- * fades out. All steps share one layout. `#film=main.5&frame=0012&watch=dot.3` is the address.
+ * fades out. All steps share one layout. `#computation=main.5&frame=0012&watch=dot.3` is the address.
  */
 
 import { state } from "../core/address.js";
@@ -33,34 +33,34 @@ class ComputationTimeline {
     this.unknown = "";
     this.choice = element(
       "select",
-      { id: "xr-film-computation", onchange: () => this.choose() },
-      ...index.films.map(([name, frames], number) =>
+      { id: "xr-computations-computation", onchange: () => this.choose() },
+      ...index.timelines.map(([name, frames], number) =>
         element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`),
       ),
     );
     this.watch = element("input", {
-      id: "xr-film-watch",
+      id: "xr-computations-watch",
       type: "search",
-      placeholder: "any name it ever bore",
+      placeholder: "any name it ever had",
       onchange: () => this.choose(),
       autocomplete: "off",
       spellcheck: "false",
     });
-    this.slider = element("input.xr-film-slider", {
+    this.slider = element("input.xr-computations-slider", {
       type: "range",
       min: 0,
       value: 0,
-      "aria-label": "Step of the film",
+      "aria-label": "Step of the computation timeline",
       oninput: () => this.show(Number(this.slider.value)),
     });
-    this.status = element("p.xr-film-step", { role: "status" });
-    this.figure = element("figure.xr-picture", { "data-alt": "Film of a computation" });
+    this.status = element("p.xr-computations-step", { role: "status" });
+    this.figure = element("figure.xr-picture", { "data-alt": "Timeline of a computation" });
     host.replaceChildren(...this.parts());
-    bindKey(",", "Film: the step before", () => this.show(this.at - 1));
-    bindKey(".", "Film: the next step", () => this.show(this.at + 1));
-    window.addEventListener("hashchange", () => state.get("film") && this.open());
+    bindKey(",", "Computation timeline: previous step", () => this.show(this.at - 1));
+    bindKey(".", "Computation timeline: next step", () => this.show(this.at + 1));
+    window.addEventListener("hashchange", () => state.get("computation") && this.open());
     this.open();
-    if (state.get("film")) host.scrollIntoView({ block: "start" });
+    if (state.get("computation")) host.scrollIntoView({ block: "start" });
   }
 
   /** @returns {HTMLElement[]} the form, the slider and what they change */
@@ -79,12 +79,12 @@ class ComputationTimeline {
       ? element(
           "p.xr-muted",
           null,
-          `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a film.`,
+          `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a timeline.`,
         )
       : null;
     return [
       element("div.xr-explore-form", null, part("Computation", this.choice), part("Watch one instruction", this.watch)),
-      element("div.xr-film-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
+      element("div.xr-computations-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
       this.status,
       this.figure,
       ...(more ? [more] : []),
@@ -93,8 +93,8 @@ class ComputationTimeline {
 
   /** Opens the computation that the address names. */
   open() {
-    const wanted = state.get("film") ?? "";
-    const named = this.index.films.findIndex(([name]) => name === wanted);
+    const wanted = state.get("computation") ?? "";
+    const named = this.index.timelines.findIndex(([name]) => name === wanted);
     this.unknown = named < 0 ? wanted : "";
     this.choice.value = String(Math.max(0, named));
     this.watch.value = state.get("watch") ?? "";
@@ -103,15 +103,21 @@ class ComputationTimeline {
 
   choose() {
     this.unknown = "";
-    state.set({ film: this.index.films[Number(this.choice.value)][0], watch: this.watch.value.trim(), frame: null });
+    state.set({
+      computation: this.index.timelines[Number(this.choice.value)][0],
+      watch: this.watch.value.trim(),
+      frame: null,
+    });
     return this.load(null);
   }
 
   /** @param {string | null} wanted the key of a snapshot */
   async load(wanted) {
     const number = Number(this.choice.value);
-    const versions = readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */ (load(`${this.key}-${number}`)));
-    this.frames = new Frames(versions, this.index.films[number], this.watch.value.trim());
+    const versions = readVersions(
+      await /** @type {Promise<Payload<"m/x/versions-0">>} */ (load(`${this.key}-${number}`)),
+    );
+    this.frames = new Frames(versions, this.index.timelines[number], this.watch.value.trim());
     this.picture = null;
     this.slider.max = String(this.frames.stages.length - 1);
     if (!this.frames.stages.length) return this.nothing();
@@ -139,14 +145,18 @@ class ComputationTimeline {
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", label);
     if (!quiet) this.unknown = "";
-    if (!quiet) state.set({ film: this.frames.name, frame: key });
+    if (!quiet) state.set({ computation: this.frames.name, frame: key });
     this.play(writeSvg(drawing, layout, look));
     const changes = this.at
       ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.`
       : "As it was first seen.";
     const warning = this.unknown
       ? [
-          element("strong", null, `There is no film of a computation ${this.unknown}; this is ${this.frames.name}.`),
+          element(
+            "strong",
+            null,
+            `There is no timeline of a computation ${this.unknown}; this is ${this.frames.name}.`,
+          ),
           " ",
         ]
       : [];
@@ -161,7 +171,7 @@ class ComputationTimeline {
   play(svg) {
     if (!this.picture) {
       this.figure.replaceChildren();
-      this.picture = interactivePicture(this.figure, "film", svg);
+      this.picture = interactivePicture(this.figure, "computation-timeline", svg);
       requestAnimationFrame(() => this.picture?.showFocus());
       return;
     }
@@ -208,9 +218,9 @@ function fade(before, after) {
  * @param {string} key of its payload
  */
 export async function drawComputationTimelines(host, key) {
-  if (!state.get("film")) await waitUntilNear(host);
-  const index = await /** @type {Promise<Payload<"m/x/film">>} */ (load(key));
-  if (index.films.length) new ComputationTimeline(host, key, index);
+  if (!state.get("computation")) await waitUntilNear(host);
+  const index = await /** @type {Promise<Payload<"m/x/versions">>} */ (load(key));
+  if (index.timelines.length) new ComputationTimeline(host, key, index);
   else {
     host.append(
       element("p.xr-empty", null, "No computation of three or more instructions differs between two of its snapshots."),

@@ -147,11 +147,8 @@ class Explorer {
       RADII.map((radius) => [String(radius), format.plural(radius, "step")]),
     );
     this.first = host.dataset.first ?? "";
-    this.timelines = host.dataset.film ?? "";
-    this.at = this.choice("Snapshot", [
-      ["last", "as it was left"],
-      ...(this.first ? [["first", "as it came in"]] : []),
-    ]);
+    this.timelines = host.dataset.computations ?? "";
+    this.at = this.choice("Snapshot", [["last", "final"], ...(this.first ? [["first", "first"]] : [])]);
     this.at.part.hidden = !this.first && !this.timelines;
     /** Every snapshot by its key, once somebody asks for one. @type {Promise<void> | null} */
     this.listed = null;
@@ -193,7 +190,7 @@ class Explorer {
   /** Lists the snapshots between the first and the last. */
   list() {
     if (!this.timelines) return Promise.resolve();
-    this.listed ??= /** @type {Promise<Payload<"m/x/film">>} */ (load(this.timelines)).then(({ stages }) => {
+    this.listed ??= /** @type {Promise<Payload<"m/x/versions">>} */ (load(this.timelines)).then(({ stages }) => {
       const between = stages.slice(1, -1).map(([key, label]) => element("option", { value: key }, label));
       this.at.input.append(element("optgroup", { label: "Snapshots in between" }, ...between));
     });
@@ -202,7 +199,7 @@ class Explorer {
 
   /** @returns {string} the snapshot that is meant where the address names none: that of the step which is shown */
   usual() {
-    return (this.host.dataset.film && document.querySelector("[data-xr-steps]") && state.get("step")) || "last";
+    return (this.host.dataset.computations && document.querySelector("[data-xr-steps]") && state.get("step")) || "last";
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * The graph of any snapshot: of those between the first and the last it is put together from the
- * versions of each computation (pages/history/computations.py). `FILM@SNAPSHOT` is its key.
+ * versions of each computation (pages/history/computations.py). `TIMELINE@SNAPSHOT` is its key.
  */
 
 import { once } from "../core/once.js";
@@ -198,12 +198,12 @@ async function computations(key, snapshot, all) {
           async (file) =>
             /** @type {[number, VersionTable]} */ ([
               file,
-              readVersions(await /** @type {Promise<Payload<"m/x/film-0">>} */ (load(`${key}-${file}`))),
+              readVersions(await /** @type {Promise<Payload<"m/x/versions-0">>} */ (load(`${key}-${file}`))),
             ]),
         ),
     ),
   );
-  const graph = key.replace(/film$/, "graph");
+  const graph = key.replace(/versions$/, "graph");
   const last = files.has(AT_THE_END) ? await loadGraph(graph) : null;
   const first = files.has(AT_THE_START) ? await loadGraph(`${graph}-first`) : null;
   const [namedLast, namedFirst] = [Math.max(...all.end) - 1, 0].map(
@@ -254,14 +254,14 @@ function firstRows({ in: files, sizes }) {
 }
 
 /**
- * @param {string} key `FILM@SNAPSHOT`
+ * @param {string} key `TIMELINE@SNAPSHOT`
  * @returns {Promise<Graph>}
  */
 async function graphAt(key) {
   const [timelines, name] = key.split("@");
   const [{ stages }, all] = await Promise.all([
-    /** @type {Promise<Payload<"m/x/film">>} */ (load(timelines)),
-    /** @type {Promise<Payload<"m/x/film-all">>} */ (load(`${timelines}-all`)),
+    /** @type {Promise<Payload<"m/x/versions">>} */ (load(timelines)),
+    /** @type {Promise<Payload<"m/x/versions-all">>} */ (load(`${timelines}-all`)),
   ]);
   const snapshot = stages.findIndex(([known]) => known === name);
   if (snapshot < 0) throw new Error(`There is no snapshot ${name}.`);
@@ -279,7 +279,7 @@ const graphs = new Map();
 
 /**
  * Loads the graph of a snapshot, once.
- * @param {string} key of the graph of the first or the last one, or `FILM@SNAPSHOT`
+ * @param {string} key of the graph of the first or the last one, or `TIMELINE@SNAPSHOT`
  * @returns {Promise<Graph>}
  */
 export function loadSnapshotGraph(key) {

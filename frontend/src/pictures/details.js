@@ -107,7 +107,7 @@ function ways(picture, box, name) {
     around && element("a.xr-around", { href: around }, "What is around it"),
     document.querySelector("[data-xr-history]") &&
       element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "Where it came from, where it went"),
-    filmed(picture.host, box, name),
+    timelineLink(picture.host, box, name),
     inText(picture.host, name),
     ...marks,
   );
@@ -118,10 +118,10 @@ function ways(picture, box, name) {
  * @param {Element} box of a step's picture, which names the computation too
  * @param {string} name
  */
-function filmed(host, box, name) {
+function timelineLink(host, box, name) {
   const [computation, rest] = (box.getAttribute("data-node") ?? "").split("/%");
   if (!page(host) || rest === undefined) return null;
-  const asked = new URLSearchParams({ film: computation, frame: state.get("step") ?? "", watch: name });
+  const asked = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name });
   return element("a", { href: `${page(host)}#${asked}` }, "What is around it in every step");
 }
 
@@ -368,7 +368,7 @@ function names(graph, places) {
  */
 function line(graph, key, place, parts) {
   const { text, label } = graph.index;
-  const address = `${key.replace(/\/(graph|film)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+  const address = `${key.replace(/\/(graph|computations)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
   return element(
     "div",
     null,

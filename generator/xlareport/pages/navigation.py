@@ -135,12 +135,12 @@ def code_chunk_key(slug: str, number: int) -> str:
 
 
 def graph_key(slug: str) -> str:
-    """Return the payload key of a module's graph as it was left; pieces are `-0`, `-1`, ..."""
+    """Return the payload key of the graph of the final snapshot; pieces are `-0`, `-1`, ..."""
     return f"m/{slug}/graph"
 
 
 def first_graph_key(slug: str) -> str:
-    """Return the payload key of a module's graph as it came in; pieces are `-0`, `-1`, ..."""
+    """Return the payload key of the graph of the first snapshot; pieces are `-0`, `-1`, ..."""
     return f"m/{slug}/graph-first"
 
 
@@ -154,9 +154,9 @@ def search_key(slug: str) -> str:
     return f"m/{slug}/search"
 
 
-def film_key(slug: str) -> str:
-    """Return the payload key of the list of a module's films; the films are `-0`, `-1`, ..."""
-    return f"m/{slug}/film"
+def versions_key(slug: str) -> str:
+    """Return the payload key of the list of computation timelines; they are `-0`, `-1`, ..."""
+    return f"m/{slug}/versions"
 
 
 def timeline_key(slug: str) -> str:

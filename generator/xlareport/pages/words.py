@@ -134,10 +134,10 @@ def journey(module: ModuleRecord) -> str:
     ends = is_whole(module)
     counted = module.final.instructions if ends else known[-1].instructions
     last = units.count(counted or 0)
-    came = f"It came in with {first}" if begins else f"The first of its snapshots has {first}"
-    left = f" and was left with {last}" if ends else f"; its last snapshot has {last}"
+    before = f"{first} before optimizations" if begins else f"{first} in the first snapshot"
+    after = f", {last} after optimizations" if ends else f", {last} in the last snapshot"
     missing = _missing(module, begins=begins, ends=ends)
-    text = f"{came}{left}. {_steps(module, len(known))} {missing}".rstrip()
+    text = f"{before}{after}. {_steps(module, len(known))} {missing}".rstrip()
     return f"{text} {_FOLDED}" if _all_end(module, (".dot", *_DRAWN)) else text
 
 

@@ -16,7 +16,7 @@ LIMIT = 25_000_000
 _DATA = re.compile(r"assets/data/m/(?P<slug>[^/]+)/(?P<part>[a-z]++)[^/]*\.js")
 _PICTURE = re.compile(r"(?:assets/data/)?(?P<key>pictures/[\w-]+)\.(?:js|svg)")
 _ORDER = (
-    ("others", "film", "films of other modules"),
+    ("others", "versions", "computation timelines of other modules"),
     ("others", "history", "histories of other modules"),
     ("others", "code", "machine code of other modules"),
     ("others", "pictures", "graphs inside of other modules"),
@@ -27,7 +27,7 @@ _ORDER = (
     ("others", "instructions", "tables of instructions of other modules"),
     ("others", "search", "the search inside of other modules"),
     ("others", "small", "parts of the pages of other modules"),
-    ("main", "film", "films of the main program"),
+    ("main", "versions", "computation timelines of the main program"),
     ("main", "code", "machine code of the main program"),
     ("main", "pictures", "graphs inside of the main program"),
     ("main", "picture", "pictures of the main program"),

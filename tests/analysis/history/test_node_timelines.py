@@ -33,31 +33,31 @@ GONE = """  x = f32[8] parameter(0)
   ROOT r = f32[8] add(x, x)"""
 
 
-def told(film: ComputationTimeline) -> list[tuple[int, str, int, int]]:
-    return [(one.life, one.instruction.name, one.first, one.end) for one in film.forms]
+def told(timeline: ComputationTimeline) -> list[tuple[int, str, int, int]]:
+    return [(one.life, one.instruction.name, one.first, one.end) for one in timeline.forms]
 
 
 def test_what_never_changes_has_one_form() -> None:
-    (film,) = build_timelines(snapshots(FIRST, FIRST))
-    assert told(film) == [(0, "x", 0, 2), (1, "a", 0, 2), (2, "r", 0, 2)]
-    assert (film.name, film.frames, film.end) == ("main", [0], 2)
+    (timeline,) = build_timelines(snapshots(FIRST, FIRST))
+    assert told(timeline) == [(0, "x", 0, 2), (1, "a", 0, 2), (2, "r", 0, 2)]
+    assert (timeline.name, timeline.frames, timeline.end) == ("main", [0], 2)
 
 
 def test_a_new_name_is_a_new_form_of_the_same_life() -> None:
-    (film,) = build_timelines(snapshots(FIRST, RENAMED))
-    assert [one for one in told(film) if one[0] == 1] == [(1, "a", 0, 1), (1, "b.7", 1, 2)]
-    assert [one.operands for one in film.forms if one.life == 2] == [(1, 0)]
+    (timeline,) = build_timelines(snapshots(FIRST, RENAMED))
+    assert [one for one in told(timeline) if one[0] == 1] == [(1, "a", 0, 1), (1, "b.7", 1, 2)]
+    assert [one.operands for one in timeline.forms if one.life == 2] == [(1, 0)]
 
 
 def test_what_goes_ends_and_its_users_change() -> None:
-    (film,) = build_timelines(snapshots(FIRST, GONE, FIRST))
-    a_first, a_again = [one for one in film.forms if one.instruction.name == "a"]
+    (timeline,) = build_timelines(snapshots(FIRST, GONE, FIRST))
+    a_first, a_again = [one for one in timeline.forms if one.instruction.name == "a"]
     assert (a_first.first, a_first.end) == (0, 1)
     assert (a_again.first, a_again.end) == (2, 3)
     assert a_first.life != a_again.life
-    assert [one.operands for one in film.forms if one.life == 2][:2] == [(1, 0), (0, 0)]
-    assert film.frames == [0, 1, 2]
-    assert most_at_once(film) == 3
+    assert [one.operands for one in timeline.forms if one.life == 2][:2] == [(1, 0), (0, 0)]
+    assert timeline.frames == [0, 1, 2]
+    assert most_at_once(timeline) == 3
 
 
 def test_at_each_snapshot_the_forms_are_the_computations(unpacked: Unpack) -> None:
@@ -65,7 +65,9 @@ def test_at_each_snapshot_the_forms_are_the_computations(unpacked: Unpack) -> No
     modules = [one.hlo for one in module.snapshots]
     found = build_timelines(SnapshotSequence(modules))
     for number, snapshot in enumerate(modules):
-        alive = [one for film in found for one in film.forms if one.first <= number < one.end]
+        alive = [
+            one for timeline in found for one in timeline.forms if one.first <= number < one.end
+        ]
         assert len({one.life for one in alive}) == len(alive)
         assert sorted(one.instruction.name for one in alive) == sorted(_names(snapshot))
 
@@ -75,8 +77,8 @@ def _names(module: HloModule) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["jit_train_step", "jit_rollout"])
-def test_a_film_has_a_frame_wherever_a_form_begins(unpacked: Unpack, name: str) -> None:
+def test_a_timeline_has_a_frame_wherever_a_form_begins(unpacked: Unpack, name: str) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), name, BuildOptions())
-    for film in build_timelines(SnapshotSequence([one.hlo for one in module.snapshots])):
-        assert {one.first for one in film.forms} <= set(film.frames)
-        assert all(one.end in {*film.frames, film.end} for one in film.forms)
+    for timeline in build_timelines(SnapshotSequence([one.hlo for one in module.snapshots])):
+        assert {one.first for one in timeline.forms} <= set(timeline.frames)
+        assert all(one.end in {*timeline.frames, timeline.end} for one in timeline.forms)

@@ -1,4 +1,4 @@
-"""Films for the page script: which there are, and their forms."""
+"""Timelines for the page script: which there are, and their forms."""
 
 from collections.abc import Callable
 from itertools import accumulate
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.pages.history.computations import film_payloads
+from xlareport.pages.history.computations import computation_payloads
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
@@ -21,21 +21,21 @@ def payloads(unpacked: Unpack) -> dict[str, Any]:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
-    return {one.key: decode_payload(one) for one in film_payloads("x", snapshots, stages)}
+    return {one.key: decode_payload(one) for one in computation_payloads("x", snapshots, stages)}
 
 
 def test_the_entry_comes_first_then_what_changes_most_often(payloads: dict[str, Any]) -> None:
-    index = payloads["m/x/film"]
-    assert index["films"][0][0] == "main.5"
-    steps = [len(frames) for _, frames, _, _ in index["films"][1:]]
+    index = payloads["m/x/versions"]
+    assert index["timelines"][0][0] == "main.5"
+    steps = [len(frames) for _, frames, _, _ in index["timelines"][1:]]
     assert steps == sorted(steps, reverse=True)
-    assert all(len(frames) > 1 and most > 2 for _, frames, _, most in index["films"])
+    assert all(len(frames) > 1 and most > 2 for _, frames, _, most in index["timelines"])
     assert index["others"] == 0
     assert index["stages"][0][0] == "before_optimizations"
 
 
 def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, Any]) -> None:
-    reel = payloads["m/x/film-0"]
+    reel = payloads["m/x/versions-0"]
     names = unfold_strings(Folded(*reel["names"]), 1_000_000)
     lives = list(accumulate(reel["lives"]))
     lengths, used = reel["operands"]
@@ -50,20 +50,20 @@ def test_every_form_says_how_long_it_lasts_and_what_it_uses(payloads: dict[str, 
     assert {names[place] for place in reel["roots"]} >= {"tuple.3"}
 
 
-def test_where_nothing_changes_there_is_no_film(unpacked: Unpack) -> None:
+def test_where_nothing_changes_there_is_no_versions(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     snapshots = SnapshotSequence([module.snapshots[0].hlo])
-    (made,) = film_payloads("x", snapshots, [("a", "a")])
+    (made,) = computation_payloads("x", snapshots, [("a", "a")])
     assert (made.key, decode_payload(made)) == (
-        "m/x/film",
-        {"stages": [["a", "a"]], "films": [], "others": 0},
+        "m/x/versions",
+        {"stages": [["a", "a"]], "timelines": [], "others": 0},
     )
 
 
 def test_every_computation_of_every_snapshot_is_told(
     payloads: dict[str, Any], unpacked: Unpack
 ) -> None:
-    every = payloads["m/x/film-all"]
+    every = payloads["m/x/versions-all"]
     names = unfold_strings(Folded(*every["names"]), 1_000_000)
     module = read_one_module(unpacked("jax-cpu-train"), "jit_rollout", BuildOptions())
     for number, one in enumerate(module.snapshots):
@@ -76,5 +76,5 @@ def test_every_computation_of_every_snapshot_is_told(
     assert {names[place] for place in alive} == set(module.snapshots[-1].hlo.by_name)
     held = [(file, size) for file, size in zip(every["in"], every["sizes"], strict=True) if size]
     for file in {file for file, _ in held}:
-        reel = payloads[f"m/x/film-{file}"]
+        reel = payloads[f"m/x/versions-{file}"]
         assert sum(size for one, size in held if one == file) == len(reel["lives"])

@@ -16,7 +16,7 @@ from xlareport.storage.small_payloads import held
 
 PARTS = {
     "kept_texts": "/texts",
-    "film_payloads": "/film",
+    "computation_payloads": "/versions",
     "history_payloads": "/history",
     "graph_payloads": "/graph",
     "module_pictures": "",

@@ -38,7 +38,7 @@ class NodeVersion:
     controls: tuple[int, ...] = ()
     """The lives that have to run before it, NOBODY for a name that does not exist."""
     called: tuple[tuple[str, int], ...] = ()
-    """Attributes that name computations, with the numbers of their films."""
+    """Attributes that name computations, with the numbers of their timelines."""
 
 
 @dataclass(slots=True)
@@ -63,20 +63,20 @@ class ComputationTimeline:
 
 
 def build_timelines(snapshots: SnapshotSequence) -> list[ComputationTimeline]:
-    """Return the films of all computations, in the order in which they come up."""
+    """Return the timelines of all computations, in the order in which they come up."""
     camera = _Camera(len(snapshots.modules))
     for number, module in enumerate(snapshots.modules):
         matching = snapshots.into(number) if number else None
         if matching is not None or number == 0:
             camera.take(number, module, matching)
-    return camera.films
+    return camera.timelines
 
 
 class _Camera:
     """Follows the computations from one snapshot to the next."""
 
     def __init__(self, count: int) -> None:
-        self.films: list[ComputationTimeline] = []
+        self.timelines: list[ComputationTimeline] = []
         self._count = count
         self._lives: dict[str, Lives] = {}
         self._rolls: dict[str, ComputationTimeline] = {}
@@ -100,17 +100,17 @@ class _Camera:
                 lives[computation.name] = self._named(
                     computation, kept, touched.origins.get(computation.name, {})
                 )
-                self._film(number, rolls, computation, lives[computation.name])
+                self._record_versions(number, rolls, computation, lives[computation.name])
         gone = {id(roll) for roll in self._rolls.values()} - {id(roll) for roll in rolls.values()}
         self._end(number, gone)
         self._lives, self._rolls = lives, rolls
 
     def _roll(self, number: int, name: str, former: str) -> ComputationTimeline:
-        """Return the film of a computation by the name that it bore; a new one if none did."""
+        """Return the timeline of a computation by the name that it bore; a new one if none did."""
         roll = self._rolls.pop(former, None)
         if roll is None:
-            roll = ComputationTimeline(len(self.films), end=self._count)
-            self.films.append(roll)
+            roll = ComputationTimeline(len(self.timelines), end=self._count)
+            self.timelines.append(roll)
             self._open[id(roll)] = {}
         if not roll.names or roll.name != name:
             roll.names.append((number, name))
@@ -134,7 +134,7 @@ class _Camera:
     def _life_at(self, place: Place | None) -> int | None:
         return self._lives.get(place.computation, {}).get(place.instruction) if place else None
 
-    def _film(
+    def _record_versions(
         self,
         number: int,
         rolls: Mapping[str, ComputationTimeline],
@@ -162,7 +162,7 @@ class _Camera:
         roll.frames.append(number)
 
     def _end(self, number: int, gone: set[int]) -> None:
-        """End the films of computations that are no longer there."""
+        """End the timelines of computations that are no longer there."""
         for roll in self._rolls.values():
             if id(roll) in gone:
                 roll.end = number
@@ -242,10 +242,10 @@ def _alike(node_version: NodeVersion, other: NodeVersion) -> bool:
     )
 
 
-def most_at_once(film: ComputationTimeline) -> int:
+def most_at_once(timeline: ComputationTimeline) -> int:
     """Return how many instructions the computation has at most."""
     change: dict[int, int] = {}
-    for form in film.forms:
+    for form in timeline.forms:
         change[form.first] = change.get(form.first, 0) + 1
         change[form.end] = change.get(form.end, 0) - 1
     return max(accumulate(change[number] for number in sorted(change)), default=0)

@@ -1,8 +1,8 @@
-"""The films of a module's computations for the page script: forms with the snapshots they last.
+"""Timelines of a module's computations for the page script: forms and the snapshots they last.
 
-`KEY` lists the films that are shown; `KEY-N` are files of forms: first those that are shown, one
-each, then the others, several in each. `KEY-all` tells of every computation that any snapshot has,
-so that the page can put together each snapshot between the first and the last one:
+`KEY` lists the timelines that are shown; `KEY-N` are files of forms: first those that are shown,
+one each, then the others, several in each. `KEY-all` names every computation that any snapshot
+has, so that the page can put together each snapshot between the first and the last one:
 
     {"names": FOLDED, "renamed": {"3": [[0, "main"], [12, "main.1"]]}, "in": [0, -1, ...],
      "sizes": [120, 0, ...], "first": [0, ...], "end": [44, ...], "texts": ["0012", ...]}
@@ -32,52 +32,55 @@ from xlareport.pictures.shade import NOTHING
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload
 
-_MOST_FILMS = 24
+_MOST_TIMELINES = 24
 _MOST_FORMS = 120_000
-"""In all films of a module; those with fewer changes are left out, and the page says so."""
+"""In all timelines of a module; those with fewer changes are left out, and the page says so."""
 _FEWEST_INSTRUCTIONS = 3
 _MOST_IN_ALL = 200_000
 """Forms of a module; computations beyond that are left out, and the page says so."""
 _PIECE = 8_000
-"""Forms from which on a file of films that are not shown is full."""
+"""Forms from which on a file of timelines that are not shown is full."""
 _AT_THE_END, _AT_THE_START, _NOWHERE = -1, -2, -3
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The films that are shown, and how many are not."""
+    """The timelines that are shown, and how many are not."""
 
-    films: tuple[ComputationTimeline, ...]
+    timelines: tuple[ComputationTimeline, ...]
     others: int
 
 
-def film_payloads(
+def computation_payloads(
     slug: str,
     snapshots: SnapshotSequence,
     stages: Sequence[tuple[str, str]],
     texts: Collection[str] = (),
 ) -> Iterator[Payload]:
-    """Yield the list and the films as files.
+    """Yield the list and the timelines as files.
 
     `stages` are keys and labels of the snapshots, `texts` the keys of those that have a text.
     """
     computation_timelines = build_timelines(snapshots)
     chosen = _choose(computation_timelines, snapshots.modules[-1])
-    key = navigation.film_key(slug)
+    key = navigation.versions_key(slug)
     index = {
         "stages": list(stages),
-        "films": [[film.name, film.frames, film.end, most_at_once(film)] for film in chosen.films],
+        "timelines": [
+            [timeline.name, timeline.frames, timeline.end, most_at_once(timeline)]
+            for timeline in chosen.timelines
+        ],
         "others": chosen.others,
     }
     yield make_payload(key, index)
-    places = _places(computation_timelines, chosen.films, len(snapshots.modules))
+    places = _places(computation_timelines, chosen.timelines, len(snapshots.modules))
     files: dict[int, list[ComputationTimeline]] = {}
-    for film, place in zip(computation_timelines, places, strict=True):
-        files.setdefault(place, []).append(film)
+    for timeline, place in zip(computation_timelines, places, strict=True):
+        files.setdefault(place, []).append(timeline)
     for place, some in sorted(files.items()):
         if place >= 0:
             name = f"{key}-{place}"
-            yield make_payload(name, _film(some, snapshots.modules))
+            yield make_payload(name, _collect_versions(some, snapshots.modules))
     if len(snapshots.modules) > 1:
         every = _all(computation_timelines, places) | {
             "texts": [text for text, _ in stages if text in texts]
@@ -90,7 +93,7 @@ def _places(
     shown: Sequence[ComputationTimeline],
     snapshots: int,
 ) -> list[int]:
-    """Return the file of each film, or where else it can be found."""
+    """Return the file of each timeline, or where else it can be found."""
     own = {computation_timeline.number: place for place, computation_timeline in enumerate(shown)}
     room = _MOST_IN_ALL - sum(len(computation_timeline.forms) for computation_timeline in shown)
     file, filled = len(shown), 0
@@ -107,13 +110,13 @@ def _places(
     return places
 
 
-def _elsewhere(film: ComputationTimeline, snapshots: int) -> int | None:
+def _elsewhere(timeline: ComputationTimeline, snapshots: int) -> int | None:
     """Return which graph tells of a computation that never changed; None where none does."""
-    if len(film.frames) > 1 or len(film.names) > 1:
+    if len(timeline.frames) > 1 or len(timeline.names) > 1:
         return None
-    if film.end == snapshots:
+    if timeline.end == snapshots:
         return _AT_THE_END
-    return _AT_THE_START if film.frames == [0] else None
+    return _AT_THE_START if timeline.frames == [0] else None
 
 
 def _all(
@@ -159,20 +162,22 @@ def _choose(computation_timelines: Sequence[ComputationTimeline], last: HloModul
     )
     room = _MOST_FORMS
     taken: list[ComputationTimeline] = []
-    for computation_timeline in shown[:_MOST_FILMS]:
+    for computation_timeline in shown[:_MOST_TIMELINES]:
         room -= len(computation_timeline.forms)
         if room >= 0:
             taken.append(computation_timeline)
     return _Chosen(tuple(taken), len(shown) - len(taken))
 
 
-def _film(films: Sequence[ComputationTimeline], modules: Sequence[HloModule]) -> dict[str, Any]:
+def _collect_versions(
+    timelines: Sequence[ComputationTimeline], modules: Sequence[HloModule]
+) -> dict[str, Any]:
     """Return the forms; lives are numbered anew in the order in which they begin.
 
     A life is told by its distance from that before it, what it uses by the distance above it. By
-    the places of forms stand the lives that run before them, and the films that they call.
+    the places of forms stand the lives that run before them, and the timelines that they call.
     """
-    forms = [form for film in films for form in film.forms]
+    forms = [form for timeline in timelines for form in timeline.forms]
     lives = Interned()
     numbers = [lives.number(form.life) for form in forms]
     seen = (Seen(form.instruction, modules[form.first]) for form in forms)

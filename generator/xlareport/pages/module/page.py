@@ -51,7 +51,7 @@ class DrawnPart:
     pictures: tuple[PictureView, ...]
     none: Markup
     """Why there are no pictures."""
-    film_key: str
+    versions_key: str
     graph_key: str | None
     """None where no snapshot could be read."""
     first_graph_key: str | None
@@ -156,7 +156,7 @@ def _drawn(module: ModuleRecord, pictures: Sequence[PictureView]) -> DrawnPart:
     return DrawnPart(
         pictures=tuple(pictures),
         none=prose(_no_pictures(module)),
-        film_key=navigation.film_key(module.slug),
+        versions_key=navigation.versions_key(module.slug),
         graph_key=_graph_key(module),
         first_graph_key=_first_graph_key(module, pictures),
     )

@@ -22,7 +22,7 @@ from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.code.payload import code_payloads
-from xlareport.pages.history.computations import film_payloads
+from xlareport.pages.history.computations import computation_payloads
 from xlareport.pages.history.payload import history_payloads
 from xlareport.pages.instructions.payload import instructions_payloads
 from xlareport.pages.pictures.graph import graph_payloads
@@ -232,7 +232,9 @@ class _ModulePages:
         yield from faults.attempt_all("The timeline", self._timeline)
         if snapshots:
             yield from faults.attempt_all("The histories", lambda: self._histories(snapshots))
-            yield from faults.attempt_all("The films", lambda: self._computations(snapshots))
+            yield from faults.attempt_all(
+                "The computation timelines", lambda: self._computations(snapshots)
+            )
 
     def _graphs(self) -> Iterator[Payload]:
         """Yield the payloads of the graphs of the first and the final snapshot."""
@@ -265,4 +267,4 @@ class _ModulePages:
         texts = {
             snapshot.stage.key for snapshot in read if snapshot.read_from.name.kind == "hlo-text"
         }
-        yield from film_payloads(self.slug, snapshots, self._labels(), texts)
+        yield from computation_payloads(self.slug, snapshots, self._labels(), texts)

@@ -106,17 +106,17 @@ class _Wanted:
 
 
 def module_pictures(module: ParsedModule, choice: PictureChoice, known: Known) -> Pictures:
-    """Draw the module as it came in and as it was left; one picture where these are the same.
+    """Draw the first and the final snapshot; one picture where these are the same.
 
-    `known` is what is known of the module as it was left.
+    `known` is what is known of the final snapshot.
     """
     first, last = module.snapshots[0] if module.snapshots else None, module.final
     if first is None or last is None or choice == "none":
         return Pictures()
     slug = module.files.slug
     wanted = [
-        _Wanted(slug, "first", "As it came in", first, is_final=False),
-        _Wanted(slug, "last", "As it was left", last, is_final=True),
+        _Wanted(slug, "first", "First snapshot", first, is_final=False),
+        _Wanted(slug, "last", "Final snapshot", last, is_final=True),
     ]
     if first.hlo is last.hlo:
         title = "The only snapshot that could be read"

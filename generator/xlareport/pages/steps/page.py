@@ -24,7 +24,7 @@ class StepsPage:
     history_key: str | None
     """None where no step changed anything."""
     graph_key: str
-    film_key: str | None
+    versions_key: str | None
     """None where no step changed anything."""
 
 
@@ -40,7 +40,7 @@ def steps_page(module: ModuleRecord) -> StepsPage:
         key=navigation.steps_key(module.slug),
         history_key=navigation.history_key(module.slug) if module.changed_steps else None,
         graph_key=navigation.graph_key(module.slug),
-        film_key=navigation.film_key(module.slug) if module.changed_steps else None,
+        versions_key=navigation.versions_key(module.slug) if module.changed_steps else None,
     )
 
 

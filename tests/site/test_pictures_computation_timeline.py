@@ -1,4 +1,4 @@
-"""The film of a computation's steps, in a real browser from file:// with the network off."""
+"""The timeline of a computation, in a real browser from file:// with the network off."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.conftest import payload_files
 
 from xlareport.analysis.history.instruction import SnapshotSequence
-from xlareport.pages.history.computations import film_payloads
+from xlareport.pages.history.computations import computation_payloads
 from xlareport.pages.pictures.look import picture_look
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
@@ -25,22 +25,22 @@ Open = Callable[[str], Page]
 
 PAGE = """# x
 
-<div class="xr-explore" data-xr-film="m/x/film" data-steps="x.html?steps"></div>
+<div class="xr-explore" data-xr-computations="m/x/versions" data-steps="x.html?steps"></div>
 """
-STATUS = ".xr-film-step"
+STATUS = ".xr-computations-step"
 PLACES = """() => Object.fromEntries([...document.querySelectorAll("g.n:not(.xr-dying)")]
     .map((one) => [one.dataset.node, one.getAttribute("transform")]))"""
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, few_pages: list[File], unpacked: Unpack) -> Path:
-    out = tmp_path_factory.mktemp("film")
+    out = tmp_path_factory.mktemp("timeline")
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     snapshots = SnapshotSequence([one.hlo for one in module.snapshots])
     stages = [(one.stage.key, one.stage.label) for one in module.snapshots]
     files = [one for one in few_pages if one[0] != "m/x.md"]
     files.append(("m/x.md", f"{front_matter(title='x', search=False)}{PAGE}"))
-    files += payload_files(*film_payloads("x", snapshots, stages))
+    files += payload_files(*computation_payloads("x", snapshots, stages))
     files.append(make_payload_file("pictures/look", picture_look()))
     write_sources(out, files)
     build_site(out)
@@ -71,16 +71,16 @@ def test_keys_and_slider_go_through_the_steps(opened: Open) -> None:
     page = opened("x.html")
     page.keyboard.press(",")
     expect(page.locator(STATUS)).to_contain_text("(5 of 6)")
-    assert page.url.endswith("#film=main.2&frame=0016")
+    assert page.url.endswith("#computation=main.2&frame=0016")
     page.keyboard.press(".")
     expect(page.locator(STATUS)).to_contain_text("(6 of 6)")
     page.get_by_role("slider").press("Home")
     expect(page.locator(STATUS)).to_contain_text("(1 of 6). As it was first seen.")
-    assert page.url.endswith("#film=main.2&frame=before_optimizations")
+    assert page.url.endswith("#computation=main.2&frame=before_optimizations")
 
 
 def test_what_stays_stands_still_and_what_is_gone_leaves(opened: Open) -> None:
-    page = opened("x.html#film=main.2&frame=0016")
+    page = opened("x.html#computation=main.2&frame=0016")
     before = page.evaluate(PLACES)
     page.keyboard.press(".")
     expect(page.locator(STATUS)).to_contain_text("6 new, 16 gone, 5 changed")
@@ -97,7 +97,7 @@ def test_what_stays_stands_still_and_what_is_gone_leaves(opened: Open) -> None:
 
 
 def test_nothing_moves_for_those_who_do_not_want_it(opened: Open) -> None:
-    page = opened("x.html#film=main.2&frame=0016")
+    page = opened("x.html#computation=main.2&frame=0016")
     page.emulate_media(reduced_motion="reduce")
     page.keyboard.press(".")
     expect(page.locator(STATUS)).to_contain_text("16 gone")
@@ -126,17 +126,17 @@ def test_a_name_that_nothing_bore_is_told(opened: Open) -> None:
     expect(page.locator("g.n")).to_have_count(0)
 
 
-def test_an_address_of_no_film_says_so_until_another_one_is_chosen(opened: Open) -> None:
-    page = opened("x.html#film=nowhere.1&frame=0016")
+def test_an_address_of_no_timeline_says_so_until_another_one_is_chosen(opened: Open) -> None:
+    page = opened("x.html#computation=nowhere.1&frame=0016")
 
-    expect(page.locator(STATUS)).to_contain_text("There is no film of a computation nowhere.1")
+    expect(page.locator(STATUS)).to_contain_text("There is no timeline of a computation nowhere.1")
     page.keyboard.press(",")
-    expect(page.locator(STATUS)).not_to_contain_text("There is no film")
-    assert "film=main.2" in page.url
+    expect(page.locator(STATUS)).not_to_contain_text("There is no timeline")
+    assert "computation=main.2" in page.url
 
 
 def test_an_address_names_the_step_or_the_one_before_it(opened: Open) -> None:
-    page = opened("x.html#film=main.2&frame=0018&watch=dot.1")
+    page = opened("x.html#computation=main.2&frame=0018&watch=dot.1")
 
     expect(page.locator(STATUS)).to_contain_text("0016 dot-library-passes")
     expect(page.locator("g.focus")).to_have_count(1)
