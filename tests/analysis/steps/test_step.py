@@ -175,6 +175,29 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
 """
 
 
+CALLED = """
+%inner (p: f32[8], q: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[8]{0} parameter(1)
+  %d = f32[8]{0} divide(%p, %q)
+  ROOT %s = f32[8]{0} sine(%d)
+}
+
+ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %call = f32[8]{0} call(%a, %b), to_apply=%inner
+  ROOT %out = f32[8]{0} negate(%call)
+}
+"""
+
+
+def test_a_fusion_of_an_inlined_call_is_told_where_it_stands(read: Read) -> None:
+    change = step(read(CALLED), read(FUSED), "`fusion`")
+    [fusion] = [one for one in change.changes if one.kind is Kind.FUSED]
+    assert fusion.scope == "main"
+
+
 def test_a_fusion_is_told_with_what_it_took_in_and_what_follows_is_no_news(read: Read) -> None:
     change = step(read(UNFUSED), read(FUSED), "`fusion`")
     assert change.headline == (

@@ -251,8 +251,8 @@ class _Reader:
     ) -> Change:
         old = None if before is None else self._matching.before.find(*before)
         new = None if after is None else self._matching.after.find(*after)
-        place = before or after
-        line = old or new
+        made = kinds[0] in _FROM_SEVERAL and new is not None
+        place, line = (after, new) if made else (before or after, old or new)
         message = "" if line is None else scope(line)
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
         return Change(
