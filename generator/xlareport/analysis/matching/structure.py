@@ -20,7 +20,7 @@ _CLEAR = 0.15
 """By how much the best candidate must be better than the next."""
 _ENOUGH = 0.15
 """The least likeness of a pair."""
-_AT_ONCE = 8
+_AT_ONCE = 3
 """The share of groups, as its inverse, that is paired in order before what is clear is sought."""
 _EVEN = 1e-9
 """Differences of likeness that come of adding up in another order."""

@@ -14,7 +14,7 @@ from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.search import Side
 from xlareport.hlo.model import Instruction
 
-_MOST_VISITED = 160
+_MOST_VISITED = 100
 """Nodes that are gone through in one direction from one instruction."""
 
 _WITHOUT_MEANING = frozenset(
@@ -68,6 +68,9 @@ class Surroundings:
                 result = side.graph.resolve(frame, frame.computation.root.name)
                 if result is not None:
                     self._results.setdefault(result[0], frame)
+        self._roles: dict[Node, tuple[bool, bool]] = {}
+        self._sources: dict[_Step, list[_Step]] = {}
+        self._readers: dict[_Step, list[_Step]] = {}
 
     def of(self, node: Node) -> list[Neighbor]:
         """Return the neighbors of a heavy node on both sides of it."""
@@ -79,16 +82,31 @@ class Surroundings:
         seen = set(first)
         while waiting and len(seen) < _MOST_VISITED:
             (node, path), distance = waiting.popleft()
-            stops = _is_stop(node)
+            stops, goes_on = self._role(node)
             if stops:
                 yield Neighbor(Direction.ABOVE, node, path, distance)
-            if not stops or _is_seen_through(node):
+            if goes_on:
                 further = [step for step in self._operands(node, path) if step not in seen]
                 seen.update(further)
                 waiting += [(step, distance + 1) for step in further]
 
+    def _role(self, node: Node) -> tuple[bool, bool]:
+        """Return whether a node is a neighbor, and whether the way goes on behind it."""
+        role = self._roles.get(node)
+        if role is None:
+            stops = _is_stop(node)
+            role = self._roles[node] = (stops, not stops or _is_seen_through(node))
+        return role
+
     def _operands(self, node: Node, path: _Path) -> list[_Step]:
-        """Return the operands that the data of an element of a node comes from."""
+        """Return the operands that the data of an element of a node comes from; found once."""
+        step = (node, path)
+        known = self._sources.get(step)
+        if known is None:
+            known = self._sources[step] = self._sources_of(node, path)
+        return known
+
+    def _sources_of(self, node: Node, path: _Path) -> list[_Step]:
         opcode = node.instruction.opcode
         if opcode == "parameter":
             return self._arguments(node, path)
@@ -120,15 +138,22 @@ class Surroundings:
                 name = frame.computation.name
                 yield Neighbor(Direction.BELOW, None, step[1], distance, name)
             for user, path in self._users(*step):
-                stops = _is_stop(user)
+                stops, goes_on = self._role(user)
                 if stops:
                     yield Neighbor(Direction.BELOW, user, path, distance)
-                if (not stops or _is_seen_through(user)) and (user, path) not in seen:
+                if goes_on and (user, path) not in seen:
                     seen.add((user, path))
                     waiting.append(((user, path), distance + 1))
 
-    def _users(self, node: Node, path: _Path) -> Iterator[_Step]:
-        """Yield what reads an element of a node, and which element of it that becomes."""
+    def _users(self, node: Node, path: _Path) -> list[_Step]:
+        """Return what reads an element of a node, and which element of it that becomes."""
+        step = (node, path)
+        known = self._readers.get(step)
+        if known is None:
+            known = self._readers[step] = list(self._readers_of(node, path))
+        return known
+
+    def _readers_of(self, node: Node, path: _Path) -> Iterator[_Step]:
         for user, position in self._side.users.get(node, ()):
             read = self._side.graph.operands(user)[position][1]
             if opened_root(user) is None and read[: len(path)] == path[: len(read)]:
