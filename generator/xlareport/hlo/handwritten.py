@@ -8,9 +8,10 @@ Such a statement becomes plain statements, one for each instruction. A shape tha
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from itertools import pairwise
 
 from xlareport.hlo import quoting
 from xlareport.hlo.model import Computation, Instruction
@@ -27,9 +28,12 @@ _OPCODE_AFTER_SHAPE = re.compile(r"\s*+(?!b\()([a-z][\w\-]*+)\s*+(?=\()")
 _SHAPE_MARK = re.compile(r"[(){}\[\]\s]")
 _LAYOUT_APART = re.compile(r"\s++(\{[^{}()\"]*+(?:\([^{}()\"]*+\)[^{}()\"]*+)*+\})")
 """A layout that a blank parts from its shape."""
-_COMMENT = re.compile(rf"{quoting.STRING}|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+", re.DOTALL)
+_QUOTED = r'"(?:[^"\\]|\\.)*+"?+'
+"""A quoted text; one that is never closed takes the rest, so that it is looked for only once."""
+_COMMENT = re.compile(rf"{_QUOTED}|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+|//[^\n]*+", re.DOTALL)
 _TOKENS = re.compile(
-    rf"{quoting.STRING}|,\s*+|(?P<begin>(?<=\s)(?<!ROOT\s)(?:ROOT\s++)?+%?+[^\s=%(){{}}\[\],\"]++\s*+=\s)"
+    rf"{_QUOTED}|,\s*+|(?P<begin>(?<=\s)(?<!ROOT\s)(?:ROOT\s{{1,8}}+)?+%?+"
+    r"[^\s=%(){}\[\],\"]{1,300}+\s{0,8}+=\s)"
     r"|[(){}\[\]]",
     re.DOTALL,
 )
@@ -54,16 +58,14 @@ class _Call:
 class HandwrittenNames:
     """Names for what is written inside something else and has none."""
 
-    taken: set[str] = field(default_factory=set)
+    taken: Counter[str] = field(default_factory=Counter)
+    """How many names an opcode has given."""
 
     def new(self, opcode: str) -> str:
-        """Return a name that is free: `add.inline`, then `add.inline.1`, `add.inline.2`, ..."""
-        for number in count():
-            name = f"{opcode}.inline.{number}" if number else f"{opcode}.inline"
-            if name not in self.taken:
-                self.taken.add(name)
-                return name
-        raise AssertionError
+        """Return `add.inline`, then `add.inline.1`, `add.inline.2`, ..."""
+        number = self.taken[opcode]
+        self.taken[opcode] += 1
+        return f"{opcode}.inline.{number}" if number else f"{opcode}.inline"
 
 
 def without_comments(text: str) -> str:

@@ -20,7 +20,7 @@ _AFTER_SHAPE = re.compile(_OPCODE)
 _BLANK = re.compile(r"\s")
 _BRACKET = re.compile(r"[({\[]")
 _PERCENT_NAME = re.compile(r"%([^\s,(){}%]++)")
-_NESTED = re.compile(r"(?:^|[\s,(])(?!b\()[a-z][\w\-]*+\s*+\(")
+_NESTED = re.compile(r"(?:^|[\s,(])(?!b\()[a-z][\w\-]{0,60}+\s{0,8}+\(")
 """`opcode(`: an operand that is an instruction itself, which only people write."""
 
 

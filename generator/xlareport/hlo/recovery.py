@@ -39,8 +39,10 @@ _HEADER_BEGINS = re.compile(r"(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+(?:\(|\Z)")
 _SHORT_HEADER = re.compile(r"\s*+(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+\{")
 _DEEPEST = 20
 """Computations inside statements of computations; deeper ones are not read."""
-_LONGEST_HEADER = 1_000_000
-"""Characters; headers of real programs with thousands of parameters stay below."""
+_LINES_OF_HEADER = 64
+"""More are no header: each line is read once more with those before it."""
+_MOST_INLINE = 100
+"""Computations inside one statement; further ones are not read."""
 _LINES_TO_OPCODE = 4
 """Name, shape and opcode of a statement stand on fewer lines; open brackets do not count."""
 _IN_HALF = (",", "=", "ROOT")
@@ -104,7 +106,7 @@ class LineByLine:
         self._statement: _Statement | None = None
         self._line_number = 1
         """Of the statement that is being read."""
-        self._header = ""
+        self._header: list[str] = []
         """The lines of a computation's header that are read so far."""
 
     def read(self, text: str, first: int) -> None:
@@ -156,14 +158,15 @@ class LineByLine:
 
     def _outside(self, number: int, line: str) -> None:
         """Read a header; one of several lines ends with the line that opens the computation."""
-        header = f"{self._header} {line.strip()}" if self._header else line.strip()
-        self._header = ""
+        header = " ".join([*self._header, line.strip()])
         if computation_name(header) is not None:
             self._open = _Open(header, number)
-        elif _HEADER_BEGINS.match(header) and len(header) < _LONGEST_HEADER:
-            self._header = header
+        elif _HEADER_BEGINS.match(header) and len(self._header) < _LINES_OF_HEADER:
+            self._header.append(line.strip())
+            return
         else:
             self._complain(number, line, 0, "expected a computation")
+        self._header.clear()
 
     def _end_statement(self) -> None:
         """Read the statement whose lines are complete."""
@@ -191,7 +194,10 @@ class LineByLine:
 
     def _without_inline(self, text: str) -> str:
         """Read the computations inside a statement; return it with their names in their place."""
-        while self._depth < _DEEPEST and (inline := find_inline(text)) is not None:
+        for _ in range(_MOST_INLINE if self._depth < _DEEPEST else 0):
+            inline = find_inline(text)
+            if inline is None:
+                break
             name = f"{inline.attribute}.inline.{self._line_number}.{len(self.computations)}"
             reader = LineByLine(self._lines, self._pool, self._depth + 1)
             reader.read(f"{name} {{\n{inline.body}\n}}", self._line_number)
