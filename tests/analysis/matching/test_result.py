@@ -1,5 +1,7 @@
 from collections.abc import Callable
 
+import pytest
+
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
@@ -56,3 +58,15 @@ def test_gone_and_new_are_listed(read: Read) -> None:
     found = matching(read, gone, new)
     assert (found.removed, found.added) == ((at("b"),), (at("b", "main_spmd"),))
     assert found.partner_after(at("b")) is None
+
+
+@pytest.mark.parametrize("copies_first", [True, False])
+def test_copies_are_preferred_to_the_fusion_that_holds_them(
+    read: Read, *, copies_first: bool
+) -> None:
+    fused = Pairing((at("b"), at("c")), (at("c", "main_spmd"),), Grade.EXACT, "", Relation.FUSED)
+    places = (at("a", "main_spmd"), at("b", "main_spmd"))
+    copies = Pairing((at("b"),), places, Grade.EXACT, "", Relation.CLONED)
+    found = matching(read, *((copies, fused) if copies_first else (fused, copies)))
+    assert found.said_of_before(at("b")) is copies
+    assert found.partner_after(at("b")) == places[0]
