@@ -3471,7 +3471,7 @@ var xlareport = (() => {
   }
   function line(graph, key, place, parts) {
     const { text, label } = graph.index;
-    const address3 = `${key.replace(/\/(graph|computations)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+    const address3 = `${key.replace(/\/(graph|versions)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
     return element(
       "div",
       null,
@@ -4554,7 +4554,7 @@ var xlareport = (() => {
         element(
           "p.xr-muted",
           null,
-          `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`
+          `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`
         )
       ] : [];
       return [...intro, ...all.map((answer, place) => view.part(answer, place === 0))];

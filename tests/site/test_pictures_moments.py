@@ -100,6 +100,27 @@ def test_any_snapshot_can_be_chosen(opened: Open) -> None:
     expect(status).not_to_contain_text("From 0005")
 
 
+def test_a_box_of_a_middle_snapshot_leads_to_its_line_there(opened: Open) -> None:
+    slug = SLUGS["jit_train_step"]
+    page = opened(f"{slug}.html#node=dot_general.9&at=0005&show=producers")
+    page.locator(".xr-explore g.focus").click()
+    link = page.locator(f".xr-explore .xr-details a[href*='{slug}.html?texts#text=0005']").first
+    expect(link).to_be_visible()
+
+
+def test_back_to_top_covers_no_counter_of_steps(opened: Open) -> None:
+    page = opened(f"{SLUGS['jit_train_step']}.html?steps")
+    page.set_viewport_size({"width": 400, "height": 500})
+    page.mouse.move(200, 300)
+    page.mouse.wheel(0, 1500)
+    page.mouse.wheel(0, -100)
+    button = page.locator(".md-top")
+    expect(button).to_be_visible()
+    place = button.bounding_box()
+    assert place is not None
+    assert place["y"] > 250
+
+
 def test_a_computation_between_is_told_as_in_the_final_graph(opened: Open) -> None:
     slug = SLUGS["jit_train_step"]
     page = opened(f"{slug}.html?steps")

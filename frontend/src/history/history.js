@@ -169,7 +169,7 @@ class Histories {
             element(
               "p.xr-muted",
               null,
-              `${format.plural(numbers.length, "subject")} bore this name at some time; the one of the last snapshot comes first.`,
+              `${format.plural(numbers.length, "history", "histories")} with this name in some snapshot; that of the last snapshot comes first.`,
             ),
           ]
         : [];

@@ -368,7 +368,7 @@ function names(graph, places) {
  */
 function line(graph, key, place, parts) {
   const { text, label } = graph.index;
-  const address = `${key.replace(/\/(graph|computations)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
+  const address = `${key.replace(/\/(graph|versions)[^/]*$/, "")}.html?texts#text=${encodeURIComponent(text ?? "")}&name=${encodeURIComponent(graph.name(place))}`;
   return element(
     "div",
     null,

@@ -77,12 +77,12 @@ def _subjects(
 
 
 def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
-    """Tell of the other instructions that bore the name."""
+    """List the other instructions that had the name."""
     shown = [f"  {printable(subject.name)} in {keys[subject.stage]}" for subject in others[:_SHOWN]]
     more = [f"  and {len(others) - _SHOWN} more"] if len(others) > _SHOWN else []
-    bore = units.plural(len(others), "other instruction")
+    count = units.plural(len(others), "other instruction")
     return "\n".join(
-        [f"{bore} bore this name; ask with --stage, or computation/%name:", *shown, *more]
+        [f"{count} had this name; ask with --stage, or computation/%name:", *shown, *more]
     )
 
 

@@ -30,7 +30,7 @@ def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
         note = "everything that the module allocates on a device"
         figures.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
     if final.unknown_ops:
-        note = "instructions whose work cannot be told from the dump"
+        note = "instructions whose work the dump does not show"
         figures.append(Figure("Not counted", units.count(final.unknown_ops), note))
     return tuple(figures)
 

@@ -206,7 +206,7 @@ def _loops_words(loops: Sequence[LoopRow]) -> str:
         return f"{have}, and of each it is known how often it goes round."
     which = "it goes" if unknown == 1 else "they go"
     return (
-        f"{have}. Of {unknown} the dump does not tell how often {which} round: one round of each "
+        f"{have}. Of {unknown} the dump does not say how often {which} round: one round of each "
         "is counted here, so all figures are at least so much. For the guess of the main program "
         "more rounds are assumed."
     )

@@ -80,7 +80,7 @@ def shortened(shape: str) -> str:
 def _loops(cost: CostReport) -> Table:
     columns = (
         Column("Loop", "code", of="instruction"),
-        Column("Rounds", "int", "of one start; not known where the dump does not tell"),
+        Column("Rounds", "int", "of one start; empty where the dump does not say"),
         Column("How that is known"),
         Column("Starts", "int", "in one run of the module"),
         Column("Least µs", "float", "of all that runs inside, all rounds and starts"),
@@ -201,7 +201,7 @@ def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
         Column("Transcendentals", "int", "such as exp and tanh, element by element"),
         Column("Traffic", "bytes"),
         Column("Instructions", "int"),
-        Column("Not counted", "int", "instructions whose work or traffic cannot be told"),
+        Column("Not counted", "int", "instructions whose work or traffic is not known"),
     )
     rows: list[list[Cell]] = [
         [

@@ -266,7 +266,7 @@ def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
         return
     yield from _about_reading(report, present)
     if "buffer-assignment" not in present and "hlo-text" not in present:
-        words = "There is no memory plan, which tells what needs the memory. It is written with"
+        words = "There is no memory plan, which shows what needs the memory. It is written with"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     yield from _about_modules(report)
     timed = set(report.dump.backends) & {"gpu", "tpu"}
@@ -309,7 +309,7 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
         words = "The snapshots are there as pages for a browser only, which cannot be read. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     elif not present & {"hlo-text", "hlo-proto"}:
-        words = "There is no HLO text, which tells most. Set"
+        words = "There is no HLO text, the most useful kind of file. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
 
 

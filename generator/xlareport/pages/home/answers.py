@@ -73,7 +73,7 @@ def _target(module: ModuleRecord) -> str:
     """Return what a module was compiled for, as closely as the dump tells it."""
     backend = words.BACKENDS.get(module.backend or "", module.backend or "an unknown backend")
     if module.backend_reason:
-        return f"{backend}, as far as its passes tell"
+        return f"{backend}, judged by its passes"
     grade, device = (
         (module.expense.device_grade, module.expense.device) if module.expense else ("", "")
     )

@@ -236,7 +236,7 @@ def _ways(report: ReportRecord, main: ModuleRecord | None) -> tuple[Way, ...]:
     )
     missing = Way(
         "What is in the dump, and what is missing?",
-        "Every file, what was read, and which flags would tell more.",
+        "Every file, what was read, and which flags would add more.",
         navigation.address(navigation.COVERAGE),
     )
     if main is None:

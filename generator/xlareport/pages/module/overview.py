@@ -265,7 +265,7 @@ def _came_back(computations: Sequence[str | None]) -> str:
 def _idle_words(overview: Overview) -> str:
     idle = overview.idle
     if not idle.passes:
-        return f"Which passes changed nothing cannot be told: {idle.proof}."
+        return f"Which passes changed nothing is not known: {idle.proof}."
     number = units.plural(len(idle.passes), "pass", "passes")
     runs = units.plural(sum(count for _, count in idle.passes), "run")
     return f"{number} changed nothing in any of {runs}. How that is known: {idle.proof}."

@@ -12,7 +12,7 @@ _PLUMBING = frozenset({"_Arg", "_Retval", "NoOp", "Const", "_SOURCE", "_SINK"})
 _KINDS = 12
 _GRAPHS = 10
 _TEXT = "guessed: it handles text, a type that XLA does not have"
-_NOT_TOLD = "not told: neither the graph nor a log of TensorFlow in the dump gives a reason"
+_NOT_KNOWN = "not known: neither the graph nor a log of TensorFlow in the dump gives a reason"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _reason(node: GraphNode, reasons: Mapping[str, str]) -> str:
     message = reasons.get(node.name)
     if message is not None:
         return f"TensorFlow's log: {message}"
-    return _TEXT if node.has_text else _NOT_TOLD
+    return _TEXT if node.has_text else _NOT_KNOWN
 
 
 def _modules(unit: str, report: ReportRecord) -> tuple[str, ...]:
