@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -61,3 +61,30 @@ def test_a_new_parameter_of_the_entry_is_one_of_the_module(read: Read) -> None:
     said = match(read(RESHAPED), read(more)).said_of_after(at("n"))
     assert said is not None
     assert said.reason == "parameter 1 of the module"
+
+
+def test_a_new_fusion_of_new_instructions_is_not_said_to_hold_known_ones(read: Read) -> None:
+    body = """
+%fused (p: f32[8]) -> f32[2,4] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %bitcast.9 = f32[2,4]{1,0} bitcast(%p)
+}
+
+ENTRY %main (a: f32[8]) -> (f32[8], f32[2,4]) {
+  %a = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%a)
+  %fusion.9 = f32[2,4]{1,0} fusion(%sine.1), kind=kLoop, calls=%fused
+  ROOT %out = (f32[8]{0}, f32[2,4]{1,0}) tuple(%sine.1, %fusion.9)
+}
+"""
+    before = """
+ENTRY %main (a: f32[8]) -> (f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%a)
+  ROOT %out = (f32[8]{0}) tuple(%sine.1)
+}
+"""
+    pairing = match(read(before), read(body)).said_of_after(at("fusion.9"))
+    assert pairing is not None
+    assert pairing.grade is not Grade.EXACT
+    assert pairing.reason == "no instruction before was found for what it holds"

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import Verdict, is_root, origin, read_at
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
@@ -122,7 +122,7 @@ class New:
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
         if line.name in node.frame.callees:
-            yield Grade.EXACT, "it holds instructions from outside"
+            yield self._reason_of_holder(node.frame.callees[line.name])
         users = self._search.after.users.get(node, ())
         for user, position in users:
             if user.partner is not None:
@@ -134,6 +134,12 @@ class New:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, "it has no users"
+
+    def _reason_of_holder(self, callee: Frame) -> tuple[Grade, str]:
+        """Say what a new fusion or call holds, by the graph of its computation."""
+        if any(inside.partner is not None for inside in callee.nodes.values()):
+            return Grade.EXACT, "it holds instructions from outside"
+        return Grade.GUESSED, "no instruction before was found for what it holds"
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):
