@@ -63,11 +63,10 @@ class Gone:
 
     def _without_users(self, node: Node) -> Iterator[tuple[Grade, str]]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
+        if len(readers) == 1:
+            yield Grade.MATCHED, f"it only gave a value to %{readers[0].name}"
         if readers:
-            yield (
-                Grade.MATCHED,
-                f"it only gave a value to %{readers[0].name}",
-            )
+            yield Grade.MATCHED, f"its {len(readers)} users only passed its value on"
         if not is_root(node):
             yield Grade.EXACT, UNREAD
         name = node.frame.computation.name
