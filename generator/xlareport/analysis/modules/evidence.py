@@ -114,7 +114,7 @@ def _by_arguments(summary: ModuleSummary, most: Most) -> Evidence:
 
 def _by_collectives(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    words = f"talks to other devices ({summary.collectives} collectives)"
+    words = f"communicates with other devices ({units.plural(summary.collectives, 'collective')})"
     return Evidence(words, 4, min(1.0, float(summary.collectives)))
 
 
