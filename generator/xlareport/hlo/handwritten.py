@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from xlareport.hlo import quoting
+from xlareport.hlo.line import WITHOUT_OPERANDS
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import UNKNOWN, Shape, ShapeError, parse_shape
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -41,7 +42,6 @@ _TOKENS = re.compile(
 _CALLING = r"\b(to_apply|calls|body|condition|true_computation|false_computation)=\{"
 _INLINE = re.compile(_CALLING + r"(?=\s*+(?:ROOT\s)?+\s*+[^\s=(){},]++\s*+=)")
 _INLINE_LINE = re.compile(_CALLING + r"\s*+\Z")
-_LITERALS = frozenset({"constant", "parameter"})
 
 
 @dataclass(slots=True)
@@ -152,8 +152,9 @@ def _flatten(name: str, call: _Call, names: HandwrittenNames) -> list[str] | Non
         if depth > MAX_NESTED:
             return None
         operands = [call.between]
-        if call.opcode not in _LITERALS:
-            operands = [_named(operand) for operand in split_operands(call.between)]
+        if call.opcode not in WITHOUT_OPERANDS:
+            parts = quoting.split_at_commas(call.between) if call.between.strip() else []
+            operands = [_named(operand) for operand in parts]
             for place, operand in enumerate(operands):
                 nested = _parse_call(operand)
                 if nested is not None:
@@ -206,18 +207,6 @@ def _end_of_shape(text: str) -> int:
         if depth == 0 and text[mark.end() : mark.end() + 1].isalpha():
             return mark.end()
     return len(text)
-
-
-def split_operands(text: str) -> list[str]:
-    """Split at commas outside brackets; no operands give none."""
-    parts, start, depth = [], 0, 0
-    for place, mark in quoting.marks(text):
-        depth += quoting.DEPTH.get(mark, 0)
-        if mark == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    last = text[start:]
-    return [*parts, last] if parts or last.strip() else []
 
 
 def infer_shapes(

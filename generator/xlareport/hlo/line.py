@@ -141,16 +141,5 @@ def operand_names(between: str) -> list[str]:
     if not between.strip():
         return []
     between = quoting.COMMENT.sub("", between)
-    parts = _deep(between) if _BRACKET.search(between) else between.split(",")
+    parts = quoting.split_at_commas(between) if _BRACKET.search(between) else between.split(",")
     return [words[-1].lstrip("%") for part in parts if (words := part.split())]
-
-
-def _deep(text: str) -> list[str]:
-    """Split at commas outside brackets: operands are written with their shapes."""
-    parts, start, depth = [], 0, 0
-    for place, mark in quoting.marks(text):
-        depth += quoting.DEPTH.get(mark, 0)
-        if mark == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
-    return [*parts, text[start:]]

@@ -66,6 +66,18 @@ def closing(text: str, start: int) -> int:
     return -1
 
 
+def split_at_commas(text: str) -> list[str]:
+    """Split a text at the commas outside brackets and quotes; a text without one is one part."""
+    parts: list[str] = []
+    start = depth = 0
+    for place, mark in marks(text):
+        depth += DEPTH.get(mark, 0)
+        if mark == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
 def is_balanced(text: str) -> bool:
     """Tell whether all brackets and quotes of a text are closed."""
     return _BALANCED.fullmatch(text) is not None or _is_deeply_balanced(text)
