@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 from xlareport.dump.source import open_source
-from xlareport.profiles import read_profiles
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events
+from xlareport.side_files import read_profiles
 
 ROOT = Path(__file__).parents[1]
 SMALL = ROOT / "tests" / "data" / "looped.tar.zst"

@@ -17,8 +17,8 @@ from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import ModuleFiles, group
 from xlareport.dump.source import Entry, Source, open_source
-from xlareport.profiles import read_profiles
 from xlareport.report import name_files
+from xlareport.side_files import read_profiles
 
 _ROOT = Path(__file__).resolve().parent.parent
 _LABELS = _ROOT / "tests/labels"

@@ -26,7 +26,7 @@ from xlareport.site.folder import Folder
 DATA = Path(__file__).parent.parent / "tests/data"
 DUMPS = {"A": DATA / "ipu-dot-only", "B": DATA / "truncated"}
 SOURCES = Path(__file__).parent.parent / "generator"
-RENAMING = "from xlareport.site import folder; folder.exchange = lambda *_: False; "
+RENAMING = "from xlareport.site import folder; folder.exchange_folders = lambda *_: False; "
 NOTES = "# Notes\n\nOf the user.\n"
 WAYS = ("group at any moment", "group at the end", "front process")
 

@@ -20,8 +20,7 @@ from tests.script_coverage import ScriptCoverage, script_coverage
 
 from xlareport import __version__
 from xlareport.pages import navigation
-from xlareport.storage.payloads import Payload, write_payload
-from xlareport.storage.small_payloads import module_payloads
+from xlareport.storage.payloads import Payload, module_payloads, write_payload
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page

@@ -14,8 +14,7 @@ from tests.parts import parts
 
 from xlareport.dump import duplicates
 from xlareport.extract import extract_texts
-from xlareport.records.report import ReportRecord
-from xlareport.records.report_json import report_json
+from xlareport.records.report import ReportRecord, report_json
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.resources import PACKAGE
 from xlareport.storage.payloads import payload_path, read_payload

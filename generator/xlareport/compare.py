@@ -42,14 +42,13 @@ from xlareport.pages.compare.timing import (
 from xlareport.pages.compare.views import CompareView, compare_view
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.renderer import Renderer
-from xlareport.profiles import read_profiles
 from xlareport.records.build import build_report
 from xlareport.records.report import DumpRecord, ProblemRecord
 from xlareport.report import BuildOptions, check_apart, name_files
 from xlareport.runtime.errors import UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import work_in_processes
-from xlareport.side_files import profiles_beside
+from xlareport.side_files import profiles_beside, read_profiles
 from xlareport.site.builder import build_site
 from xlareport.site.folder import Folder
 from xlareport.site.writer import write_sources

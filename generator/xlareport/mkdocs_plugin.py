@@ -22,11 +22,10 @@ from mkdocs.utils.templates import TemplateContext
 from mkdocs.utils.yaml import yaml_load
 
 from xlareport.pages import navigation
-from xlareport.pages.rendering.compiled import Compiled
-from xlareport.pages.rendering.headings import Kept, headings_alone, put_back
+from xlareport.pages.rendering.templates import Compiled, Kept, headings_alone, put_back
 from xlareport.runtime.resources import find_resource
 from xlareport.runtime.worker_pool import SHARE
-from xlareport.site.content_policy import policy_element, script_hash
+from xlareport.site.one_page import policy_element, script_hash
 from xlareport.storage.payloads import payload_path
 
 _INLINE_SCRIPT = re.compile(  # one that is not closed goes on to the end, as in a browser

@@ -33,7 +33,6 @@ from xlareport.pages.rendering.templates import take_compiled
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.renderer import Renderer
-from xlareport.profiles import ProfiledModules, list_unjoined, read_profiles
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
@@ -49,12 +48,16 @@ from xlareport.runtime.garbage_collection import rare_collections
 from xlareport.runtime.limits import LIMITS, Limits
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import Task, WorkerPool, completed
-from xlareport.side_files import read_graphs, read_reasons
-from xlareport.site.builder import build_site
+from xlareport.side_files import (
+    ProfiledModules,
+    list_unjoined,
+    read_graphs,
+    read_profiles,
+    read_reasons,
+)
+from xlareport.site.builder import MkdocsWorker, build_site
 from xlareport.site.folder import Folder
-from xlareport.site.mkdocs_run import MkdocsWorker
-from xlareport.site.nightly import keep_slugs, read_nightly
-from xlareport.site.nights import append_night
+from xlareport.site.nights import append_night, keep_slugs, read_nightly
 from xlareport.site.writer import write_sources
 
 _READING = "reading modules"

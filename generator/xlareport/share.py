@@ -11,8 +11,7 @@ from xlareport.knowledge import opcodes
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.progress import ProgressCallback
-from xlareport.site.fitting import Packed
-from xlareport.site.main_program import find_site
+from xlareport.site.fitting import Packed, find_site
 from xlareport.site.pack import NO_NOTES, pack
 from xlareport.site.single import pack_single
 

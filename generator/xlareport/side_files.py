@@ -1,19 +1,23 @@
-"""Files beside the modules that tell of all of them: graphs and logs of the framework, traces."""
+"""Files of a dump that belong to no single module: graphs and logs of the framework, profiles."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import IO
 
+from xlareport.analysis.profile.times import ModuleTimes, sum_times
+from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact
-from xlareport.dump.source import Entry
+from xlareport.dump.source import Entry, Source, open_source
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
 from xlareport.readers.tf_log import read_tf_log
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
+from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.limits import LIMITS, Limits, too_large
 from xlareport.runtime.progress import ProgressCallback, silent
@@ -152,3 +156,54 @@ def _beside(
 def _too_large(artifact: Artifact, limits: Limits) -> str:
     fits = artifact.entry.size <= limits.beside_bytes
     return "" if fits else too_large(limits.beside_bytes, "--max-beside-size")
+
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledModules:
+    """What profilers saw while modules ran."""
+
+    modules: Mapping[str, ModuleTimes]
+    """By the name of the module, as it stands in file names."""
+    read: tuple[str, ...]
+    """Paths of the files that were read."""
+    problems: tuple[Problem, ...]
+
+
+def read_profiles(
+    source: Source,
+    profiles: Sequence[str],
+    limits: Limits = LIMITS,
+    progress: ProgressCallback = silent,
+    *,
+    beside: Sequence[Path] | None = None,
+) -> ProfiledModules:
+    """Read what profilers wrote into the dump, beside it, and where the caller says.
+
+    `beside` are the folders beside it, where the caller knows better which of them are its own.
+    Raises UnreadableInputError where one of `profiles` cannot be opened.
+    """
+    with ExitStack() as opened:
+        near = profiles_beside(source.location) if beside is None else beside
+        places: list[str | Path] = [*profiles, *near]
+        more = [opened.enter_context(open_source(place, limits)) for place in places]
+        reading = ProfileReading(progress)
+        entries = chain(source.entries, *(source.entries for source in more))
+        times = sum_times(profile_events(entries, reading, limits))
+    modules = {sanitised(name): times for name, times in times.items()}
+    return ProfiledModules(modules, tuple(reading.read), tuple(reading.problems))
+
+
+def list_unjoined(watched: ProfiledModules, names: Collection[str]) -> tuple[Problem, ...]:
+    """Tell of the events of modules that the dump does not have; `names` are those it has."""
+    others = [module for name, module in watched.modules.items() if name not in names]
+    if not others:
+        return ()
+    others.sort(key=lambda times: -times.events)
+    named = [times.module or "no module that was running" for times in others[:_MOST_NAMED]]
+    more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+    events = units.plural(sum(times.events for times in others), "event")
+    words = f"{events} of {', '.join([*named, *more])}: the dump has no such module."
+    return (Problem(watched.read[0], None, words),)

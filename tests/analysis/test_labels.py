@@ -14,9 +14,8 @@ from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
-from xlareport.profiles import read_profiles
 from xlareport.report import name_files
-from xlareport.side_files import read_graphs
+from xlareport.side_files import read_graphs, read_profiles
 
 LABELS = Path(__file__).parents[1] / "labels"
 DATA = Path(__file__).parents[1] / "data"

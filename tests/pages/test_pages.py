@@ -21,7 +21,7 @@ from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words
 from xlareport.pages.names.page import describe, names_page
 from xlareport.pages.navigation import address, module_page, step_address
 from xlareport.pages.pictures.requests import describe_pictures
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.steps.payload import step_payload
 from xlareport.readers.debug_options import FlagValue
 from xlareport.records.report import DumpRecord, GeneratorRecord, ReportRecord

@@ -201,7 +201,7 @@ OTHERS = {
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
     "pages/compare/bare_report.py": test_a_report_is_read_or_refused,
     "storage/payloads.py": test_a_payload_is_given_back_or_refused,
-    "site/main_program.py": "our own report.json, just written",
+    "site/fitting.py": "our own report.json, just written",
     "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,
     "site/pack.py": "writes an archive and reads none",
     "site/single.py": "our own report.json, in the folder that is packed",

@@ -9,10 +9,10 @@ import pytest
 from tests.conftest import payload_files
 
 from xlareport.pages import navigation
-from xlareport.pages.glossary import lexicon
-from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.glossary.page import WORDS, lexicon
+from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.rendering.environment import environment, front_matter
-from xlareport.pages.rendering.headings import html_of
+from xlareport.pages.rendering.templates import html_of
 from xlareport.report import BuildOptions, build
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
@@ -117,7 +117,7 @@ def _payloads() -> dict[str, Any]:
     rows += [[HOSTILE, None, [HOSTILE, "javascript:hacked=8"], [HOSTILE, 'x" onclick="hacked=9']]]
     rows += [["out", 1, ["out", "https://example.com/"], ["x", "xr-exact"]]]
     return {
-        lexicon.KEY: lexicon.lexicon(["algsimp", "no-such-pass"]),
+        WORDS: lexicon(["algsimp", "no-such-pass"]),
         navigation.PICTURE_LOOK: picture_look(),
         "m/sample/instructions": {"columns": columns, "rows": rows, "empty": "None."},
         "m/sample/graph": {"pictures": [PICTURE]},
@@ -232,7 +232,7 @@ def sample_site(sample_out: Path) -> Path:
 @pytest.fixture(scope="session")
 def few_pages() -> list[File]:
     """Return the fewest pages of which a site can be built: the guide links to those in front."""
-    words = make_payload_file(lexicon.KEY, lexicon.lexicon([]))
+    words = make_payload_file(WORDS, lexicon([]))
     return [("index.md", "# Home\n"), *FRONT, ("m/x.md", "# x\n"), words]
 
 

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from xlareport.cli.pack import command
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.site.fitting import rank_file
-from xlareport.site.main_program import MainProgram
+from xlareport.site.fitting import MainProgram, rank_file
 from xlareport.site.pack import LIST, pack
 
 EARLY = "assets/iframe-worker.js"

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.links import broken_links
 
 from xlareport.pages.rendering.environment import front_matter, text
-from xlareport.pages.rendering.headings import html_of
+from xlareport.pages.rendering.templates import html_of
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 

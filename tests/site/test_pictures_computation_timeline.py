@@ -11,7 +11,7 @@ from tests.conftest import payload_files
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.pages.history.computations import computation_payloads
-from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.site.builder import build_site

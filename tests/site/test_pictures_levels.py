@@ -10,8 +10,7 @@ from tests.conftest import payload_files
 
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import graph_payloads
-from xlareport.pages.pictures.look import picture_look
-from xlareport.pages.pictures.record import level_record, picture_record
+from xlareport.pages.pictures.levels import level_record, picture_look, picture_record
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Box, Drawing, Group, Opening

@@ -12,9 +12,12 @@ from tests.conftest import payload_files
 from xlareport.analysis.steps.step import step
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import graph_payloads
-from xlareport.pages.pictures.levels import snapshot_levels
-from xlareport.pages.pictures.look import picture_look
-from xlareport.pages.pictures.record import level_record, picture_record
+from xlareport.pages.pictures.levels import (
+    level_record,
+    picture_look,
+    picture_record,
+    snapshot_levels,
+)
 from xlareport.pictures.change import step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
 from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group, Opening

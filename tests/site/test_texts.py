@@ -11,7 +11,7 @@ from xlareport.dump.classify import classify
 from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.pages.rendering.environment import front_matter
-from xlareport.pages.texts.payload import kept_texts
+from xlareport.pages.texts.page import kept_texts
 from xlareport.site.builder import build_site
 from xlareport.site.writer import File, write_sources
 

@@ -1,5 +1,5 @@
 /**
- * Pictures as the report stores them (pages/pictures/record.py): what they show and, where that was laid
+ * Pictures as the report stores them (pages/pictures/levels.py): what they show and, where that was laid
  * out beforehand, where it lies. The SVG is written here.
  */
 

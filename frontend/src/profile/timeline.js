@@ -1,7 +1,7 @@
 /**
  * One run of a module as a timeline: a row for each thread and for each depth in it, a bar for each
  * instruction that ran. Time can be enlarged and moved; a bar leads to its instruction, and a table
- * says the same. pages/profile/timeline.py has the form of the data.
+ * says the same. pages/profile/page.py has the form of the data.
  */
 
 import { insideReport } from "../core/address.js";

@@ -10,11 +10,10 @@ import click
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.cli.options import limited
-from xlareport.cli.problems import print_problems
-from xlareport.cli.terminal import say
+from xlareport.cli.terminal import print_problems, say
 from xlareport.knowledge.devices import DeviceTableError, device_named, devices, parse_devices
 from xlareport.runtime.limits import Limits
-from xlareport.site.mkdocs_run import MkdocsWorker
+from xlareport.site.builder import MkdocsWorker
 from xlareport.site.sizes import describe_sizes, find_overruns, measure_site
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def command(
     cost_options = _cost_options(devices, device, with_source=with_source)
     begun = time.monotonic()
     with nullcontext() if no_html else MkdocsWorker() as mkdocs_worker:  # prepares meanwhile
-        from xlareport.cli.progress import progress_bar  # noqa: PLC0415
+        from xlareport.cli.terminal import progress_bar  # noqa: PLC0415
         from xlareport.report import BuildOptions, build  # noqa: PLC0415
 
         options = BuildOptions(

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import click
 
-from xlareport.capture.plan import Plan, find_dump, find_era, levels, plan_capture, run_program
+from xlareport.capture.run import Plan, find_dump, find_era, levels, plan_capture, run_program
 from xlareport.cli.flags import era_option
-from xlareport.cli.problems import print_problems
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import printable
+from xlareport.cli.terminal import print_problems, printable, progress_bar
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import XlareportError
 

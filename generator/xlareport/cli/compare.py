@@ -10,13 +10,12 @@ from typing import Any
 import click
 
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import printable, say, say_json
+from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.compare import compare
 from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.first_page import compare_page
+from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.compare.results import junit, markdown
-from xlareport.pages.compare.times import slowest_words
 from xlareport.pages.compare.views import CompareView
 from xlareport.report import BuildOptions
 from xlareport.runtime.errors import UnwritableFileError

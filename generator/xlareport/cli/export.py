@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import say
+from xlareport.cli.terminal import progress_bar, say
 from xlareport.export import Exported, export_stage
 from xlareport.report import BuildOptions, read_profiled_module
 from xlareport.runtime.errors import UnwritableFileError

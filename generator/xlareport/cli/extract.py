@@ -8,8 +8,7 @@ import click
 
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import printable, say
+from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.extract import extract_texts
 from xlareport.hlo.model import HloModule
 from xlareport.report import BuildOptions, read_one_module

@@ -12,8 +12,7 @@ from xlareport.analysis.history.subjects import Subject, find_subjects, near_nam
 from xlareport.analysis.history.trace import Standing, Trace, trace_subject
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.cli.options import limited
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import printable, say, say_json
+from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one_module

@@ -6,9 +6,7 @@ from dataclasses import asdict
 import click
 
 from xlareport.cli.options import limited
-from xlareport.cli.problems import print_problems
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import say, say_json
+from xlareport.cli.terminal import print_problems, progress_bar, say, say_json
 from xlareport.records.sentences import sureness
 from xlareport.report import BuildOptions, read_report
 from xlareport.runtime.errors import UnreadableInputError

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from xlareport.cli.progress import progress_bar
-from xlareport.cli.terminal import printable, say
+from xlareport.cli.terminal import printable, progress_bar, say
 from xlareport.report import BuildOptions
 from xlareport.runtime import units
 from xlareport.share import PackOptions, Shared, share, share_redacted

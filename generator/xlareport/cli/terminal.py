@@ -1,13 +1,21 @@
-"""What may be written to a terminal, and into the log of a job that acts upon what it reads there.
+"""What commands print: text that nothing acts upon, problems, a progress bar.
 
 GitHub takes a line that begins with `::`, and `##[` anywhere, for an order to the job.
 """
 
 import json
 import re
-from typing import Any
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from xlareport.runtime.progress import ProgressCallback, silent
+
+if TYPE_CHECKING:
+    from xlareport.records.report import ProblemRecord
 
 _ORDER = re.compile(r"^(\s*):(?=:)|##\[")
 
@@ -29,3 +37,55 @@ def printable(text: str) -> str:
     return _ORDER.sub(
         lambda match: f"{match[1]}\\x3a" if match[1] is not None else "##\\x5b", plain
     )
+
+
+_SHOWN = 10
+
+
+def print_problems(problems: Sequence["ProblemRecord"], where_all: str) -> None:
+    """Print the first problems, and where all of them are to be found."""
+    for problem in problems[:_SHOWN]:
+        place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"
+        message = "\n  ".join(problem.message.splitlines())
+        say(f"Could not read {printable(place)}: {message}", err=True)
+    if len(problems) > _SHOWN:
+        say(f"... and {len(problems) - _SHOWN} more; {where_all}.", err=True)
+
+
+@contextmanager
+def progress_bar(*, quiet: bool = False) -> Iterator[ProgressCallback]:
+    """Show one bar for each kind of work that is told of; it has no thread before the first."""
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    with _shown() as progress:
+        yield progress
+
+
+@contextmanager
+def _shown() -> Iterator[ProgressCallback]:
+    from rich.console import Console  # noqa: PLC0415 - takes long, and is for terminals only
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=console)
+    tasks: dict[str, TaskID] = {}
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total)
+        bar.start()
+        bar.update(tasks[what], completed=done, total=total)
+
+    try:
+        yield progress
+    finally:
+        bar.stop()

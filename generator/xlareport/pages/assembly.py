@@ -9,8 +9,7 @@ from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation
 from xlareport.pages.coverage import page as coverage
 from xlareport.pages.findings.section import home_findings
-from xlareport.pages.glossary import lexicon
-from xlareport.pages.glossary.page import glossary_page, pass_names
+from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
 from xlareport.pages.home.answers import summarize_home
 from xlareport.pages.home.page import home_page
 from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
@@ -18,20 +17,17 @@ from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.modules import page as modules_page
 from xlareport.pages.names.page import instruction_names, names_page
 from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
-from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.program.page import LINKS_TABLE, links_table, program_page
-from xlareport.pages.rendering.faulty import page_files
-from xlareport.pages.rendering.templates import compiled, render
+from xlareport.pages.rendering.templates import compiled, page_files, render
 from xlareport.pages.search.payload import search_front
 from xlareport.pages.tables import COLUMNS, table_file
 from xlareport.pictures.draw import PictureRequest
 from xlareport.records.build import with_problems
-from xlareport.records.report import ReportRecord
-from xlareport.records.report_json import report_json
+from xlareport.records.report import ReportRecord, report_json
 from xlareport.runtime.faults import Faults
 from xlareport.runtime.worker_pool import Task, WorkerPool
-from xlareport.storage.payloads import Payload, make_payload_file
-from xlareport.storage.small_payloads import together
+from xlareport.storage.payloads import Payload, make_payload_file, together
 
 _TOGETHER = 50
 """Modules whose pages are made by one process at a time, at most."""
@@ -167,7 +163,7 @@ def _glossary(dump: AnalyzedDump) -> Iterator[File]:
     used = {opcode for summary in dump.summaries for opcode, _ in summary.opcodes}
     yield navigation.GLOSSARY, render("glossary", glossary_page(named, used), "Glossary")
     timed = {pass_.name for glance in _glances(dump) for pass_ in glance.passes}
-    yield make_payload_file(lexicon.KEY, lexicon.lexicon({*named, *timed}))
+    yield make_payload_file(WORDS, lexicon({*named, *timed}))
 
 
 def _program(

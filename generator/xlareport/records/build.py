@@ -4,7 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlareport import __version__
+from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
@@ -16,12 +19,12 @@ from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.records import sentences
 from xlareport.records.cost import cost_record
-from xlareport.records.findings import finding_records
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     CandidateRecord,
     DumpRecord,
     FileRecord,
+    FindingRecord,
     GeneratorRecord,
     MainProgramRecord,
     ModuleRecord,
@@ -34,6 +37,40 @@ from xlareport.records.report import (
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
+
+RECOMPILATIONS = "recompilations"
+"""The rule whose places are modules, by their keys."""
+HELPERS = frozenset(
+    {"one-op eager module", "cast or transfer", "random numbers", "copied-out autotuning piece"}
+)
+"""Roles of modules that nobody wrote as a program."""
+_PIECES = frozenset({"copied-out autotuning piece", "part of another compilation"})
+"""Roles of modules that repeat a part of another one: that one has the finding."""
+
+
+def finding_records(
+    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RetraceGroup]
+) -> tuple[FindingRecord, ...]:
+    """Return the findings of a module; what was cut out of another one has none of its own."""
+    if cost is None or record.role in _PIECES:
+        return ()
+    findings = list(cost.findings)
+    if record.retrace_group is not None and record.role not in HELPERS:
+        findings.append(recompilation(recompilations[record.retrace_group]))
+    return tuple(map(finding_record, findings))
+
+
+def finding_record(finding: Finding) -> FindingRecord:
+    """Return a finding as report.json has it."""
+    return FindingRecord(
+        rule=finding.rule,
+        title=finding.title[:1].upper() + finding.title[1:],
+        grade=finding.grade,
+        evidence=finding.evidence,
+        suggestion=finding.suggestion,
+        places=finding.places,
+    )
+
 
 _SCHEMA = 2
 """Raised when something changes its meaning or goes; 1 named each file three times."""

@@ -7,14 +7,20 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
-from xlareport.analysis.trends import Night
+from xlareport.analysis.trends import Night, kept_slugs, labels
+from xlareport.dump.modules import GroupedDump
+from xlareport.pages.nightly.page import Nightly, tonight
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnwritableFileError
+from xlareport.site.folder import Folder
 
 FILE = "history.jsonl"
 _SLUG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", re.ASCII)
@@ -129,3 +135,23 @@ def _whole(value: object) -> int | None:
     if value is None or (isinstance(value, int) and abs(value) < 1 << 63):
         return value
     raise ValueError("a figure is a whole number")
+
+
+def read_nightly(report: ReportRecord, history: Path, out: Path) -> Nightly:
+    """Return all nights of a history with that of this report as the last."""
+    site = Folder(out).site
+    when = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    address = os.path.relpath(site / "index.html", history).replace("\\", "/")
+    nights, problems = read_nights(history)
+    return Nightly((*nights, tonight(report, when, address)), history, site, problems)
+
+
+def keep_slugs(grouped: GroupedDump, history: Path | None) -> GroupedDump:
+    """Name the pages of modules as the night before did, so that addresses stay the same."""
+    nights = read_nights(history)[0] if history else ()
+    if not nights:
+        return grouped
+    named = labels(module.name for module in grouped.modules)
+    slugs = kept_slugs(named, [module.slug for module in grouped.modules], nights[-1].slugs)
+    modules = zip(grouped.modules, slugs, strict=True)
+    return replace(grouped, modules=tuple(replace(module, slug=slug) for module, slug in modules))

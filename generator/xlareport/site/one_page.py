@@ -1,16 +1,32 @@
 """The pages of a site as parts of one document: the frame that all share, and what stands in it."""
 
 import base64
+import hashlib
 import html
 import mimetypes
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.site.content_policy import policy_element, script_hash
+
+
+def script_hash(script: str) -> str:
+    """Return the source expression that lets one inline script run, and no other."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def policy_element(directives: Iterable[str]) -> str:
+    """Return the element that lays down a policy; what no directive names is forbidden."""
+    content = "; ".join(
+        ("default-src 'none'", *directives, "base-uri 'none'", "form-action 'none'")
+    )
+    return f'<meta http-equiv="Content-Security-Policy" content="{content}">'
+
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^<>]*>')
 # one that is not closed goes on to the end, as in a browser: so none is looked at twice

@@ -14,10 +14,11 @@ from xlareport.site.fitting import (
     Packed,
     PackedFile,
     describe_files,
+    find_site,
     rank_file,
+    read_main_program,
     select_files,
 )
-from xlareport.site.main_program import find_site, read_main_program
 
 LIST = "LEFT-OUT.txt"
 NO_NOTES: Mapping[str, str] = MappingProxyType({})

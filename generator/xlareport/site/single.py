@@ -16,14 +16,17 @@ from xlareport.runtime import units
 from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
 from xlareport.runtime.resources import find_resource
 from xlareport.site.fitting import (
+    DATA,
     LIMIT,
+    MainProgram,
     Packed,
     PackedFile,
     describe_files,
+    find_site,
     rank_file,
+    read_main_program,
     select_files,
 )
-from xlareport.site.main_program import DATA, MainProgram, find_site, read_main_program
 from xlareport.site.one_page import read_page
 from xlareport.site.pack import NO_NOTES
 from xlareport.storage.payloads import embed_payload

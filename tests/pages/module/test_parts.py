@@ -18,8 +18,7 @@ from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.charts import memory_curve, roofline
-from xlareport.pages.cost.links import cost_sources
-from xlareport.pages.cost.page import expense_page, per_device
+from xlareport.pages.cost.page import cost_sources, expense_page, per_device
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.memory.page import memory_page
 from xlareport.pages.memory.tables import why

@@ -12,7 +12,7 @@ from xlareport.dump.source import open_source
 from xlareport.pages.module import work
 from xlareport.pages.module.work import process_module
 from xlareport.report import name_files
-from xlareport.storage.small_payloads import held
+from xlareport.storage.payloads import held
 
 PARTS = {
     "kept_texts": "/texts",

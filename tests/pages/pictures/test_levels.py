@@ -1,13 +1,14 @@
 """The pictures behind the first one: an index, bundles, and where each instruction is."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.pages.pictures import levels as picture_levels
-from xlareport.pages.pictures.levels import snapshot_levels
+from xlareport.pages.pictures.levels import picture_look, snapshot_levels
+from xlareport.pictures import drawing as d
 from xlareport.pictures.shade import NOTHING
 from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import decode_payload
@@ -117,3 +118,17 @@ def test_a_picture_that_shows_all_has_no_index() -> None:
     found = snapshot_levels("m/x/pictures-last", "m/x/graph", module, NOTHING, every=False)
     assert found is not None
     assert (found.payloads, found.requests) == ((), ())
+
+
+def test_every_colour_has_its_rule_and_its_words() -> None:
+    look = picture_look()
+    families = dict(look["families"])
+    for family in get_args(d.Family):
+        assert f".xg .n-{family}>.box" in look["css"]
+        assert families[family]
+
+
+def test_states_and_arrows_have_words() -> None:
+    look = picture_look()
+    assert {"added", "removed", "changed"} <= dict(look["states"]).keys()
+    assert {"control", "call"} <= dict(look["edges"]).keys()

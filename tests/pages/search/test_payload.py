@@ -9,8 +9,7 @@ import pytest
 from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.steps.step import step
 from xlareport.pages.module.work import process_module
-from xlareport.pages.search.index import search_index, touched
-from xlareport.pages.search.payload import SearchedSnapshot, searched
+from xlareport.pages.search.payload import SearchedSnapshot, search_index, searched, touched
 from xlareport.program import ParsedModule
 from xlareport.report import BuildOptions, read_one_module
 from xlareport.storage.payloads import read_payload

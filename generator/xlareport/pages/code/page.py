@@ -1,11 +1,22 @@
 """The page on what a module's instructions became: thunks, kernels, machine code, decisions."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any
 
-from xlareport.analysis.code.module import CodeSummary
+from xlareport.analysis.code.decisions import LinkedDecisions
+from xlareport.analysis.code.files import CodeFile, CodeLink
+from xlareport.analysis.code.module import MOST_UNITS, CodeSummary
+from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
+from xlareport.analysis.modules.summarize import source_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
+from xlareport.pages.rendering.environment import visible
+from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
+from xlareport.storage.payloads import Payload, make_payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +63,295 @@ def code_words(summary: CodeSummary) -> str:
     if summary.left_out:
         result.append(f"{units.count(summary.left_out)} further instructions are left out here.")
     return " ".join(result)
+
+
+MOST_SHOWN = 300_000
+"""Characters of one text; the file in the dump holds the rest."""
+_CHUNK = 400_000
+"""Characters after which a chunk is full: what one click on a text loads."""
+_MOST = 24_000_000
+"""Characters of all texts of a module; what comes after is named and not shown."""
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The texts of a module, in the order in which they were put here."""
+
+    slug: str
+    chunks: list[list[str]] = field(default_factory=lambda: [[]])
+    _known: dict[str, list[int]] = field(default_factory=dict)
+    _filled: int = 0
+    _total: int = 0
+
+    def put(self, text: str) -> list[int] | None:
+        """Keep a text and return [chunk, place]; None where there is no more room."""
+        if text not in self._known:
+            if self._total + len(text) > _MOST:
+                return None
+            self._known[text] = self._add(visible(text[:MOST_SHOWN]))
+        return self._known[text]
+
+    def files(self) -> Iterator[Payload]:
+        """Yield the payloads of all chunks."""
+        for number, chunk in enumerate(self.chunks if self._known else []):
+            key = navigation.code_chunk_key(self.slug, number)
+            yield make_payload(key, chunk)
+
+    def _add(self, text: str) -> list[int]:
+        if self._filled > _CHUNK:
+            self.chunks.append([])
+            self._filled = 0
+        self.chunks[-1].append(text)
+        self._filled += len(text)
+        self._total += len(text)
+        return [len(self.chunks) - 1, len(self.chunks[-1]) - 1]
+
+
+def cut_note(text: str) -> str:
+    """Say how much of a text is not shown; empty where all is."""
+    if len(text) <= MOST_SHOWN:
+        return ""
+    return f"The first {MOST_SHOWN:,} of {len(text):,} characters; the file holds the rest."
+
+
+def joined(lines: Sequence[str], most: int) -> str:
+    """Return lines as a text, cut where it passes so many characters."""
+    result, size = [], 0
+    for line in lines:
+        size += len(line) + 1
+        if size > most:
+            result.append("...")
+            break
+        result.append(line)
+    return "\n".join(result) + "\n"
+
+
+MOST_THUNKS = 20_000
+_MOST_INSIDE = 50_000
+_MOST_WAITS = 50
+_MOST_STEPS = 60
+"""Decisions of one instruction that are listed."""
+_HLO = 60_000
+"""Characters of an instruction with the computations that it calls."""
+_LONGEST_LINE = 4_000
+
+LABELS: Mapping[str, str] = {
+    "pre-optimization": "MLIR, before its optimisations",
+    "post-optimization": "MLIR, after its optimisations",
+    "post-lowering": "MLIR, lowered to the LLVM dialect",
+    "ir-no-opt": "LLVM IR, before optimisation",
+    "ir-no-opt-noconst": "LLVM IR, before optimisation, without constants",
+    "ir-with-opt": "LLVM IR, after optimisation",
+    "ir-with-opt-noconst": "LLVM IR, after optimisation, without constants",
+    "ptx": "PTX, for the GPU's own compiler",
+    "assembly": "Assembly",
+    "obj-file": "Object file",
+    "object": "Object file",
+    "autotune_results": "What the autotuner chose",
+    "autotune_logs": "What the autotuner measured",
+    "mlir-passes": "What each pass of the emitter made of it",
+    "triton-passes": "What each pass of Triton made of it",
+}
+"""What the files are, by the stage in their names, in the order in which they were made."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Where the texts of a page stand: those of files of the module in the report already."""
+
+    contents: Mapping[str, bytes]
+    """By their paths, the files that were read."""
+    kept: AbstractSet[str]
+    """Paths of the texts that the page of texts has, too."""
+    store: Shelf
+    """All other texts."""
+
+
+def code_payloads(
+    slug: str,
+    module: HloModule,
+    code: ModuleCode,
+    contents: Mapping[str, bytes],
+    kept: AbstractSet[str],
+) -> Iterator[Payload]:
+    """Yield the page's data: the index, and the chunks of texts that it loads on demand.
+
+    `contents` are those of files by path, `kept` the paths of texts that the site has anyway.
+    """
+    texts = _Texts(contents, kept, Shelf(slug))
+    shown = code.units[:MOST_UNITS]
+    numbers = {code_unit.place: number for number, code_unit in enumerate(shown)}
+    value = {
+        "key": navigation.code_key(slug),
+        "texts": navigation.texts_key(slug),
+        "units": [_unit(code_unit, module, texts) for code_unit in shown],
+        "thunks": [_thunk(thunk, numbers) for thunk in code.thunks[:MOST_THUNKS]],
+        "inside": _inside(shown, module),
+        "gone": _decisions(_gone(code)),
+    }
+    key = navigation.code_key(slug)
+    yield make_payload(key, value)
+    yield from texts.store.files()
+
+
+def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
+    instruction = unit.instruction
+    return {
+        "name": unit.place[1],
+        "computation": unit.place[0],
+        "opcode": instruction.opcode if instruction else "",
+        "shape": instruction.shape.text[:_LONGEST_LINE] if instruction else "",
+        "scope": instruction.metadata.op_name if instruction else "",
+        "source": source_of(instruction, module) if instruction else "",
+        "grade": unit.grade,
+        "reason": unit.reason,
+        "files": [*_hlo(unit, module, texts.store), *_files(unit.files, texts)],
+        "thunks": list(unit.thunks),
+        "decisions": _decisions(unit.decisions),
+        "tuning": [[name, value[:_LONGEST_LINE]] for name, value in unit.tuning.items()],
+    }
+
+
+def _hlo(unit: CodeUnit, module: HloModule, store: Shelf) -> Iterator[dict[str, Any]]:
+    """Yield the instruction with the computations that it calls, or the computation."""
+    computation = module.by_name.get(unit.place[0])
+    if unit.instruction is not None:
+        text = joined([*_with_called(unit.instruction, module)], _HLO)
+    elif computation is not None and not computation.is_entry:
+        text = joined([*_text(computation)], _HLO)
+    else:
+        return
+    yield {
+        "label": "HLO",
+        "path": "",
+        "size": None,
+        "text": store.put(text),
+        "note": "",
+    }
+
+
+def _with_called(instruction: Instruction, module: HloModule) -> Iterator[str]:
+    yield instruction.text[:_LONGEST_LINE]
+    for _, name in instruction.called:
+        called = module.by_name.get(name)
+        if called is not None:
+            yield ""
+            yield from _text(called)
+
+
+def _text(computation: Computation) -> Iterator[str]:
+    yield f"{computation.header[:_LONGEST_LINE]} {{"
+    for instruction in computation.instructions:
+        yield f"  {instruction.text[:_LONGEST_LINE]}"
+    yield "}"
+
+
+def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]:
+    order = list(LABELS)
+    known = {stage: place for place, stage in enumerate(order)}
+    for link in sorted(links, key=lambda link: (known.get(link.file.stage, -1), link.file.path)):
+        file = link.file
+        yield {
+            "label": _label(file),
+            "path": file.path,
+            "size": file.size,
+            **_shown(file, texts),
+        }
+
+
+def _label(file: CodeFile) -> str:
+    if file.kind == "mosaic":
+        moment = file.stage.removeprefix("post-")
+        return "Mosaic, as written" if moment == "original" else f"Mosaic, after {moment}"
+    return LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind)
+
+
+def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
+    """Return where the text of a file stands, True for that of its path, or why it is not shown."""
+    content = texts.contents.get(file.path)
+    if file.kind == "object":
+        return _not_shown("Machine code: objdump -d shows it.")
+    if content == b"":
+        return _not_shown("Empty, as XLA writes some where there is nothing to compile.")
+    if file.path in texts.kept:
+        return {"text": True, "note": ""}
+    if content is None:
+        return _not_shown("Too large to be shown here.")
+    text = content.decode("utf-8", "replace")
+    place = texts.store.put(text)
+    if place is None:
+        return _not_shown("Left out: the module has more code than fits here.")
+    return {"text": place, "note": cut_note(text)}
+
+
+def _not_shown(why: str) -> dict[str, Any]:
+    return {"text": None, "note": why}
+
+
+def _thunk(run_thunk: RunThunk, numbers: Mapping[tuple[str, str], int]) -> list[Any]:
+    thunk, place = run_thunk.thunk, run_thunk.place
+    unit = numbers.get((place.computation, place.instruction)) if place else None
+    description = thunk.description[:_LONGEST_LINE]
+    return [
+        thunk.id,
+        thunk.kind,
+        description,
+        thunk.before,
+        thunk.after,
+        thunk.part,
+        thunk.depth,
+        unit,
+        list(thunk.waits_for[:_MOST_WAITS]),
+    ]
+
+
+def _inside(shown: Iterable[CodeUnit], module: HloModule) -> dict[str, int]:
+    """Return the instructions inside of fusions by name, with the unit that they are part of."""
+    result: dict[str, int] = {}
+    for number, unit in enumerate(shown):
+        instruction = unit.instruction
+        for _, name in (
+            instruction.called if instruction is not None and instruction.opcode == "fusion" else ()
+        ):
+            called = module.by_name.get(name)
+            for inner in called.instructions if called else ():
+                result.setdefault(inner.name, number)
+        if len(result) > _MOST_INSIDE:
+            break
+    return result
+
+
+def _decisions(linked_decisions: LinkedDecisions | None) -> dict[str, Any] | None:
+    if linked_decisions is None:
+        return None
+    steps = [_step(decision) for decision in linked_decisions.decisions[:_MOST_STEPS]]
+    return {
+        "grade": linked_decisions.grade,
+        "total": len(linked_decisions.decisions),
+        "steps": steps,
+    }
+
+
+def _gone(code: ModuleCode) -> LinkedDecisions | None:
+    fusion_decisions = code.decisions_gone
+    return LinkedDecisions(fusion_decisions, "") if fusion_decisions else None
+
+
+def _step(fusion_decision: FusionDecision) -> list[Any]:
+    return [
+        _WHAT.get(fusion_decision.kind, fusion_decision.kind),
+        fusion_decision.producer,
+        list(fusion_decision.consumers[:20]),
+        fusion_decision.fusion,
+        fusion_decision.reason[:_LONGEST_LINE],
+        fusion_decision.microseconds_fused,
+        fusion_decision.microseconds_unfused,
+    ]
+
+
+_WHAT = {
+    "fusion": "fused",
+    "producer_ineligible": "not fused",
+    "update_priority": "weighed",
+    "consumer_ineligible": "not fused",
+}

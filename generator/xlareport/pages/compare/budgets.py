@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.pages.compare.figures import RUN
+from xlareport.pages.compare.first_page import RUN
 from xlareport.pages.compare.views import BreachView, ComparedView, CompareView, QuantityView
 from xlareport.runtime.errors import XlareportError
 

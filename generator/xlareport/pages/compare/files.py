@@ -6,21 +6,17 @@ from dataclasses import asdict
 from itertools import starmap
 
 from xlareport.pages import navigation
-from xlareport.pages.compare.first_page import compare_page
-from xlareport.pages.compare.module_page import compared_page
-from xlareport.pages.compare.modules_table import TABLE, compared_table
-from xlareport.pages.compare.times import time_tables
+from xlareport.pages.compare.first_page import TABLE, compare_page, compared_table
+from xlareport.pages.compare.module_page import compared_page, time_tables
 from xlareport.pages.compare.views import CompareView
-from xlareport.pages.glossary import lexicon
-from xlareport.pages.glossary.page import glossary_page
-from xlareport.pages.pictures.look import picture_look
+from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon
+from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.pictures.requests import picture_files
 from xlareport.pages.rendering.templates import render
 from xlareport.pages.tables import table_file, table_payload
 from xlareport.pictures.draw import PictureResult
 from xlareport.runtime.resources import find_resource
-from xlareport.storage.payloads import make_payload_file
-from xlareport.storage.small_payloads import NOTHING, Held, held, module_payloads
+from xlareport.storage.payloads import NOTHING, Held, held, make_payload_file, module_payloads
 
 File = tuple[str, str | bytes]
 _SETTINGS = """INHERIT: report.yml
@@ -43,7 +39,7 @@ def compare_files(
     yield navigation.HOME, render("compare", compare_page(view), "Comparison")
     yield table_file(TABLE, compared_table(view.modules))
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
-    yield make_payload_file(lexicon.KEY, lexicon.lexicon(named))
+    yield make_payload_file(WORDS, lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
     for module in view.modules:
         if module.has_page:

@@ -1,16 +1,160 @@
-"""The first page of a comparison: the answer, why, and what it means for the main program."""
+"""The first page of a comparison: the answer, why, the main program's figures, all modules."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.pages import words
-from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
-from xlareport.pages.compare.modules_table import TABLE, page_of
-from xlareport.pages.compare.views import ComparedView, CompareView
-from xlareport.pages.rendering.prose import prose
+from xlareport.analysis.steps.wording import plain
+from xlareport.pages import navigation, words
+from xlareport.pages.compare.views import ComparedView, CompareView, QuantityView
+from xlareport.pages.rendering.environment import prose
+from xlareport.pages.tables import Column, Table
 from xlareport.runtime import units
+
+TABLE = "compared"
+"""The payload key of the table."""
+_ORDER = ("differs", "other figures", "new", "gone", "same code", "same figures", "identical")
+
+
+def page_of(compared: ComparedView) -> str:
+    """Return the address of a module's page from the first page."""
+    return navigation.address(navigation.module_page(compared.slug))
+
+
+def compared_table(modules: Sequence[ComparedView]) -> Table:
+    """Return the table of all modules, what differs first."""
+    columns = (
+        Column("Module", "link"),
+        Column("Result", "chip"),
+        Column("Where they part"),
+        Column("Instructions, base", "int"),
+        Column("Instructions, head", "int"),
+        Column("Memory, base", "bytes", "at the peak, else allocated"),
+        Column("Memory, head", "bytes", "at the peak, else allocated"),
+        Column("Paired", help="Why these two are held for the same module"),
+    )
+    rows = [
+        _row(module)
+        for module in sorted(modules, key=lambda module: _ORDER.index(_result(module)[0]))
+    ]
+    return Table(columns, rows, empty="Neither of both holds a module.")
+
+
+def _row(compared: ComparedView) -> list[str | int | float | list[str] | None]:
+    figures = {each.name: each for each in compared.figures}
+    size, memory = figures.get("instructions"), _memory(figures)
+    name = words.short_name(compared.name)
+    return [
+        [name, page_of(compared)] if compared.has_page else name,
+        list(_result(compared)),
+        plain(compared.divergence.sentence) if not compared.identical else "",
+        size.base if size else None,
+        size.head if size else None,
+        memory.base if memory else None,
+        memory.head if memory else None,
+        f"{compared.paired} ({compared.grade})",
+    ]
+
+
+def _memory(figures: dict[str, QuantityView]) -> QuantityView | None:
+    names = ("live_peak_bytes", "allocated_bytes")
+    return next((figures[name] for name in names if name in figures), None)
+
+
+def _result(compared: ComparedView) -> tuple[str, str]:
+    """Return a word and its look."""
+    if compared.base is None:
+        return "new", "xr-added"
+    if compared.head is None:
+        return "gone", "xr-removed"
+    if compared.bare:
+        return (
+            ("other figures", "xr-changed")
+            if figures_differ(compared)
+            else ("same figures", "xr-same")
+        )
+    if compared.identical:
+        return "identical", "xr-same"
+    return ("same code", "xr-same") if compared.same else ("differs", "xr-changed")
+
+
+_WORTH_A_LOOK = 0.0005
+"""A share; what grows by less is written as +0.0%."""
+RUN = "run_nanoseconds"
+"""What a run took, as measured; only where profilers saw both sides."""
+_NAMES = {
+    RUN: "Measured time of a run",
+    "instructions": "Instructions",
+    "computations": "Computations",
+    "flops": "Work",
+    "bytes_accessed": "Memory traffic",
+    "unknown_ops": "Operations that cannot be counted",
+    "allocated_bytes": "Memory allocated",
+    "live_peak_bytes": "Memory in use at the peak",
+    "temp_bytes": "Memory for intermediate values",
+}
+"""The figures that a page shows, in this order; the others are in compare.json."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A figure of both sides in words."""
+
+    label: str
+    base: str
+    head: str
+    change: str
+    worse: bool
+    """It grew: more work or memory than before."""
+
+
+def figure_rows(figures: Sequence[QuantityView]) -> tuple[FigureRow, ...]:
+    """Return the figures of a page in words; those that are 0 in both are left out."""
+    known = {figure.name: figure for figure in figures}
+    return tuple(
+        _figure(known[name], label)
+        for name, label in _NAMES.items()
+        if name in known and (known[name].base, known[name].head) != (0, 0)
+    )
+
+
+def _figure(quantity: QuantityView, label: str) -> FigureRow:
+    return FigureRow(
+        label=label,
+        base=_written(quantity.name, quantity.base),
+        head=_written(quantity.name, quantity.head),
+        change=_change(quantity),
+        worse=quantity.change is not None and quantity.change >= _WORTH_A_LOOK,
+    )
+
+
+def _written(name: str, value: int | None) -> str:
+    if value is None:
+        return "not known"
+    if name == RUN:
+        return units.seconds(value / 1e9)
+    if "bytes" in name:
+        return units.byte_size(value)
+    return units.quantity(value, "flop") if "flops" in name else units.count(value)
+
+
+def _change(quantity: QuantityView) -> str:
+    if quantity.base is None or quantity.head is None:
+        return "not known"
+    if quantity.base == quantity.head:
+        return "the same"
+    if quantity.change is None:
+        return "new"
+    return f"{quantity.change:+.1%}".replace("-", "\N{MINUS SIGN}")
+
+
+def figures_differ(compared: ComparedView) -> bool:
+    """Say whether any figure that both sides know differs."""
+    return any(
+        None not in (each.base, each.head) and each.base != each.head for each in compared.figures
+    )
+
 
 _LINKS = 3
 """Modules that a cause leads to."""

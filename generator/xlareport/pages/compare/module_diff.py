@@ -25,8 +25,7 @@ from xlareport.program import ParsedModule, read_module
 from xlareport.runtime import units
 from xlareport.runtime.faults import guard
 from xlareport.snapshots import ParsedSnapshot
-from xlareport.storage.payloads import make_payload
-from xlareport.storage.small_payloads import NOTHING, Held, hold
+from xlareport.storage.payloads import NOTHING, Held, hold, make_payload
 
 _ACTOR = "The head"
 _ACTORS = {"base": "The compiler", "head": "The compiler"}

@@ -1,15 +1,137 @@
-"""The page of one module of a comparison: figures, options, and where both are side by side."""
+"""The page of one module of a comparison: figures, options, side by side, measured times."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from xlareport.pages import navigation, words
-from xlareport.pages.compare.figures import FigureRow, figure_rows
-from xlareport.pages.compare.times import TimesPart, times_part
-from xlareport.pages.compare.views import ComparedView, ContrastView
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.compare.first_page import FigureRow, figure_rows
+from xlareport.pages.compare.views import (
+    ComparedTimesView,
+    ComparedView,
+    ContrastView,
+    TimeChangeView,
+)
+from xlareport.pages.rendering.environment import prose
+from xlareport.pages.tables import Cell, Column, Table
 from xlareport.runtime import units
+
+_MOST_WORDS = 5
+_CERTAIN = {True: "yes", False: "no", None: "not known"}
+
+
+@dataclass(frozen=True, slots=True)
+class TimesPart:
+    """What the page of a module says of both profiles."""
+
+    lead: str
+    doubt: str
+    left_out: int
+    key: str
+    """Of the table of instructions."""
+    scopes_key: str
+
+
+def times_part(compared: ComparedView) -> TimesPart | None:
+    """Return what the page says; None where profilers did not see both."""
+    if compared.times is None:
+        return None
+    keys = list(time_tables(compared))
+    doubt = "Several modules of this name may be the one that ran." * (
+        compared.times.grade != "exact"
+    )
+    return TimesPart(times_words(compared.times), doubt, compared.times.left_out, keys[0], keys[1])
+
+
+def times_words(times: ComparedTimesView) -> str:
+    """Say in a sentence or two what became of the time."""
+    before, after = (units.seconds(time / 1e6) for time in (times.before, times.after))
+    slower = units.plural(times.slower, "instruction")
+    became = f"{slower} became slower by more than chance" if times.slower else _nothing(times)
+    runs = f"{units.plural(times.base_runs, 'run')} against {times.head_runs}"
+    return f"A run took {before} in the base and {after} in the head ({runs}). {became}."
+
+
+def _nothing(times: ComparedTimesView) -> str:
+    if any(
+        instruction.certain is None and instruction.after > instruction.before
+        for instruction in times.instructions
+    ):
+        return "Of what both ran, nothing became slower by more than chance"
+    return "Nothing became slower by more than chance"
+
+
+def slowest_words(compared: ComparedView) -> Iterator[str]:
+    """Yield what became slower by more than chance, or is new, in a line each; the worst first."""
+    slower = (
+        [each for each in compared.times.instructions if _is_slower(each)] if compared.times else []
+    )
+    for each in slower[:_MOST_WORDS]:
+        names = ", ".join(f"%{name}" for name in each.head)
+        took = units.seconds((each.after - each.before) / 1e6)
+        verb = "takes" if len(each.head) == 1 else "take"
+        yield f"{names} {verb} {took} more: {each.what} [{each.grade}]"
+
+
+def _is_slower(time_change: TimeChangeView) -> bool:
+    return (
+        time_change.after > time_change.before
+        and bool(time_change.head)
+        and (time_change.certain is True or not time_change.base)
+    )
+
+
+def time_tables(compared: ComparedView) -> Mapping[str, Table]:
+    """Return the tables of both profiles by their keys; none where there are none."""
+    if compared.times is None:
+        return {}
+    return {
+        navigation.table_key(compared.slug, "times"): _instructions(compared.times),
+        navigation.table_key(compared.slug, "time-scopes"): _scopes(compared.times),
+    }
+
+
+def _instructions(times: ComparedTimesView) -> Table:
+    columns = (
+        Column("In the head", "code", of="instruction"),
+        Column("Slower by µs", "float", "own time of one run; negative where it became faster"),
+        Column("Base µs", "float", "of one run, without what ran inside of it"),
+        Column("Head µs", "float", "of one run, without what ran inside of it"),
+        Column("Beyond chance", "text", "by more than two standard errors of what was measured"),
+        Column("What changed in its compilation"),
+        Column("In the base", "code", of="instruction"),
+        Column("Held for the same", "chip"),
+    )
+    return Table(columns, [_row(instruction) for instruction in times.instructions], (1, "desc"))
+
+
+def _row(time_change: TimeChangeView) -> list[Cell]:
+    return [
+        ", ".join(time_change.head) or None,
+        time_change.after - time_change.before,
+        time_change.before if time_change.base else None,
+        time_change.after if time_change.head else None,
+        _CERTAIN[time_change.certain],
+        time_change.what,
+        ", ".join(time_change.base) or None,
+        [time_change.grade, f"xr-{time_change.grade}"],
+    ]
+
+
+def _scopes(times: ComparedTimesView) -> Table:
+    columns = (
+        Column("Scope"),
+        Column("Slower by µs", "float", "own time of all its instructions in one run"),
+        Column("Base µs", "float"),
+        Column("Head µs", "float"),
+    )
+    rows: list[list[Cell]] = [
+        [scope.scope, scope.after - scope.before, scope.before, scope.after]
+        for scope in times.scopes
+    ]
+    return Table(columns, rows, (1, "desc"))
+
 
 _NONE = "none"
 

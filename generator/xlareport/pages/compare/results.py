@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from xlareport.pages import words
 from xlareport.pages.compare.budgets import Budget
 from xlareport.pages.compare.first_page import compare_page
-from xlareport.pages.compare.times import slowest_words
+from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.compare.views import CompareView
 from xlareport.pages.rendering.environment import visible
 

@@ -12,7 +12,7 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import ModuleFiles
-from xlareport.pages.compare.figures import RUN
+from xlareport.pages.compare.first_page import RUN
 from xlareport.pages.compare.views import (
     ComparedTimesView,
     ComparedView,

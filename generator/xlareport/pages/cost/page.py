@@ -1,6 +1,6 @@
 """The page on what a module costs: time by estimate, what stands out, loops, collectives, parts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -236,3 +236,28 @@ def _uncounted_words(cost: CostReport) -> str:
         f"{units.plural(cost.totals.unknown_ops, 'instruction')} could not be counted, loops of "
         "unknown length among them: the figures of this page are at least so much."
     )
+
+
+def cost_sources(module: ModuleRecord) -> Iterator[tuple[str, str]]:
+    """Yield label and source of each: cost always, others where anything is known."""
+    expense = module.expense
+    if expense is None:
+        return
+    yield "Cost", navigation.expense_page(module.slug)
+    memory = expense.memory
+    if memory.spaces or memory.at_peak or memory.estimated_peak_bytes is not None:
+        yield "Memory", navigation.memory_page(module.slug)
+    if expense.lines:
+        yield "Source", navigation.source_page(module.slug)
+    if module.measured is not None:
+        yield "Time", navigation.measured_page(module.slug)
+
+
+def cost_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
+    """Return their addresses as links from another page, by label."""
+    return {label: navigation.address(source, page) for label, source in cost_sources(module)}
+
+
+def devices_of(module: ModuleRecord) -> int:
+    """Return how many devices do so much each as the figures say; 1 where that is not known."""
+    return module.expense.devices if module.expense is not None else 1

@@ -13,7 +13,7 @@ from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
 from xlareport.pages.names.page import describe
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tokens import NameCells
 from xlareport.program import CODE_KINDS

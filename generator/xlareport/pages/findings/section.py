@@ -8,8 +8,8 @@ from markupsafe import Markup
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
-from xlareport.pages.rendering.prose import prose
-from xlareport.records.findings import RECOMPILATIONS
+from xlareport.pages.rendering.environment import prose
+from xlareport.records.build import RECOMPILATIONS
 from xlareport.records.report import FindingRecord, ModuleRecord, ReportRecord
 
 MOST_ON_A_PAGE = 3

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from xlareport.pages.pictures.columns import flat
+from xlareport.pages.pictures.graph import flat
 from xlareport.storage.folding import fold_strings
 
 

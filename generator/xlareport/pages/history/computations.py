@@ -27,7 +27,7 @@ from xlareport.analysis.history.node_timelines import (
 )
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
-from xlareport.pages.pictures.columns import Interned, Seen, columns, flat
+from xlareport.pages.pictures.graph import Interned, Seen, columns, flat
 from xlareport.pictures.shade import NOTHING
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import Payload, make_payload

@@ -12,10 +12,10 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.state import trains
 from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
-from xlareport.pages.cost.links import cost_addresses, devices_of
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.cost.page import cost_addresses, devices_of
+from xlareport.pages.rendering.environment import prose
+from xlareport.records.build import HELPERS
 from xlareport.records.cost import MemoryRecord
-from xlareport.records.findings import HELPERS
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units

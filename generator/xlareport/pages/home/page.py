@@ -10,12 +10,12 @@ from markupsafe import Markup
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
-from xlareport.pages.cost.links import cost_addresses
+from xlareport.pages.cost.page import cost_addresses
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import Answer, HomeSummary
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.records import sentences
-from xlareport.records.findings import HELPERS
+from xlareport.records.build import HELPERS
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 

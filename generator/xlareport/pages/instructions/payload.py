@@ -12,8 +12,7 @@ from xlareport.analysis.cost.work import InstructionCost, InstructionKey, Module
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pages import navigation
-from xlareport.pages.pictures.columns import Interned
-from xlareport.pages.pictures.graph import fitting
+from xlareport.pages.pictures.graph import Interned, fitting
 from xlareport.storage.payloads import Payload, make_payload
 
 PIECE = 20_000

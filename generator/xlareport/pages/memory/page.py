@@ -10,7 +10,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device
 from xlareport.pages.figures import Figure
-from xlareport.pages.memory.rows import (
+from xlareport.pages.memory.tables import (
     AllocationKindRow,
     FillRow,
     LayoutRow,
@@ -19,12 +19,12 @@ from xlareport.pages.memory.rows import (
     fill_rows,
     kind_rows,
     layout_rows,
+    memory_tables,
     named,
     space_rows,
     tree_rows,
 )
-from xlareport.pages.memory.tables import memory_tables
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 

@@ -7,9 +7,9 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicates import map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.pages import navigation, words
-from xlareport.pages.module.head import ModuleHead
+from xlareport.pages.module.parts import ModuleHead
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
-from xlareport.pages.texts.payload import kept_texts
+from xlareport.pages.texts.page import kept_texts
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 

@@ -10,19 +10,22 @@ from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
 from xlareport.pages.findings.section import module_findings
 from xlareport.pages.module.duplicate import twin_page
-from xlareport.pages.module.head import ModuleHead, module_head
 from xlareport.pages.module.overview import glance_tables
 from xlareport.pages.module.page import module_page, module_tables
-from xlareport.pages.module.parts import ModulePart, module_parts
+from xlareport.pages.module.parts import ModuleHead, ModulePart, module_head, module_parts
 from xlareport.pages.module.work import ModuleResult
-from xlareport.pages.rendering.faulty import page_files, part_payloads
-from xlareport.pages.rendering.templates import part_payload, render, take_compiled
+from xlareport.pages.rendering.templates import (
+    page_files,
+    part_payload,
+    part_payloads,
+    render,
+    take_compiled,
+)
 from xlareport.pages.tables import COLUMNS, Table, lean_payloads
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-from xlareport.storage.payloads import Payload
-from xlareport.storage.small_payloads import File, held, module_payloads
+from xlareport.storage.payloads import File, Payload, held, module_payloads
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
 from xlareport.pages import navigation
 from xlareport.pages.charts import curve_words, small_curve
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.runtime import units
 

@@ -12,17 +12,17 @@ from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
-from xlareport.pages.cost.links import cost_addresses, devices_of
+from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView
-from xlareport.pages.module.head import ModuleHead
 from xlareport.pages.module.overview import GlanceView, glance_view
+from xlareport.pages.module.parts import ModuleHead
 from xlareport.pages.module.signature import SignaturePart, arguments_tables, signature_part
 from xlareport.pages.names.page import describe
 from xlareport.pages.pictures.requests import PictureView
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
-from xlareport.pages.texts.payload import has_texts
+from xlareport.pages.texts.page import has_texts
 from xlareport.pages.tokens import NameCells
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units

@@ -1,15 +1,14 @@
-"""The parts of a module's page: a tab for each, with its template, its record and its tables."""
+"""The parts of a module's page, a tab for each, and the head that leads to them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.pages import navigation
+from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
-from xlareport.pages.cost.links import cost_sources
-from xlareport.pages.cost.page import expense_page
+from xlareport.pages.cost.page import cost_sources, expense_page
 from xlareport.pages.cost.tables import expense_tables
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, module_findings
 from xlareport.pages.memory.page import memory_page
@@ -18,8 +17,7 @@ from xlareport.pages.profile.page import measured_page, measured_tables
 from xlareport.pages.source.page import source_page, source_tables
 from xlareport.pages.steps.page import steps_page
 from xlareport.pages.tables import Table
-from xlareport.pages.texts.page import texts_page
-from xlareport.pages.texts.payload import has_texts
+from xlareport.pages.texts.page import has_texts, texts_page
 from xlareport.records.report import ModuleRecord
 
 
@@ -95,3 +93,45 @@ def _cost_parts(
             lambda: source_page(record, cost.source, cost.seconds),
             lambda: source_tables(record, cost.source, cost.seconds),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """The way to the overview, or to a part of the page."""
+
+    label: str
+    address: str
+    part: str
+    """Its name behind `?` in the address; empty for the overview."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleHead:
+    """The head of a module's page."""
+
+    name: str
+    key: str
+    """What the payload keys of its parts begin with."""
+    tabs: tuple[Tab, ...]
+    """The overview first; alone for a module that repeats another one."""
+    previous: str | None
+    """The address of the module before, None for the first."""
+    next: str | None
+
+
+def module_head(
+    record: ModuleRecord, parts: Iterable[ModulePart], neighbours: tuple[str | None, str | None]
+) -> ModuleHead:
+    """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
+    page = navigation.module_page(record.slug)
+    sources = [("Overview", page), *((part.label, part.source) for part in parts)]
+    return ModuleHead(
+        name=words.short_name(record.name),
+        key=navigation.part_key(page),
+        tabs=tuple(
+            Tab(label, navigation.address(source, page), navigation.part_name(source))
+            for label, source in sources
+        ),
+        previous=navigation.neighbour(neighbours[0], page),
+        next=navigation.neighbour(neighbours[1], page),
+    )

@@ -21,7 +21,7 @@ from xlareport.analysis.steps.step import StepChange
 from xlareport.analysis.steps.text_difference import text_diff
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
-from xlareport.pages.code.payload import code_payloads
+from xlareport.pages.code.page import code_payloads
 from xlareport.pages.history.computations import computation_payloads
 from xlareport.pages.history.payload import history_payloads
 from xlareport.pages.instructions.payload import instructions_payloads
@@ -36,19 +36,17 @@ from xlareport.pages.pictures.requests import (
     module_pictures,
     step_pictures_of,
 )
-from xlareport.pages.profile.timeline import timeline_payload
-from xlareport.pages.search.index import Touched, touched
-from xlareport.pages.search.payload import Searched, SearchedSnapshot, searched
+from xlareport.pages.profile.page import timeline_payload
+from xlareport.pages.search.payload import Searched, SearchedSnapshot, Touched, searched, touched
 from xlareport.pages.steps.figures import step_figures, time_words
 from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
 from xlareport.pages.steps.text_diff import StoredLines
-from xlareport.pages.texts.payload import KeptTexts, kept_texts
+from xlareport.pages.texts.page import KeptTexts, kept_texts
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
 from xlareport.runtime.faults import Faults, guard
-from xlareport.storage.payloads import Payload, make_payload
-from xlareport.storage.small_payloads import File, hold
+from xlareport.storage.payloads import File, Payload, hold, make_payload
 
 _PICTURES_NOT_WANTED = (
     "No picture, because the report was built with `--pictures none`; "

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from xlareport.pages import navigation, words
 from xlareport.pages.home.page import row
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.records.report import ModuleRecord, ReportRecord
 

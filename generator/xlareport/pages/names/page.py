@@ -14,7 +14,7 @@ from xlareport.dump.module_names import explain_module
 from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
 from xlareport.dump.tokens import table
 from xlareport.knowledge import kinds, opcodes, stages
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import TokenView, token_views
 from xlareport.runtime import units
 

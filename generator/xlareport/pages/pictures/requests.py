@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 from xlareport.analysis.steps.step import StepChange
 from xlareport.pages import navigation
-from xlareport.pages.pictures.levels import snapshot_levels
-from xlareport.pages.pictures.record import Record, level_record, picture_record
+from xlareport.pages.pictures.levels import Record, level_record, picture_record, snapshot_levels
 from xlareport.pictures.change import Pair, step_pictures
 from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import Drawing, DrawingError

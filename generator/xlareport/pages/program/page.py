@@ -10,11 +10,11 @@ from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.recompilations import Difference
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
-from xlareport.pages.rendering.prose import prose
+from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
-from xlareport.records.findings import HELPERS
+from xlareport.records.build import HELPERS
 from xlareport.records.report import RankGroupRecord, RecompilationRecord, ReportRecord
 from xlareport.runtime import units
 

@@ -1,17 +1,108 @@
-"""Page records become Markdown, each through the template of its name; parts of pages, payloads."""
+"""Page records become Markdown through the template of a name; a page that fails is replaced.
 
-from collections.abc import Mapping
+Compiled templates are kept in memory, and between builds where Python keeps its own bytecode.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from jinja2 import Environment
+from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache
+from jinja2.bccache import Bucket
+from markdown import Markdown
+from markdown.extensions.attr_list import AttrListExtension
+from markdown.extensions.toc import TocExtension
 
 from xlareport.pages import navigation
-from xlareport.pages.rendering.compiled import Compiled
 from xlareport.pages.rendering.environment import environment, front_matter, visible
-from xlareport.pages.rendering.headings import html_of
+from xlareport.runtime.faults import Faults
 from xlareport.runtime.resources import find_resource
 from xlareport.storage.payloads import Payload, make_payload
+
+if TYPE_CHECKING:
+    from xlareport.pages.module.parts import ModuleHead
+
+
+class Compiled(BytecodeCache):
+    """Templates by what Jinja calls them, those that changed apart.
+
+    Between builds they lie where Jinja keeps such things, in a folder that is the user's alone.
+    """
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+        self._between_builds = _between_builds()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give a template what is kept of it, unless that is of another text."""
+        if kept := self.kept.get(bucket.key):
+            bucket.bytecode_from_string(kept)
+        if bucket.code is None and self._between_builds:
+            with suppress(OSError):
+                self._between_builds.load_bytecode(bucket)
+            self._take(bucket)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template that was compiled; a full disk costs the next build time, no more."""
+        self._take(bucket)
+        if self._between_builds:
+            with suppress(OSError):
+                self._between_builds.dump_bytecode(bucket)
+
+    def _take(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self.kept[bucket.key] = bucket.bytecode_to_string()
+
+
+def _between_builds() -> BytecodeCache | None:
+    if sys.dont_write_bytecode:
+        return None
+    try:
+        return FileSystemBytecodeCache()
+    except (OSError, RuntimeError):  # no temporary folder that is the user's alone
+        return None
+
+
+_HEADING = re.compile(r"^(#{1,6} .*)$", re.MULTILINE)
+_KEPT = re.compile("<p>\ue000([0-9]+)\ue000</p>")
+Kept = tuple[str, ...]
+"""The HTML before, between and behind the headings."""
+
+
+def headings_alone(markdown: str) -> tuple[str, Kept]:
+    """Return the headings with marks between them, and what the marks stand for."""
+    parts = _HEADING.split(markdown)
+    kept = tuple(parts[::2])
+    parts[::2] = [f"\n\ue000{number}\ue000\n" for number in range(len(kept))]
+    return "".join(parts), kept
+
+
+def put_back(html: str, kept: Kept) -> str:
+    """Put what was kept in the place of its marks.
+
+    A page begins with its heading: the theme's search makes a section of a blank line before it.
+    """
+    return _KEPT.sub(lambda mark: kept[int(mark[1])].strip("\n"), html).lstrip("\n")
+
+
+def html_of(markdown: str) -> str:
+    """Return headings between HTML as HTML, as MkDocs makes it of the same on a page.
+
+    The settings are those of site_src/xlareport.yml.
+    """
+    headings, kept = headings_alone(markdown)
+    return put_back(_reader().reset().convert(headings), kept)
+
+
+@cache
+def _reader() -> Markdown:
+    """Return a reader for all parts, which takes longer to make than a part to read."""
+    contents = TocExtension(permalink=True, permalink_title="Address of this section")
+    return Markdown(extensions=[AttrListExtension(), contents])
 
 
 def render(template: str, page: Any, title: str, **front: bool) -> str:
@@ -60,3 +151,57 @@ def _templates() -> Environment:
     result = environment(find_resource("templates"))
     result.bytecode_cache = _COMPILED
     return result
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyPage:
+    """What stands in the place of a page that could not be made."""
+
+    name: str
+    fault: str
+    """What could not be made and why, in a whole sentence."""
+    home: str
+    coverage: str
+    head: "ModuleHead | None"
+    """Of a module's page, so that its parts can be reached all the same."""
+
+
+def page_files(
+    faults: Faults,
+    source: str,
+    title: str,
+    make: Callable[[], Iterable[Made]],
+    head: "ModuleHead | None" = None,
+) -> list[Made] | list[tuple[str, str]]:
+    """Return the files of one page, its tables among them; where that fails, a plain page."""
+    result = _made(faults, title, make)
+    if result is not None:
+        return result
+    return [(source, render("faulty", _fault(faults, source, title, head), title, search=False))]
+
+
+def part_payloads(
+    faults: Faults, source: str, title: str, make: Callable[[], Iterable[Payload]]
+) -> list[Payload]:
+    """Return a part of a module's page, and its tables; where that fails, a plain part."""
+    payloads = _made(faults, title, make)
+    if payloads is not None:
+        return payloads
+    return [part_payload(source, "fault", _fault(faults, source, title, None), title)]
+
+
+def _made(faults: Faults, title: str, make: Callable[[], Iterable[Made]]) -> list[Made] | None:
+    return faults.attempt(f'The page "{title}"', lambda: list(make()), None)
+
+
+def _fault(faults: Faults, source: str, title: str, head: "ModuleHead | None") -> FaultyPage:
+    return FaultyPage(
+        title,
+        faults.problems[-1].message,
+        navigation.address(navigation.HOME, source),
+        navigation.address(navigation.COVERAGE, source),
+        head,
+    )

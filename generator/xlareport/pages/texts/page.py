@@ -1,9 +1,16 @@
 """The page that shows every text of a module whole."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
 
+from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation, words
 from xlareport.records.report import ModuleRecord
+from xlareport.storage.folding import fold_strings
+from xlareport.storage.payloads import make_payload_file
+from xlareport.storage.texts import StoredText, TextStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +27,78 @@ def texts_page(module: ModuleRecord) -> TextsPage:
         name=words.short_name(module.name),
         key=navigation.texts_key(module.slug),
     )
+
+
+_TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
+"""Formats; files of flags have none."""
+_LARGEST = 1 << 30
+"""Bytes; larger files are not carried."""
+
+
+def has_texts(files: ModuleFiles) -> bool:
+    """Say whether a module has texts, and so a page that shows them."""
+    return next(_snapshots_first(files), None) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTexts:
+    """The texts of a module as the site holds them."""
+
+    payloads: tuple[tuple[str, str], ...] = ()
+    lines: Mapping[bytes, int] = field(default_factory=dict)
+    """The number of each distinct line, by which other payloads name it."""
+    paths: frozenset[str] = frozenset()
+    """Of the files whose texts these are."""
+
+
+def kept_texts(files: ModuleFiles) -> KeptTexts:
+    """Store the texts of a module; unreadable ones are left out."""
+    store = TextStore()
+    named: list[tuple[str, str]] = []
+    for artifact, name, label in _snapshots_first(files):
+        try:
+            content = artifact.entry.read()
+        except OSError:
+            continue  # reading the module says so
+        store.add(artifact.path, content, artifact.entry.modified)
+        named.append((name, label))
+    if not has_texts(files):
+        return KeptTexts()
+    payloads = tuple(_payloads(navigation.texts_key(files.slug), store, named))
+    return KeptTexts(payloads, store.lines, frozenset(text.path for text in store.texts))
+
+
+def _payloads(
+    key: str, store: TextStore, named: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the index of the texts, and the chunks; the index tells the first line of each."""
+    records = [[*_record(text), *name] for text, name in zip(store.texts, named, strict=True)]
+    starts = [0, *accumulate(len(chunk.lines) for chunk in store.chunks)][:-1]
+    yield make_payload_file(key, {"texts": records, "chunks": starts})
+    for number, chunk in enumerate(store.chunks):
+        value = {"lines": fold_strings(chunk.lines).listed(), "blocks": chunk.blocks}
+        yield make_payload_file(f"{key}-{number}", value)
+
+
+def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
+    """Yield (file, name in addresses, label): snapshots in order, as alike ones store best.
+
+    A snapshot is named by its stage, another text by its path.
+    """
+    result: set[str] = set()
+    for stage in files.stages:
+        for this_artifact in stage.readable():
+            if this_artifact.name.kind == "hlo-text":
+                result.add(this_artifact.path)
+                yield this_artifact, stage.key, stage.label
+    for artifact in files.artifacts:
+        if _is_text(artifact) and artifact.entry.size <= _LARGEST and artifact.path not in result:
+            yield artifact, artifact.path, artifact.path.rpartition("/")[2]
+
+
+def _is_text(artifact: Artifact) -> bool:
+    return artifact.name.format in _TEXTS or artifact.name.kind == "flags"
+
+
+def _record(text: StoredText) -> list[Any]:
+    return [text.path, text.size, text.modified, text.chunk, text.runs]

@@ -10,9 +10,9 @@ import pytest
 from tests.parts import part
 
 from xlareport.dump.source import open_source
-from xlareport.profiles import read_profiles
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
+from xlareport.side_files import read_profiles
 from xlareport.storage.payloads import read_stored_value
 
 HLO = """HloModule jit_f, is_scheduled=true

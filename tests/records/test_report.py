@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.conftest import paths_of
 
-from xlareport.records.report_json import report_json
+from xlareport.records.report import report_json
 from xlareport.report import BuildOptions, read_report
 
 HLO = "HloModule m\n\nENTRY main {\n  ROOT p = f32[8]{0} parameter(0)\n}\n"

@@ -7,7 +7,7 @@ import pytest
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.pages.profile.timeline import timeline_payload
+from xlareport.pages.profile.page import timeline_payload
 from xlareport.readers.op_events import OpEvent
 from xlareport.storage.payloads import decode_payload
 

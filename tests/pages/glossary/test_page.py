@@ -3,7 +3,7 @@ import re
 
 from xlareport.dump.filename import parse
 from xlareport.knowledge import element_types, opcodes
-from xlareport.pages.glossary.lexicon import lexicon
+from xlareport.pages.glossary.page import lexicon
 from xlareport.pages.tables import Column, Table, lean_payloads
 from xlareport.pages.tokens import NameCells
 from xlareport.storage.payloads import decode_payload

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from xlareport.compare import compare
-from xlareport.pages.compare.modules_table import compared_table
+from xlareport.pages.compare.first_page import compared_table
 from xlareport.report import BuildOptions
 
 HLO = """HloModule jit_{name}
