@@ -227,7 +227,7 @@ def test_a_fault_costs_a_page(
 
     assert done.exit_code == 0, done.output
     assert "Traceback" not in done.output
-    assert "a fault of xlareport (ZeroDivisionError in test_faulty.py" in done.output
+    assert "a fault of xlareport (ZeroDivisionError in test_templates.py" in done.output
     pages, plain = pages_and_plain(tmp_path / "out")
     assert pages == pages_and_plain(tmp_path / "well")[0]
     assert all(expected and re.fullmatch(expected, one) for one in plain)
