@@ -6119,7 +6119,7 @@ var xlareport = (() => {
   var ORDER2 = ["", "exact", "matched", "guessed"];
   function look(kind) {
     if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
-    return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+    return /^(removed|dead|uncalled|argument|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
   }
   function nameList(names2) {
     if (names2 === null || names2.length === 0) return element("span.xr-muted", null, "\u2014");

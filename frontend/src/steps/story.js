@@ -22,7 +22,7 @@ const ORDER = ["", "exact", "matched", "guessed"];
 /** @param {string} kind */
 function look(kind) {
   if (/^(added|cloned|fused|outlined|parameter)$/.test(kind)) return "added";
-  return /^(removed|dead|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
+  return /^(removed|dead|uncalled|argument|merged|inlined|absorbed)$/.test(kind) ? "removed" : "changed";
 }
 
 /** @param {Names} names */

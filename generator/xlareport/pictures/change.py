@@ -27,7 +27,10 @@ _MOST_AROUND = 30
 """Boxes of context that are drawn, and for one changed box at most six."""
 _MOST_AROUND_ONE = 6
 
-_GONE = frozenset({Kind.REMOVED, Kind.DEAD, Kind.MERGED, Kind.INLINED, Kind.ABSORBED})
+_GONE = frozenset(
+    {Kind.REMOVED, Kind.DEAD, Kind.UNCALLED, Kind.ARGUMENT, Kind.MERGED}
+    | {Kind.INLINED, Kind.ABSORBED}
+)
 _NEW = frozenset({Kind.ADDED, Kind.CLONED, Kind.FUSED, Kind.OUTLINED})
 _UNSEEN = frozenset({Kind.METADATA, Kind.REORDERED, Kind.RENAMED})
 """What leaves the graph as it was."""

@@ -27,7 +27,8 @@ def line(read: Read, text: str) -> Instruction:
         ("%a = f32[] dot(%x, %y)", "%a = f32[] dot(%x, %y), algorithm=dot_bf16_bf16_f32",
          Kind.PRECISION),
         ("%a = f32[] tanh(%x)", "%a = f32[] tanh(%x), sharding={replicated}", Kind.SHARDING),
-        ("%a = f32[] tanh(%x)", '%a = f32[] tanh(%x), backend_config={"a":1}', Kind.CONFIG),
+        ("%a = f32[] tanh(%x)", '%a = f32[] tanh(%x), backend_config="a"', Kind.CONFIG),
+        ("%a = f32[8]{0} tanh(%x)", "%a = f32[8]{0:S(1)} tanh(%x)", Kind.SPACE),
         ("%a = f32[] tanh(%x)", '%a = f32[] tanh(%x), metadata={op_name="t"}', Kind.METADATA),
         ("%a = f32[] tanh(%x)", "%b = f32[] tanh(%x)", Kind.RENAMED),
     ],
@@ -51,14 +52,20 @@ def test_long_values_are_cut(read: Read) -> None:
     assert len(said) < 120
 
 
-def test_long_texts_are_shown_from_where_they_differ(read: Read) -> None:
+def test_a_configuration_is_told_by_its_fields(read: Read) -> None:
     config = '{"operation_queue_id":"0","fusion_backend_config":{"kind":"__%s","block_sizes":[]}}'
     before, after = (
         line(read, f"%f = f32[8]{{0}} fusion(%x), kind=kLoop, backend_config={config % kind}")
         for kind in ("triton_gemm", "custom_fusion")
     )
-    said = compare(before, after, {})[Kind.CONFIG]
-    assert said.startswith("backend_config: …")
-    assert "__triton_gemm" in said.partition(" → …")[0]
-    assert "__custom_fusion" in said.partition(" → …")[2]
-    assert "operation_queue_id" not in said
+    assert compare(before, after, {})[Kind.CONFIG] == (
+        'backend_config: changed kind from "__triton_gemm" to "__custom_fusion"'
+    )
+
+
+def test_the_memory_space_of_the_elements_of_a_tuple(read: Read) -> None:
+    before = line(read, "%a = (f32[8]{0:T(128)}, s32[]{:T(128)}) tuple(%x, %y)")
+    after = line(read, "%a = (f32[8]{0:T(128)S(1)}, s32[]{:T(128)}) tuple(%x, %y)")
+    assert compare(before, after, {}) == {Kind.SPACE: "1 of 2 elements, S(0) → S(1)"}
+    other = line(read, "%a = (f32[8]{0:T(256)S(1)}, s32[]{:T(128)}) tuple(%x, %y)")
+    assert list(compare(before, other, {})) == [Kind.LAYOUT]

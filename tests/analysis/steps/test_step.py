@@ -242,3 +242,103 @@ def test_what_reads_another_value_under_another_number_only_is_not_rewritten(rea
 
 def _before(change: StepChange) -> list[Place | None]:
     return [one.before for one in change.changes]
+
+
+LOOP = """
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %s = f32[] add(%x, %y)
+}
+
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %v = f32[8]{0} get-tuple-element(%p), index=1
+  %k = f32[8]{0} constant({1, 2, 3, 4, 5, 6, 7, 8})
+  %c = s32[] constant(1)
+  %j = s32[] add(%i, %c)
+  %w = f32[8]{0} multiply(%v, %k)
+  ROOT %r = (s32[], f32[8]{0}) tuple(%j, %w)
+}
+
+%cond (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %h = s32[] get-tuple-element(%q), index=0
+  %n = s32[] constant(4)
+  ROOT %l = pred[] compare(%h, %n), direction=LT
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %z = s32[] constant(0)
+  %t = (s32[], f32[8]{0}) tuple(%z, %a)
+  %while = (s32[], f32[8]{0}) while(%t), condition=%cond, body=%body
+  ROOT %out = f32[8]{0} get-tuple-element(%while), index=1
+}
+"""
+REDUCED = LOOP.replace(
+    "  %w = f32[8]{0} multiply(%v, %k)\n",
+    "  %g = f32[8]{0} all-reduce(%v), replica_groups={}, to_apply=%add\n"
+    "  %w = f32[8]{0} multiply(%g, %k)\n",
+)
+HOISTED = LOOP.replace(
+    "  %t = (", "  %g = f32[8]{0} all-reduce(%a), replica_groups={}, to_apply=%add\n  %t = ("
+).replace("tuple(%z, %a)", "tuple(%z, %g)")
+
+
+def test_what_moved_out_of_a_loop_or_into_it(read: Read) -> None:
+    out = step(read(REDUCED), read(HOISTED), "`code-motion`")
+    assert "moved 1 all-reduce out of loops" in out.headline
+    assert "`%g` in `body` moved out of the loop `%while`" in out.headline
+    back = step(read(HOISTED), read(REDUCED), "`code-motion`")
+    assert "moved 1 all-reduce into loops" in back.headline
+
+
+def test_dead_code_is_dead_with_all_that_only_it_read(read: Read) -> None:
+    before = BEFORE.replace("tanh(%a)", "tanh(%lost)").replace(
+        "  %idle", "  %lost = f32[8]{0} cosine(%b)\n  %idle"
+    )
+    change = step(read(before), read(BEFORE.replace("  %idle.1 = f32[8]{0} tanh(%a)\n", "")))
+    assert [one.kind for one in change.removed] == [Kind.DEAD, Kind.DEAD]
+    assert "removed 1 dead cosine and 1 dead tanh" in change.headline
+    assert "%lost` in `main` was removed: only dead instructions used it" in " ".join(
+        (change.headline, *change.account)
+    )
+
+
+def test_uncalled_computations_are_counted(read: Read) -> None:
+    change = step(read(REDUCED), read(LOOP.replace(LOOP[: LOOP.index("%body")], "")), "`dce`")
+    assert [one.kind for one in change.removed].count(Kind.UNCALLED) == 0
+    cleaned = step(read(LOOP), read(LOOP.replace(LOOP[: LOOP.index("%body")], "")), "`dce`")
+    assert cleaned.headline == (
+        "`dce` removed 1 uncalled computation of 3 instructions; `%add` had no callers."
+    )
+    assert cleaned.account == ()
+
+
+def test_what_is_constant_now_was_folded(read: Read) -> None:
+    before = BEFORE.replace("divide(%a, %b)", "divide(%a, %k)").replace(
+        "  %divide", "  %one = f32[] constant(1)\n  %k = f32[8]{0} broadcast(%one)\n  %divide"
+    )
+    after = BEFORE.replace("divide(%a, %b)", "divide(%a, %k)").replace(
+        "  %divide", "  %k = f32[8]{0} constant({1, 1, 1, 1, 1, 1, 1, 1})\n  %divide"
+    )
+    change = step(read(before), read(after), "`constant_folding`")
+    assert change.headline.startswith("`constant_folding` folded 1 broadcast into a constant")
+
+
+def test_copies_are_told_and_not_who_reads_them(read: Read) -> None:
+    after = BEFORE.replace("  %idle", "  %copy = f32[8]{0} copy(%a)\n  %idle").replace(
+        "divide(%a, %b)", "divide(%copy, %b)"
+    )
+    change = step(read(BEFORE), read(after), "`copy-insertion`")
+    assert change.headline.startswith("`copy-insertion` added 1 copy; `%copy` in `main` was added")
+    assert change.account == ()
+
+
+def test_parameters_of_what_was_inlined_are_no_news(read: Read) -> None:
+    change = step(read(CALLED), read(UNFUSED), "`call-inliner`")
+    assert change.headline.startswith("`call-inliner` inlined 1 call into 2 instructions;")
+    assert change.account == ()
+    assert Kind.ARGUMENT in kinds(change)

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
 
-_LONGEST = 100_000
-"""Characters of a configuration that is read; kernels embed whole programs in theirs."""
 _CHOICES = (
     "triton_gemm_config",
     "block_level_fusion_config",
@@ -23,12 +22,10 @@ _DEEPEST = 8
 
 def read_tuning(instruction: Instruction) -> Mapping[str, str]:
     """Return the choices by name, values as JSON; empty where the instruction has none."""
-    text = instruction.attributes.get("backend_config", "")
-    if not text or len(text) > _LONGEST:
-        return {}
+    chosen = _chosen(read_backend_config(instruction), 0)
     try:
-        return {name: json.dumps(value) for name, value in _chosen(json.loads(text), 0)}
-    except (ValueError, RecursionError):
+        return {name: json.dumps(value) for name, value in chosen}
+    except RecursionError:
         return {}
 
 

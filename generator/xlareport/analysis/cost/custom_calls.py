@@ -1,6 +1,5 @@
 """Custom calls of known meaning, counted from their shapes; the others stay unknown."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
@@ -10,6 +9,7 @@ from xlareport.analysis.cost.site import Site, integers
 from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
 from xlareport.analysis.cost.windows import FMA_FLOPS, convolution_flops
+from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.custom_call_work import custom_call_work
@@ -44,7 +44,7 @@ def target_of(instruction: Instruction) -> str:
 
 def _by_estimate(site: Site) -> CustomCost:
     """Read the cost estimate that a Pallas kernel's author gave in its backend_config."""
-    estimate = _find(_config(site), "cost_estimate")
+    estimate = _find(read_backend_config(site.instruction, _LONGEST_CONFIG), "cost_estimate")
     if not isinstance(estimate, dict):
         raise UncountableError("what it computes is not known")
     flops, transcendentals = _integer(estimate, "flops"), _integer(estimate, "transcendentals")
@@ -68,7 +68,7 @@ def _movement(site: Site) -> CustomCost:
 
 def _product(site: Site) -> CustomCost:
     """Count a library product: result elements times contracted elements, two flops each."""
-    numbers = _find(_config(site), "dot_dimension_numbers")
+    numbers = _find(read_backend_config(site.instruction, _LONGEST_CONFIG), "dot_dimension_numbers")
     if not isinstance(numbers, dict):
         raise UncountableError("no dot_dimension_numbers")
     lhs = site.operand(0)
@@ -123,18 +123,6 @@ def _result(site: Site) -> Shape:
 
 def _everything(site: Site) -> Traffic:
     return Traffic(sum(map(data_size, site.operands)), data_size(site.shape))
-
-
-def _config(site: Site) -> object:
-    """Return the backend_config as JSON: raw, or in a quoted and escaped text; None otherwise."""
-    text = site.instruction.attributes.get("backend_config", "")
-    if len(text) > _LONGEST_CONFIG:
-        return None
-    try:
-        value = json.loads(text)
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return None
 
 
 def _find(config: object, key: str) -> object:

@@ -1,14 +1,19 @@
 """What became of instructions that are only before."""
 
+from collections import deque
 from collections.abc import Iterator
 
-from xlareport.analysis.matching.graph import Node, opened_root
+from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.nodes import Verdict, is_root, read_at, same_leaf
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search
 
 UNREAD = "it had no users"
+UNUSED = "only dead instructions used it"
+INLINED_PARAMETER = "a parameter of an inlined computation"
 UNCALLED = "its computation had no callers"
+_FARTHEST = 100
+"""Removed users of removed users that are followed to one that lives on."""
 
 
 class Gone:
@@ -16,6 +21,7 @@ class Gone:
 
     def __init__(self, search: Search) -> None:
         self._search = search
+        self._dead_lines: dict[Frame, frozenset[str]] = {}
         self._lives: dict[Node, bool] = {}
         for node in reversed(search.before.values.order):
             self._lives[node] = node.partner is not None or self._merged(node)
@@ -56,10 +62,36 @@ class Gone:
         computation = node.frame.computation
         if computation is not before.module.entry and not before.callers(computation.name):
             yield Grade.EXACT, UNCALLED
+        if node.instruction.name in self._dead(node.frame):
+            yield Grade.EXACT, UNUSED if self._is_read(node) else UNREAD
         if node.frame.caller is not None and node.instruction.opcode == "parameter":
-            yield Grade.EXACT, "a parameter of an inlined computation"
+            yield Grade.EXACT, INLINED_PARAMETER
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
+
+    def _dead(self, frame: Frame) -> frozenset[str]:
+        """Return the names of the removed instructions of a frame on which nothing depended."""
+        if frame not in self._dead_lines:
+            caller = frame.caller
+            gone = caller is not None and caller.instruction.name in self._dead(caller.frame)
+            self._dead_lines[frame] = frozenset(self._dead_of(frame, called=not gone))
+        return self._dead_lines[frame]
+
+    def _dead_of(self, frame: Frame, *, called: bool) -> set[str]:
+        computation = frame.computation
+        dead: set[str] = set()
+        for line in reversed(computation.instructions):  # XLA prints operands before their users
+            node = frame.nodes.get(line.name)
+            lost = node is not None and not node.kept and not self._lives.get(node, False)
+            used = line is computation.root and called
+            readers = computation.users.get(line.name, ())
+            if lost and not used and all(reader.name in dead for reader in readers):
+                dead.add(line.name)
+        return dead
+
+    @staticmethod
+    def _is_read(node: Node) -> bool:
+        return is_root(node) or bool(node.frame.computation.users.get(node.instruction.name))
 
     def _without_users(self, node: Node) -> Iterator[tuple[Grade, str]]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
@@ -67,8 +99,6 @@ class Gone:
             yield Grade.MATCHED, f"it only gave a value to %{readers[0].name}"
         if readers:
             yield Grade.MATCHED, f"its {len(readers)} users only passed its value on"
-        if not is_root(node):
-            yield Grade.EXACT, UNREAD
         name = node.frame.computation.name
         root = self._root_after(name)
         if is_root(node) and root is not None:
@@ -84,18 +114,34 @@ class Gone:
         return None if result is None or result.root is None else result.root.name
 
     def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[tuple[Grade, str]]:
-        for user, position in users:
+        for user, position in self._living_users(users):
+            now = None
             if user.partner is not None:
                 now = read_at(self._search.after, user.partner, position)
-                if now is not None:
-                    yield Grade.MATCHED, _reads_now(node, user.partner, position, now)
+            if user.partner is not None and now is not None:
+                near = (user, position) in users
+                yield Grade.MATCHED, _reads_now(node, user.partner, position, now, near=near)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
             yield Grade.MATCHED, f"its user %{users[0][0].instruction.name} was removed"
 
+    def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
+        """Yield the nearest users that have a partner, behind users that are gone as well."""
+        waiting = deque(users)
+        for _ in range(_FARTHEST):
+            if not waiting:
+                return
+            user, position = waiting.popleft()
+            if user.partner is not None:
+                yield user, position
+            elif not user.kept:
+                waiting.extend(self._search.before.users.get(user, ()))
 
-def _reads_now(node: Node, reader: Node, position: int, read: Node) -> str:
+
+def _reads_now(node: Node, reader: Node, position: int, read: Node, *, near: bool) -> str:
     """Say what a user of a removed instruction uses now; it may have the name of the removed."""
     name = _as_written(reader, position, read)
+    if not near:
+        return f"%{reader.instruction.name} uses %{name} now"
     another = "another " if name == node.instruction.name else ""
     return f"%{reader.instruction.name} uses {another}%{name} instead"
 

@@ -63,8 +63,12 @@ class Matching:
         if pairing is not None:
             known = pairing.before and pairing.relation not in _HOLDERS
             return pairing.before[0] if known else None
-        name = self._old.get(place.computation, place.computation)
+        name = self.computation_before(place.computation)
         return _existing(self.before, name, place)
+
+    def computation_before(self, name: str) -> str:
+        """Return the name before of a computation after; the same where it has no other."""
+        return self._old.get(name, name)
 
     @property
     def removed(self) -> tuple[Place, ...]:

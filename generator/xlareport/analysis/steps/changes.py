@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.gone import UNCALLED, UNREAD
+from xlareport.analysis.matching.gone import INLINED_PARAMETER, UNCALLED, UNREAD, UNUSED
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.operands import compare_operands
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.runtime.whole_numbers import parse_whole_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,13 @@ _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
+_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
+"""Opcodes that carry values into a loop and out of it."""
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
-_OPERANDS_NAMED = 4
-_OTHER_VALUES = frozenset({Kind.TYPE, Kind.PRECISION, Kind.SHAPE})
+_NOT_REBUILT = frozenset(
+    {Kind.HOISTED, Kind.PRECISION, Kind.REDIRECTED, Kind.REWIRED, Kind.SHAPE, Kind.SUNK, Kind.TYPE}
+)
+"""Kinds that say more of what was made anew than that it was."""
 _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 
 
@@ -146,15 +150,16 @@ class _Reader:
         if old.opcode != new.opcode:
             message = f"{_operation(old)} → {_operation(new)}"
             kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
+            kind = Kind.FOLDED if new.opcode == "constant" else kind
             yield self._change((kind,), before, after, pairing, (message,))
             return
         result = compare(old, new, self._matching.computations)
         home = self._matching.computations.get(before.computation, before.computation)
         if home != after.computation:
-            result[Kind.MOVED] = self._destination(after)
+            result |= self._destination(before, after, new.opcode)
         else:
-            result |= self._operands(before, old, after, new)
-        if pairing.relation in _ANEW and not result.keys() & _OTHER_VALUES:
+            result |= compare_operands(self._matching, (before, old), (after, new))
+        if pairing.relation in _ANEW and not result.keys() & _NOT_REBUILT:
             counts = _what_counts(result)
             result = {Kind.REBUILT: counts} if counts else result
         if result:
@@ -162,75 +167,21 @@ class _Reader:
             details = tuple(result[kind] for kind in kinds)
             yield self._change(kinds, before, after, pairing, details)
 
-    def _operands(
-        self, before: Place, old: Instruction, after: Place, new: Instruction
-    ) -> dict[Kind, str]:
-        if old.operands == new.operands:
-            return {}
-        here, there = before.computation, after.computation
-        read = [self._continued(here, operand, there) for operand in old.operands]
-        result = [
-            (was, now)
-            for was, goes_on, now in zip(old.operands, read, new.operands, strict=False)
-            if goes_on != now
-        ]
-        fewer = len(old.operands) != len(new.operands)
-        if not result and not fewer:
-            return {}
-        value = [_instead(was, now) for was, now in result[:_OPERANDS_NAMED]]
-        if not fewer and all(self._same_value(here, was, after, now) for was, now in result):
-            return {Kind.REWIRED: f"uses {', '.join(value)}"}
-        if fewer:
-            value.append(f"{len(new.operands)} operands instead of {len(old.operands)}")
-        return {Kind.OPERANDS: f"uses {', '.join(value)}"}
-
-    def _same_value(self, here: str, was: str, after: Place, now: str) -> bool:
-        """Say whether a new fusion or call gives what was read, or a former call did."""
-        holder = self._root_of(self._matching.after, Place(after.computation, now))
-        if holder is not None and self._matching.partner_after(Place(here, was)) == holder:
-            return True
-        inner = self._root_of(self._matching.before, Place(here, was))
-        there = Place(after.computation, now)
-        if inner is not None and self._matching.partner_after(inner) == there:
-            return True
-        return self._is_part(Place(here, was), there)
-
-    def _is_part(self, was: Place, now: Place) -> bool:
-        """Say whether a line is the end of what was split, or an element of what was combined."""
-        pairing = self._matching.said_of_before(was)
-        if pairing is None or pairing.relation not in _IN_PARTS:
-            return False
-        if now in pairing.after:
-            return True
-        line = self._matching.after.find(*now)
-        if line is None or line.opcode != "get-tuple-element":
-            return False
-        whole = Place(now.computation, next(iter(line.operand_names), ""))
-        element = parse_whole_number(line.attributes.get("index", ""))
-        place = 0 if len(pairing.before) == 1 else pairing.before.index(was)
-        return whole in pairing.after and element == place
-
-    @staticmethod
-    def _root_of(module: HloModule, place: Place) -> Place | None:
-        """Return the result of what an instruction calls; None where it is no fusion or call."""
-        line = module.find(*place)
-        if line is None or line.opcode not in ("fusion", "call") or not line.called:
-            return None
-        computation = module.by_name.get(line.called[0][1])
-        root = None if computation is None else computation.root
-        return None if computation is None or root is None else Place(computation.name, root.name)
-
-    def _continued(self, here: str, operand: str, there: str) -> str | None:
-        """Return an operand as the module after writes it, None where it is not in reach."""
-        name, mark, element = operand.partition("#")
-        partner = self._matching.partner_after(Place(here, name))
-        if partner is None or partner.computation != there:
-            return None
-        return f"{partner.instruction}{mark}{element}"
-
-    def _destination(self, after: Place) -> str:
-        holder = holders_of(self._matching.after).get(after.computation)
-        return f"moved into %{holder.name if holder else after.computation}"
+    def _destination(self, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
+        """Say where an instruction stands now: out of a loop that goes on, or in one that did."""
+        matching = self._matching
+        holders = holders_of(matching.before), holders_of(matching.after)
+        if opcode not in _FRAME:
+            body = matching.computations.get(before.computation, before.computation)
+            left = _loop_in(matching.after, after.computation, holders[1].get(body))
+            body = matching.computation_before(after.computation)
+            entered = _loop_in(matching.before, before.computation, holders[0].get(body))
+            if left is not None:
+                return {Kind.HOISTED: f"moved out of the loop %{left}"}
+            if entered is not None:
+                return {Kind.SUNK: f"moved into the loop %{holders[1][after.computation].name}"}
+        new = holders[1].get(after.computation)
+        return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
     def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
         if kind in _FROM_SEVERAL:
@@ -274,6 +225,14 @@ class _Reader:
         )
 
 
+def _loop_in(module: HloModule, computation: str, caller: Instruction | None) -> str | None:
+    """Return the name of what calls a computation, if that is a loop in the other one."""
+    if caller is None or caller.opcode != "while":
+        return None
+    home = module.by_name.get(computation)
+    return caller.name if home and home.by_name.get(caller.name) is caller else None
+
+
 def _outermost(matching: Matching, places: tuple[Place, ...]) -> tuple[Place, ...]:
     """Return the places that stand in no fusion among them: each stands for what it held."""
     lines = (matching.before.find(*place) for place in places)
@@ -291,10 +250,6 @@ def _target(line: Instruction | None) -> str:
     if line is None or line.opcode != "custom-call":
         return ""
     return line.attributes.get("custom_call_target", "").strip('"')
-
-
-def _instead(was: str, now: str) -> str:
-    return f"another %{now}" if was == now else f"%{now} instead of %{was}"
 
 
 def _what_counts(value: Mapping[Kind, str]) -> str:
@@ -323,18 +278,25 @@ _PLAIN = frozenset(
     }
 )
 
-_IN_PARTS = _PARTED | {Relation.REWRITTEN}
 _ANEW = frozenset({Relation.REPLACED, Relation.REWRITTEN})
 _PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
 
 
 def _kind(pairing: Pairing) -> Kind:
     kind = _SIMPLE.get(pairing.relation, Kind.CLONED)
-    if kind is Kind.REMOVED and pairing.reason in (UNREAD, UNCALLED):
-        return Kind.DEAD
+    if kind is Kind.REMOVED:
+        return _REMOVALS.get(pairing.reason, kind)
     if kind is Kind.ADDED and pairing.reason.startswith("parameter "):
         return Kind.PARAMETER
     return kind
+
+
+_REMOVALS = {
+    INLINED_PARAMETER: Kind.ARGUMENT,
+    UNCALLED: Kind.UNCALLED,
+    UNREAD: Kind.DEAD,
+    UNUSED: Kind.DEAD,
+}
 
 
 def _further(pairing: Pairing) -> Iterator[tuple[Place | None, Place | None]]:

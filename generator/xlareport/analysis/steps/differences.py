@@ -1,9 +1,11 @@
 """What differs between two lines that are the same instruction."""
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 
 from xlareport.analysis.matching.forms import without_layout
+from xlareport.analysis.steps.configs import config_change
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape
 
@@ -29,6 +31,8 @@ class Kind(StrEnum):
     """One more of several that were combined, or that something was split into."""
     REPLACED = "replaced"
     """Another operation does its work."""
+    FOLDED = "folded"
+    """Its value is a constant now."""
     REBUILT = "rebuilt"
     """The same operation was made anew, of other operands or with other attributes."""
     MERGED = "merged"
@@ -38,7 +42,11 @@ class Kind(StrEnum):
     REMOVED = "removed"
     """Gone."""
     DEAD = "dead"
-    """Gone, because nothing read it."""
+    """Gone, because nothing depended on it."""
+    UNCALLED = "uncalled"
+    """Gone with its computation, which nothing called."""
+    ARGUMENT = "argument"
+    """A parameter of a computation that was inlined."""
     ADDED = "added"
     """New."""
     PARAMETER = "parameter"
@@ -49,14 +57,22 @@ class Kind(StrEnum):
     """Other dimensions."""
     PRECISION = "precision"
     """Another precision or algorithm of a product: the numbers may change."""
+    SPACE = "memory space"
+    """The same shape and layout in another memory space."""
     LAYOUT = "layout"
-    """The same shape in another layout or memory space."""
+    """The same shape in another layout."""
     OPERANDS = "operands"
     """Reads something else."""
+    REDIRECTED = "redirected"
+    """Reads what was added, or what stood behind what is gone: told of those."""
     REWIRED = "rewired"
-    """Reads the new fusion or call that holds what it read: the same value."""
+    """Reads the same value from another instruction."""
     ATTRIBUTES = "attributes"
     """Other attributes."""
+    HOISTED = "hoisted"
+    """Stands outside of a loop that it stood in."""
+    SUNK = "sunk"
+    """Stands in a loop that it stood outside of."""
     MOVED = "moved"
     """Stands in another computation."""
     SHARDING = "sharding"
@@ -80,6 +96,7 @@ _QUIET: Mapping[str, Kind] = {
     "original_value": Kind.METADATA,
 }
 _PRECISION = frozenset({"operand_precision", "algorithm"})
+_SPACE = re.compile(r"S\(\d{1,9}\)")
 _SHORT = 60
 _LEAD = 12
 """Characters that both texts share and that are shown, before the first that differs."""
@@ -106,10 +123,35 @@ def _shapes(before: Instruction, after: Instruction) -> dict[Kind, str]:
     if old.text == new.text:
         return {}
     if without_layout(old.text) == without_layout(new.text):
+        kind = Kind.SPACE if _without_space(old.text) == _without_space(new.text) else Kind.LAYOUT
+        if kind is Kind.SPACE:
+            return {kind: _spaces(old, new)}
         layouts = bool(old.layout or new.layout)
-        return {Kind.LAYOUT: _arrow(*(_layouts(old, new) if layouts else _texts(old, new)))}
+        return {kind: _arrow(*(_layouts(old, new) if layouts else _texts(old, new)))}
+    if old.elements and new.elements and len(old.elements) != len(new.elements):
+        return {Kind.SHAPE: f"{len(old.elements):,} elements → {len(new.elements):,} elements"}
     kind = Kind.SHAPE if _other_dimensions(old, new) else Kind.TYPE
     return {kind: _arrow(*_texts(old, new))}
+
+
+def _without_space(shape: str) -> str:
+    return _SPACE.sub("", shape).replace(":}", "}").replace("{}", "")
+
+
+def _spaces(old: Shape, new: Shape) -> str:
+    """Return the memory spaces; of a tuple how many elements are elsewhere, and where the first."""
+    if not new.elements:
+        return _arrow(_space_of(old), _space_of(new))
+    pairs = zip(old.elements, new.elements, strict=False)
+    moved = [(was, now) for was, now in pairs if was.text != now.text]
+    spaces = _arrow(_space_of(moved[0][0]), _space_of(moved[0][1])) if moved else ""
+    return f"{len(moved)} of {len(new.elements)} elements, {spaces}"
+
+
+def _space_of(shape: Shape) -> str:
+    """Return the memory space as XLA writes it; a layout that names none has the default, S(0)."""
+    match = _SPACE.search(shape.text)
+    return match[0] if match else "S(0)"
 
 
 def _layouts(old: Shape, new: Shape) -> tuple[str, str]:
@@ -163,6 +205,8 @@ def _attributes(
             continue
         kind = _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
         message = f"{name}: {_arrow(old.get(name, ''), new.get(name, ''))}"
+        if kind is Kind.CONFIG:
+            message = config_change(before, after) or message
         attributes[kind] = f"{attributes[kind]}; {message}" if kind in attributes else message
     return attributes
 

@@ -31,13 +31,15 @@ class ChangeGroup:
     """What the changes combined, split, took in or set free."""
     alike: bool = True
     """Whether all happened for the same reason and in the same way, but for names."""
+    homes: frozenset[str] = frozenset()
+    """Computations that the changes are in, before."""
     target: str = ""
     """Of the custom calls that took the place of another opcode."""
 
     @property
     def repetition(self) -> str:
         """In words: `12 times, one per layer`; `one of 12` of unlike ones; '' of a single one."""
-        if self.count == 1:
+        if self.count == 1 or self.kind is Kind.UNCALLED:
             return ""
         times = f"{self.count:,} times" if self.alike else f"one of {self.count:,}"
         if self.per_layer is None:
@@ -52,6 +54,8 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     for change in changes:
         if not change.numbering:
             key = (change.kind, change.opcodes, pattern(change.scope), change.target)
+            if change.kind is Kind.UNCALLED:
+                key = (change.kind, ("", ""), "", "")
             result.setdefault(key, []).append(change)
     order = {kind: number for number, kind in enumerate(Kind)}
     groups = [_group(*key[:3], members) for key, members in result.items()]
@@ -80,6 +84,7 @@ def _group(kind: Kind, opcodes: tuple[str, str], scope: str, members: list[Chang
         examples=tuple(surest[:_EXAMPLES]),
         members=sum(len(member.members) for member in members),
         alike=len({_manner(member) for member in members}) == 1,
+        homes=frozenset(member.before.computation for member in members if member.before),
         target=members[0].target,
     )
 

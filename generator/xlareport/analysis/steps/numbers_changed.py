@@ -207,7 +207,7 @@ def _arithmetic(
     return (ARITHMETIC, _reads(change)) if reads_other_values(old, new, *homes, matching) else None
 
 
-_OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT})
+_OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED})
 
 
 def _reads(change: Change) -> str:

@@ -35,12 +35,15 @@ _VERBS: Mapping[Kind, tuple[str, int]] = {
     Kind.REMOVED: ("removed", _BEFORE),
     Kind.DEAD: ("removed", _BEFORE),
     Kind.ADDED: ("added", _AFTER),
+    Kind.ARGUMENT: ("inlined", _BEFORE),
     Kind.PARAMETER: ("added", _AFTER),
     Kind.TYPE: ("changed the element type of", _BEFORE),
     Kind.SHAPE: ("changed the shape of", _BEFORE),
     Kind.PRECISION: ("changed the precision of", _BEFORE),
+    Kind.SPACE: ("changed the memory space of", _BEFORE),
     Kind.LAYOUT: ("changed the layout of", _BEFORE),
     Kind.OPERANDS: ("changed operands of", _BEFORE),
+    Kind.REDIRECTED: ("redirected operands of", _BEFORE),
     Kind.REWIRED: ("redirected operands of", _BEFORE),
     Kind.ATTRIBUTES: ("changed attributes of", _BEFORE),
     Kind.MOVED: ("moved", _BEFORE),
@@ -122,11 +125,35 @@ def _replacements(groups: Sequence[ChangeGroup], by: str) -> str:
     return wording.listing([*result, *([wording.plural("other", rest)] if rest else [])])
 
 
+def _folded(groups: Sequence[ChangeGroup]) -> str:
+    into = "constants" if sum(group.count for group in groups) > 1 else "a constant"
+    return f"folded {wording.counted(_counts(groups, _BEFORE))} into {into}"
+
+
+def _hoisted(groups: Sequence[ChangeGroup]) -> str:
+    return f"moved {wording.counted(_counts(groups, _BEFORE))} out of loops"
+
+
+def _sunk(groups: Sequence[ChangeGroup]) -> str:
+    return f"moved {wording.counted(_counts(groups, _BEFORE))} into loops"
+
+
+def _uncalled(groups: Sequence[ChangeGroup]) -> str:
+    """Say how many computations went that nothing called, and how many instructions they held."""
+    homes = set().union(*(group.homes for group in groups))
+    instructions = wording.plural("instruction", sum(group.count for group in groups))
+    return f"removed {wording.plural('uncalled computation', len(homes))} of {instructions}"
+
+
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ABSORBED: _absorbed,
     Kind.COMBINED: _combined,
+    Kind.FOLDED: _folded,
+    Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
+    Kind.SUNK: _sunk,
+    Kind.UNCALLED: _uncalled,
 }
 """Phrases that say what became of the instructions."""

@@ -155,7 +155,9 @@ def _is_quiet(change: Change) -> bool:
     return change.numbering or change.kind in _QUIET
 
 
-_QUIET = frozenset({Kind.METADATA, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED, Kind.SHARDING})
+_QUIET = frozenset(
+    {Kind.METADATA, Kind.REDIRECTED, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED, Kind.SHARDING}
+)
 
 
 def _unchanged(module: HloModule, actor: str) -> StepChange:

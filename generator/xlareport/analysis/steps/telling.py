@@ -92,12 +92,17 @@ _IMPORTANCE = {
     Kind.COMBINED: 200.0,
     Kind.SPLIT: 100.0,
     Kind.OUTLINED: 200.0,
+    Kind.HOISTED: 1000.0,
+    Kind.SUNK: 1000.0,
     Kind.REPLACED: 20.0,
+    Kind.FOLDED: 20.0,
     Kind.TYPE: 20.0,
     Kind.PRECISION: 20.0,
     Kind.MERGED: 10.0,
     Kind.DEAD: 6.0,
     Kind.REMOVED: 5.0,
+    Kind.UNCALLED: 0.5,
+    Kind.SPACE: 5.0,
     Kind.LAYOUT: 5.0,
     Kind.SHAPE: 5.0,
     Kind.CLONED: 4.0,
@@ -111,7 +116,9 @@ _IMPORTANCE = {
     Kind.CONFIG: 0.3,
     Kind.RENAMED: 0.2,
     Kind.METADATA: 0.1,
+    Kind.REDIRECTED: 0.0,
     Kind.REWIRED: 0.0,
+    Kind.ARGUMENT: 0.0,
     Kind.PART: 0.0,
     Kind.PARAMETER: 0.0,
 }
@@ -144,13 +151,17 @@ _LIGHT = frozenset(
 """Kinds that weigh the same whatever they happen to."""
 
 
-_CONSEQUENCES = frozenset({Kind.MOVED, Kind.PARAMETER, Kind.PART, Kind.REWIRED})
+_CONSEQUENCES = frozenset({Kind.ARGUMENT, Kind.PARAMETER, Kind.PART, Kind.REDIRECTED, Kind.REWIRED})
+"""Kinds that follow from others in the same step."""
 _CAUSES = frozenset({Kind.FUSED, Kind.OUTLINED, Kind.INLINED, Kind.COMBINED, Kind.SPLIT})
+"""Kinds from which it follows that instructions moved."""
 
 
 def _is_news(kind: Kind, every: dict[Kind, list[ChangeGroup]]) -> bool:
-    """Say whether a kind is more than what follows from fusing or inlining."""
-    return kind not in _CONSEQUENCES or not every.keys() & _CAUSES
+    """Say whether a kind is more than what follows from the others."""
+    if kind in _CONSEQUENCES:
+        return every.keys() <= _CONSEQUENCES
+    return kind is not Kind.MOVED or not every.keys() & _CAUSES
 
 
 def _sentences(kinds: list[tuple[Kind, list[ChangeGroup]]]) -> Iterator[str]:

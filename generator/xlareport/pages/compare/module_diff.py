@@ -214,7 +214,7 @@ def _row(id_: str, label: str, change: StepChange, head: HloModule) -> DiffRow:
         modified=len(change.modified),
         instructions=head.instruction_count,
         computations=len(head.computations),
-        layouts=sum(change.kind is Kind.LAYOUT for change in change.changes),
+        layouts=sum(change.kind in (Kind.LAYOUT, Kind.SPACE) for change in change.changes),
     )
 
 

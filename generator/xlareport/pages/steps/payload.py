@@ -67,7 +67,11 @@ _SURENESS = ("exact", "matched", "guessed")
 
 def _title(group: ChangeGroup) -> str:
     before, after = group.opcodes
-    what = f"{before} → {after}" if before and after and before != after else before or after
+    what = (
+        f"{before} → {after}"
+        if before and after and before != after
+        else before or after or "instruction"
+    )
     where = f" in {wording.short(group.scope)}" if group.scope else ""
     each = f", {group.per_layer} per layer" if group.per_layer else ""
     return f"{what}{where}{each}"
@@ -83,20 +87,27 @@ _LABELS = {
     Kind.SPLIT: "Split into several",
     Kind.PART: "Parts of what was combined or split",
     Kind.REPLACED: "Replaced with another operation",
+    Kind.FOLDED: "Folded into constants",
     Kind.REBUILT: "Rebuilt: the same operation on other values",
     Kind.MERGED: "Duplicates merged",
     Kind.CLONED: "Clones",
     Kind.REMOVED: "Removed",
     Kind.DEAD: "Removed as dead",
+    Kind.UNCALLED: "Removed with computations that nothing called",
+    Kind.ARGUMENT: "Parameters of what was inlined",
     Kind.ADDED: "Added",
     Kind.PARAMETER: "New parameters of fusions and calls",
     Kind.TYPE: "Element type changed",
     Kind.SHAPE: "Shape changed",
     Kind.PRECISION: "Precision or algorithm changed",
+    Kind.SPACE: "Memory space changed",
     Kind.LAYOUT: "Layout changed",
     Kind.OPERANDS: "Operands changed",
+    Kind.REDIRECTED: "Operands that were added, or stood behind what is gone",
     Kind.REWIRED: "The same value from another instruction",
     Kind.ATTRIBUTES: "Attributes changed",
+    Kind.HOISTED: "Moved out of loops",
+    Kind.SUNK: "Moved into loops",
     Kind.MOVED: "Moved to another computation",
     Kind.SHARDING: "Sharding changed",
     Kind.CONFIG: "backend_config changed",

@@ -1,0 +1,56 @@
+"""What differs between two `backend_config`s, by the names of their fields."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from xlareport.hlo.backend_config import read_backend_config
+from xlareport.hlo.model import Instruction
+
+_DEEPEST = 4
+_NAMED = 4
+_LONGEST = 40
+"""Characters of a value that is repeated."""
+
+
+def config_change(before: Instruction, after: Instruction) -> str:
+    """Return what was set, changed and cleared; '' where that cannot be read, or is empty."""
+    old, new = read_backend_config(before), read_backend_config(after)
+    if not isinstance(new, dict) or not isinstance(old, dict | None):
+        return ""
+    try:
+        changes = list(_changes(old or {}, new, 0))
+    except RecursionError:  # equality of what is nested too deeply
+        return ""
+    more = [f"{len(changes) - _NAMED} more"] if len(changes) > _NAMED else []
+    return f"backend_config: {', '.join([*changes[:_NAMED], *more])}" if changes else ""
+
+
+def _changes(old: Mapping[str, object], new: Mapping[str, object], depth: int) -> Iterator[str]:
+    """Yield the fields that differ, those inside of others by their own names."""
+    for name in {**new, **old}:
+        was, now = old.get(name), new.get(name)
+        if was == now or (_is_empty(was, 0) and _is_empty(now, 0)):
+            continue
+        if depth < _DEEPEST and isinstance(was, dict) and isinstance(now, dict):
+            yield from _changes(was, now, depth + 1)
+        elif _is_empty(was, 0):
+            yield f"set {name}{_value(' to ', now)}"
+        elif _is_empty(now, 0):
+            yield f"cleared {name}"
+        else:
+            yield f"changed {name}{_value(' from ', was)}{_value(' to ', now)}"
+
+
+def _is_empty(value: object, depth: int) -> bool:
+    """Whether a value holds nothing, but for empty lists and messages."""
+    if isinstance(value, dict) and depth < _DEEPEST:
+        return all(_is_empty(item, depth + 1) for item in value.values())
+    return value is None or value in ("", [], {})
+
+
+def _value(preposition: str, value: object) -> str:
+    """Return a value as JSON; '' of one that is long or has parts."""
+    if isinstance(value, dict | list):
+        return ""
+    text = json.dumps(value)
+    return f"{preposition}{text}" if len(text) <= _LONGEST else ""

@@ -1,0 +1,156 @@
+"""What an instruction reads after a step, beside what it read before."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.differences import Kind
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_NAMED = 4
+"""Operands that a change names at most."""
+_FARTHEST = 32
+"""Instructions in a row that hand a value on, and are looked behind."""
+_SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-barrier", "reshape"})
+"""Opcodes that hand on what they read, in another form at most."""
+_HOLDERS = frozenset({"call", "fusion"})
+_IN_PARTS = frozenset({Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What an instruction reads: where it stands, and which element of it."""
+
+    place: Place
+    element: str
+    """`2` of `%while#2`; '' where the whole is read."""
+
+
+def compare_operands(
+    matching: Matching, before: tuple[Place, Instruction], after: tuple[Place, Instruction]
+) -> dict[Kind, str]:
+    """Return what the second instruction reads instead of what the first read; empty if the same.
+
+    REWIRED is the same value from elsewhere, REDIRECTED what was added or stood behind what is
+    gone: both follow from other changes.
+    """
+    (here, old), (there, new) = before, after
+    if old.operands == new.operands:
+        return {}
+    pairs = [
+        (_operand(here, was), _operand(there, now))
+        for was, now in zip(old.operands, new.operands, strict=False)
+    ]
+    other = [(was, now) for was, now in pairs if not _goes_on(matching, was, now)]
+    fewer = len(old.operands) != len(new.operands)
+    if not other and not fewer:
+        return {}
+    named = [_instead(was, now) for was, now in other[:_NAMED]]
+    if fewer:
+        count = f"{len(new.operands)} operand{'s' if len(new.operands) != 1 else ''}"
+        named.append(f"{count} instead of {len(old.operands)}")
+    return {_kind(matching, other, fewer=fewer): f"uses {', '.join(named)}"}
+
+
+def _kind(matching: Matching, other: list[tuple[Operand, Operand]], *, fewer: bool) -> Kind:
+    if fewer:
+        return Kind.OPERANDS
+    if all(_is_same_value(matching, was, now) for was, now in other):
+        return Kind.REWIRED
+    if all(_is_told_elsewhere(matching, was, now) for was, now in other):
+        return Kind.REDIRECTED
+    return Kind.OPERANDS
+
+
+def _operand(reader: Place, text: str) -> Operand:
+    name, _, element = text.partition("#")
+    return Operand(Place(reader.computation, name), element)
+
+
+def _goes_on(matching: Matching, was: Operand, now: Operand) -> bool:
+    return matching.partner_after(was.place) == now.place and was.element == now.element
+
+
+def _instead(was: Operand, now: Operand) -> str:
+    old, new = (
+        f"{operand.place.instruction}{'#' if operand.element else ''}{operand.element}"
+        for operand in (was, now)
+    )
+    return f"another %{new}" if old == new else f"%{new} instead of %{old}"
+
+
+def _is_told_elsewhere(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Say whether what is read is new, or what was read is gone: that is told of those."""
+    if _goes_on(matching, was, now):
+        return True
+    gone = matching.said_of_before(was.place)
+    new = matching.said_of_after(now.place)
+    return (gone is not None and not gone.after) or (new is not None and not new.before)
+
+
+def _is_same_value(matching: Matching, was: Operand, now: Operand) -> bool:
+    """Say whether both stand for one value, behind what only hands it on."""
+    old, new = _chain(matching.before, was), _chain(matching.after, now)
+    continued = {
+        Operand(partner, operand.element)
+        for operand in old
+        if (partner := matching.partner_after(operand.place)) is not None
+    }
+    return not continued.isdisjoint(new) or _is_part(matching, was.place, now)
+
+
+def _chain(module: HloModule, operand: Operand) -> list[Operand]:
+    """Return an operand and what it stands for: behind moves, tuples, the roots of fusions."""
+    result = [operand]
+    for _ in range(_FARTHEST):
+        behind = _behind(module, result[-1])
+        if behind is None:
+            break
+        result.append(behind)
+    return result
+
+
+def _behind(module: HloModule, operand: Operand) -> Operand | None:
+    """Return what hands its value to an operand; None where it is computed there."""
+    place, line = operand.place, module.find(*operand.place)
+    if line is None:
+        return None
+    if line.opcode in _HOLDERS:
+        return _root_of(module, line, operand.element)
+    if line.opcode == "tuple" and operand.element:
+        number = parse_whole_number(operand.element)
+        known = number is not None and number < len(line.operands)
+        return _operand(place, line.operands[number]) if known and number is not None else None
+    if line.opcode not in _SAME_VALUE or operand.element or not line.operands:
+        return None
+    source = _operand(place, line.operands[0])
+    if line.opcode != "get-tuple-element":
+        return source
+    return None if source.element else Operand(source.place, line.attributes.get("index", ""))
+
+
+def _root_of(module: HloModule, holder: Instruction, element: str) -> Operand | None:
+    """Return the result of what a fusion or call calls."""
+    computation = module.by_name.get(holder.called[0][1]) if holder.called else None
+    root = None if computation is None else computation.root
+    if computation is None or root is None:
+        return None
+    return Operand(Place(computation.name, root.name), element)
+
+
+def _is_part(matching: Matching, was: Place, now: Operand) -> bool:
+    """Say whether a line is the end of what was split, or an element of what was combined."""
+    pairing = matching.said_of_before(was)
+    if pairing is None or pairing.relation not in _IN_PARTS:
+        return False
+    if now.place in pairing.after and not now.element:
+        return True
+    element = parse_whole_number(now.element) if now.element else None
+    whole = now.place
+    line = matching.after.find(*now.place)
+    if line is not None and line.opcode == "get-tuple-element":
+        element = parse_whole_number(line.attributes.get("index", ""))
+        whole = Place(whole.computation, next(iter(line.operand_names), ""))
+    place = 0 if len(pairing.before) == 1 else pairing.before.index(was)
+    return whole in pairing.after and element == place

@@ -1,0 +1,65 @@
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+BEFORE = """
+ENTRY %main (a: f32[8], b: f32[8]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %t = (f32[8]{0}, f32[8]{0}) tuple(%a, %b)
+  %e = f32[8]{0} get-tuple-element(%t), index=1
+  %sine = f32[8]{0} sine(%e)
+  %add = f32[8]{0} add(%a, %b)
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%sine, %add)
+}
+"""
+
+
+def kinds(read: Read, before: str, after: str, name: str) -> list[Kind]:
+    changes = step(read(before), read(after)).changes
+    return [one.kind for one in changes if one.after and one.after.instruction == name]
+
+
+@pytest.mark.parametrize("opcode", ["copy", "bitcast", "optimization-barrier"])
+def test_what_is_handed_on_is_the_same_value(read: Read, opcode: str) -> None:
+    after = BEFORE.replace("  %add", f"  %c = f32[8]{{0}} {opcode}(%b)\n  %add").replace(
+        "add(%a, %b)", "add(%a, %c)"
+    )
+    for texts in ((BEFORE, after), (after, BEFORE)):
+        assert kinds(read, *texts, "add") == [Kind.REWIRED]
+
+
+def test_the_element_of_a_tuple_is_what_was_put_in(read: Read) -> None:
+    after = BEFORE.replace("sine(%e)", "sine(%b)")
+    assert kinds(read, BEFORE, after, "sine") == [Kind.REWIRED]
+    assert kinds(read, BEFORE, BEFORE.replace("sine(%e)", "sine(%a)"), "sine") == [Kind.OPERANDS]
+
+
+def test_what_was_put_between_is_told_and_not_who_reads_it(read: Read) -> None:
+    after = BEFORE.replace("  %add", "  %c = f32[8]{0} negate(%b)\n  %add").replace(
+        "add(%a, %b)", "add(%a, %c)"
+    )
+    for texts in ((BEFORE, after), (after, BEFORE)):
+        assert kinds(read, *texts, "add") == [Kind.REDIRECTED]
+        headline, *account = step(*map(read, texts)).headline, *step(*map(read, texts)).account
+        assert "1 negate" in headline
+        assert "operands of" not in " ".join((headline, *account))
+
+
+def test_operands_are_counted(read: Read) -> None:
+    before = BEFORE.replace("(%sine, %add)", "(%sine, %add, %add)").replace(
+        "ROOT %out = (", "ROOT %out = (f32[8]{0}, "
+    )
+    after = BEFORE.replace("(%sine, %add)", "(%add)").replace(
+        "ROOT %out = (f32[8]{0}, ", "ROOT %out = ("
+    )
+    [change] = [
+        one for one in step(read(before), read(after)).changes if Kind.OPERANDS in one.kinds
+    ]
+    assert change.details[-1].endswith("1 operand instead of 3")
