@@ -31,8 +31,7 @@ from xlareport.hlo.text import TextReader
 from xlareport.pictures.dot import dot_text
 from xlareport.pictures.layout import Layout
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.pictures.levels import all_levels
-from xlareport.pictures.overview import ModulePictures
+from xlareport.pictures.levels import ModulePictures, all_levels
 from xlareport.pictures.svg import svg_text
 
 ROOT = Path(__file__).resolve().parent.parent

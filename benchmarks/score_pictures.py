@@ -25,13 +25,14 @@ from dumps import dumps
 from playwright.sync_api import Page, sync_playwright
 
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT
-from xlareport.pictures.svg import SIZE_LIMIT
 from xlareport.report import BuildOptions, build
 from xlareport.storage.folding import Folded, unfold_strings
 from xlareport.storage.payloads import read_stored_value
 
 _LAYOUT_LIMIT = 2000
 """Milliseconds."""
+_SIZE_LIMIT = 1_000_000
+"""Bytes of one picture."""
 _AT_A_TIME = 100
 _HEADS = (
     "pictures",
@@ -83,7 +84,7 @@ class Score:
     @property
     def kept(self) -> bool:
         """Whether all promises are kept."""
-        small = self.boxes <= NODE_LIMIT and self.arrows <= EDGE_LIMIT and self.svg <= SIZE_LIMIT
+        small = self.boxes <= NODE_LIMIT and self.arrows <= EDGE_LIMIT and self.svg <= _SIZE_LIMIT
         return small and self.layout <= _LAYOUT_LIMIT and not self.unreached
 
 

@@ -40,8 +40,8 @@ from xlareport.pages.compare.timing import (
     with_timings,
 )
 from xlareport.pages.compare.views import CompareView, compare_view
+from xlareport.pictures.draw import Renderer
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.pictures.renderer import Renderer
 from xlareport.records.build import build_report
 from xlareport.records.report import DumpRecord, ProblemRecord
 from xlareport.report import BuildOptions, check_apart, name_files

@@ -30,9 +30,8 @@ from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_modu
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
 from xlareport.pages.rendering.templates import take_compiled
-from xlareport.pictures.draw import PictureRequest
+from xlareport.pictures.draw import PictureRequest, Renderer
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.pictures.renderer import Renderer
 from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord

@@ -8,7 +8,7 @@ import pytest
 from xlareport.hlo.model import HloModule
 from xlareport.pictures.dot import dot_text
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
-from xlareport.pictures.overview import ModulePictures
+from xlareport.pictures.levels import ModulePictures
 
 HOSTILE = (
     '"]; node [URL="javascript:alert(1)"',

@@ -12,8 +12,7 @@ from xlareport.pictures.draw import PictureRequest, draw_all
 from xlareport.pictures.drawing import Arrow, Box, Drawing
 from xlareport.pictures.layout import Layout, LayoutFailure
 from xlareport.pictures.layout_pool import LayoutPool
-from xlareport.pictures.levels import all_levels
-from xlareport.pictures.overview import ModulePictures
+from xlareport.pictures.levels import ModulePictures, all_levels
 
 
 def row(count: int, name: str = "n") -> Drawing:
@@ -55,12 +54,12 @@ def test_the_results_come_in_the_order_of_the_requests(tmp_path: Path) -> None:
     requests = (PictureRequest(f"key {n}", (row(n % 9 + 1),)) for n in range(100))
     found = list(draw_all(requests, 2, tmp_path, 30))
     assert [one.request.key for one in found] == [f"key {n}" for n in range(100)]
-    assert all(len(one.svgs) == 1 and not one.note for one in found)
+    assert all(len(one.placed) == 1 and not one.note for one in found)
 
 
 def test_equal_pictures_are_laid_out_once(tmp_path: Path, asked: list[str]) -> None:
     requests = [PictureRequest(f"key {n}", (row(3),)) for n in range(50)]
-    svgs = {one.svgs for one in draw_all(requests, 2, tmp_path, 30)}
+    svgs = {one.svg for one in draw_all(requests, 2, tmp_path, 30)}
     assert len(asked) == len(svgs) == 1
 
 
@@ -72,14 +71,13 @@ def test_layouts_are_kept_between_builds(tmp_path: Path, asked: list[str]) -> No
     assert len(asked) == 2
 
 
-def test_before_and_after_share_one_layout(
-    tmp_path: Path, asked: list[str], parse: Callable[[str], ET.Element]
-) -> None:
+def test_before_and_after_share_one_layout(tmp_path: Path, asked: list[str]) -> None:
     [found] = draw_all([PictureRequest("step", (row(3), row(5)))], 1, tmp_path, 30)
     assert len(asked) == 1
-    before, after = ([*parse(svg).iter()] for svg in found.svgs)
-    old = {one.get("data-node"): one.get("transform") for one in before if one.get("data-node")}
-    new = {one.get("data-node"): one.get("transform") for one in after if one.get("data-node")}
+    old, new = (
+        {node.id: box for node, box in zip(drawing.nodes, layout.nodes, strict=True)}
+        for drawing, layout in found.placed
+    )
     assert len(old) == 3
     assert {name: new[name] for name in old} == old
 
@@ -91,7 +89,7 @@ def test_a_ribbon_is_turned(tmp_path: Path, asked: list[str]) -> None:
     drawing = Drawing("wide", (hub, *nodes), edges)
     [found] = draw_all([PictureRequest("wide", (drawing,))], 1, tmp_path, 30)
     assert ["rankdir=LR" in dot for dot in asked] == [False, True]
-    width = float(found.svgs[0].split('width="')[1].split('"')[0])
+    width = float(found.svg.split('width="')[1].split('"')[0])
     assert width < 3000
 
 
@@ -103,7 +101,7 @@ def test_what_cannot_be_laid_out_is_drawn_in_plain_layers(
     found = {one.request.key: one for one in draw_all([small, large], 1, tmp_path)}
     words = "The boxes stand in plain layers, because the layout took more than 4 s."
     assert {one.note for one in found.values()} == {words}
-    root = parse(found["l"].svgs[0])
+    root = parse(found["l"].svg)
     assert sum(str(one.get("class")).startswith("n ") for one in root.iter()) == 150
     assert words in "".join(root.itertext())
 
@@ -127,7 +125,7 @@ def test_a_failure_costs_its_own_picture(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_an_empty_drawing_is_drawn(tmp_path: Path, parse: Callable[[str], ET.Element]) -> None:
     [found] = draw_all([PictureRequest("empty", (Drawing("nothing", ()),))], 1, tmp_path, 30)
-    assert parse(found.svgs[0]).findtext("{http://www.w3.org/2000/svg}title") == "nothing"
+    assert parse(found.svg).findtext("{http://www.w3.org/2000/svg}title") == "nothing"
 
 
 def test_requests_are_taken_as_they_are_needed(tmp_path: Path) -> None:
@@ -152,5 +150,5 @@ def test_all_pictures_of_a_real_module(
     requests = (PictureRequest(one.target, (one.drawing,)) for one in levels)
     for found in draw_all(requests, 2, tmp_path, 30):
         assert found.note == ""
-        assert len(found.svgs[0]) < 200_000
-        assert parse(found.svgs[0]) is not None
+        assert len(found.svg) < 200_000
+        assert parse(found.svg) is not None

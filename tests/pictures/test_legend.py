@@ -6,12 +6,10 @@ import pytest
 
 from xlareport.pictures import drawing as d
 from xlareport.pictures.legend import legend, sign
-from xlareport.pictures.scales import scales
-from xlareport.pictures.shade import Shade
 
 
 def words(drawing: d.Drawing) -> list[str]:
-    return [entry.name for section in legend(drawing) for entry in section.entries]
+    return [entry.name for entry in legend(drawing)]
 
 
 def test_only_what_is_used_is_listed() -> None:
@@ -34,16 +32,9 @@ def test_the_state_of_an_arrow_or_a_frame_counts() -> None:
 @pytest.mark.parametrize("family", get_args(d.Family))
 def test_every_family_has_words(family: d.Family) -> None:
     node = d.Box("a", ("a",), family)
-    [_, opcode] = legend(d.Drawing("", (node,)))
-    assert opcode.mode == "opcode"
-    assert [entry.name for entry in opcode.entries] == [family]
-
-
-def test_a_mode_has_a_section_of_its_own() -> None:
-    drawing = d.Drawing("", (d.Box("a", ("a",), "white", shade=Shade(cost=0.3)),))
-    [*_, cost] = legend(drawing, scales(drawing))
-    assert cost.mode == "cost"
-    assert [(one.kind, one.name) for one in cost.entries] == [("heat", "4")]
+    [entry] = legend(d.Drawing("", (node,)))
+    assert (entry.kind, entry.name) == ("families", family)
+    assert entry.words
 
 
 def test_signs_differ() -> None:

@@ -8,7 +8,7 @@ import pytest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group
 from xlareport.pictures.layout import Layout
 from xlareport.pictures.metrics import node_size
-from xlareport.pictures.pair import restrict, union
+from xlareport.pictures.pair import only, restrict, union
 
 BEFORE = Drawing(
     "before",
@@ -109,3 +109,16 @@ def test_the_union_keeps_the_limits() -> None:
 def test_one_drawing_is_its_own_union() -> None:
     whole = union((AFTER,))
     assert (whole.nodes, whole.edges, whole.groups) == (AFTER.nodes, AFTER.edges, AFTER.groups)
+
+
+def test_arrows_and_frames_without_boxes_go() -> None:
+    nodes = tuple(Box(name, (name,), "white") for name in "abc")
+    groups = (
+        Group("out", "", "scope", ()),
+        Group("in", "", "scope", ("a",), "out"),
+        Group("gone", "", "scope", ("b", "c")),
+    )
+    kept = only(Drawing("", nodes, (Arrow("a", "b"), Arrow("b", "c")), groups), {"a"})
+    assert [node.id for node in kept.nodes] == ["a"]
+    assert kept.edges == ()
+    assert [group.id for group in kept.groups] == ["out", "in"]

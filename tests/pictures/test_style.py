@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from xlareport.knowledge import colours
-from xlareport.pictures.scales import Scale
 from xlareport.pictures.style import dark_rules, style_sheet
 from xlareport.pictures.style_values import dark, light
 from xlareport.runtime.resources import find_resource
@@ -41,12 +40,11 @@ def test_states_are_told_apart_without_colour() -> None:
 
 
 def test_a_mode_shows_its_own_and_no_other() -> None:
-    scale = Scale("cost", "heat", {"a": 4}, {"a": "30%"}, {4: "20% and more"})
-    sheet = style_sheet((), (scale,))
+    sheet = style_sheet((), has_modes=True)
     assert ".xg .legend,.xg .mark{display:none}" in sheet
     assert ".xg.by-cost .of-cost{display:inline}" in sheet
     assert '.xg.by-cost .n[data-cost="4"]>.box{fill:var(--xg-heat-4,' in sheet
-    assert "by-memory" not in sheet
+    assert "by-cost" not in style_sheet(())
     assert not re.findall(r"var\(--xg-[a-z0-9-]+\)", sheet)
 
 

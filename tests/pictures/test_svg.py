@@ -9,11 +9,12 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.hlo.model import HloModule
+from xlareport.pictures import svg
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.layout import Layout, Rectangle
-from xlareport.pictures.overview import ModulePictures
-from xlareport.pictures.svg import SIZE_LIMIT, svg_text
+from xlareport.pictures.levels import ModulePictures
+from xlareport.pictures.svg import svg_text
 
 Draw: TypeAlias = Callable[[Drawing], ET.Element]
 
@@ -71,21 +72,23 @@ def test_text_is_text(drawn: Draw) -> None:
     assert {"fusion.1 kLoop", "ROOT", "+", "\N{MINUS SIGN}"} <= set(texts(root, "text"))
 
 
-def test_boxes_and_arrows_can_be_found(drawn: Draw) -> None:
+def boxes(root: ET.Element) -> list[ET.Element]:
+    return [one for one in root.iter(f"{SVG}g") if one.get("class", "").startswith("n ")]
+
+
+def test_boxes_arrows_and_frames_have_their_states(drawn: Draw) -> None:
     root = drawn(DRAWING)
-    groups = {one.get("data-node"): one for one in root.iter(f"{SVG}g") if one.get("data-node")}
-    assert set(groups) == {"a", "b", "c", "g"}
-    assert groups["a"].get("data-target") == "i=dot.5"
-    assert groups["a"].get("class") == "n n-dark-blue s-added"
-    assert groups["a"].findtext(f"{SVG}title") == "dot.5\nsource.py:3"
-    assert [one.get("data-target") for one in groups["c"].iter(f"{SVG}g")][1] == "c=region_0"
-    ends = [one.get("data-e") for one in root.iter(f"{SVG}path") if one.get("data-e")]
-    assert ends == ["0 1", "1 2"]
+    assert [one.get("class") for one in boxes(root)] == [
+        *("n n-dark-blue s-added", "n n-gray s-same", "n n-white s-removed"),
+    ]
+    arrows = [one.get("class") for one in root.iter(f"{SVG}path")]
+    assert arrows[:2] == ["e", "e e-thin s-removed"]
+    assert [one.get("class") for one in root.iter(f"{SVG}g")][1] == "g g-computation s-same"
 
 
 def test_a_stack_has_two_sheets_and_a_bar_its_shares(drawn: Draw) -> None:
     root = drawn(DRAWING)
-    [stack] = [one for one in root.iter(f"{SVG}g") if one.get("data-node") == "b"]
+    stack = boxes(root)[1]
     sheets = [one for one in stack.iter(f"{SVG}rect") if one.get("class") == "box"]
     bars = {
         one.get("class"): float(one.get("width", "0"))
@@ -107,7 +110,7 @@ def test_a_hostile_text_stays_text(drawn: Draw) -> None:
     names = {name for one in root.iter() for name in one.attrib}
     assert names <= {
         *("class", "d", "x", "y", "dy", "cx", "cy", "r", "rx", "width", "height", "transform"),
-        *("role", "viewBox", "data-node", "data-target", "data-e", "data-modes"),
+        *("role", "viewBox"),
     }
 
 
@@ -130,14 +133,6 @@ def test_an_arrow_without_direction_is_drawn() -> None:
     assert "nan" not in svg_text(drawing, layout)
 
 
-def test_no_file_is_larger_than_a_megabyte() -> None:
-    nodes = tuple(Box(f"n{n}", (f"n{n}",), "white", tooltip="x" * 9000) for n in range(200))
-    drawing = Drawing("large", nodes)
-    text = svg_text(drawing, layered_layout(drawing))
-    assert len(text.encode()) <= SIZE_LIMIT
-    assert "n199" in text
-
-
 def test_a_real_module(
     dumped: Callable[[str, str], HloModule],
     lay_out: Callable[[Drawing], Layout],
@@ -148,9 +143,7 @@ def test_a_real_module(
     layout = lay_out(drawing)
     text = svg_text(drawing, layout)
     root = parse(text)
-    assert len(
-        [one for one in root.iter(f"{SVG}g") if one.get("class", "").startswith("n ")]
-    ) == len(drawing.nodes)
+    assert len(boxes(root)) == len(drawing.nodes)
     assert len(text) < 100_000
     assert text == svg_text(drawing, layout)
 
@@ -159,3 +152,55 @@ def test_every_line_fits_into_its_box(lay_out: Callable[[Drawing], Layout]) -> N
     layout = lay_out(DRAWING)
     for node, box in zip(DRAWING.nodes, layout.nodes, strict=True):
         assert box.width >= 7.2 * max(map(len, node.lines)) + 8
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("<script>alert('1')</script>", "&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;"),
+        ('a & b "c"', "a &amp; b &quot;c&quot;"),
+        ("]]>", "]]&gt;"),
+        ("two\nlines", "two\nlines"),
+        ("bell\x07 null\0 escape\x1b", "bell  null  escape "),
+        ("turn\u202eed", "turn ed"),
+        ("\ud800\ufffe\uffff", "   "),
+        ("naïve 日本", "naïve 日本"),
+    ],
+)
+def test_nothing_of_a_name_becomes_markup(
+    value: str, written: str, parse: Callable[[str], ET.Element]
+) -> None:
+    assert svg.text(value) == written
+    assert parse(f"<a b='{svg.text(value)}'>{svg.text(value)}</a>").text
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(12, "12"), (3.14159, "3.1"), (-0.01, "0"), (-2.06, "-2.1"), (100.04, "100"), (0, "0")],
+)
+def test_number(value: float, written: str) -> None:
+    assert svg.number(value) == written
+
+
+def rows(root: ET.Element) -> list[tuple[float, str]]:
+    """Return where each line of the footer stands, and its words."""
+    notes = [one for one in root.iter(f"{SVG}text") if one.get("class") == "note"]
+    return [(float(one.get("y", "0")), one.text or "") for one in notes]
+
+
+def test_a_long_note_is_wrapped(drawn: Draw) -> None:
+    root = drawn(Drawing("", (Box("a", ("a",), "white"),), notes=("word " * 60,), has_legend=False))
+    lines = rows(root)
+    assert len(lines) > 4
+    assert all(len(words) * 6.7 <= 380 for _, words in lines)
+    assert float(root.get("height", "0")) > 16 * len(lines)
+
+
+def test_the_legend_begins_new_rows(drawn: Draw) -> None:
+    families = ("white", "yellow", "green", "dark-blue", "purple", "gray", "brown")
+    nodes = tuple(Box(name, (name,), name) for name in families)
+    root = drawn(Drawing("", nodes))
+    lines = rows(root)
+    assert len(lines) == len(families)
+    assert 1 < len({y for y, _ in lines}) < len(families)
+    assert max(y for y, _ in lines) < float(root.get("height", "0"))

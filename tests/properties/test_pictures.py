@@ -14,13 +14,12 @@ from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.change import change_pictures
 from xlareport.pictures.dot import dot_text
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
+from xlareport.pictures.flow import find_repeat
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.layout import Layout, Rectangle
-from xlareport.pictures.levels import all_levels
-from xlareport.pictures.overview import ModulePictures
+from xlareport.pictures.levels import ModulePictures, all_levels
 from xlareport.pictures.pair import restrict, union
-from xlareport.pictures.repeats import find_repeat
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.svg import svg_text
 

@@ -1,6 +1,17 @@
 /**
- * A drawing and its layout as SVG text, as the report writes its files (pictures/svg.py says what
- * stands in it): classes for colors and states, `data-node` for boxes, `data-e` for arrows.
+ * A drawing and its layout as SVG text. It looks as the report's own files (pictures/svg.py), and has
+ * what a pointer can do:
+ *
+ * - `g.n[data-node]`: a box by its id, `g.g[data-node]` a frame; `data-e` of an arrow: the positions of
+ *   its two boxes among all boxes
+ * - `data-target` of these: what a click opens. `i=INSTRUCTION` asks for its details, `g=PART` for
+ *   another picture
+ * - `g.open[data-target]`: a mark that opens the picture `c=COMPUTATION` of what a box calls
+ * - `data-modes` of the whole: what the colors can stand for, `opcode` first; a class changes it:
+ *   `by-opcode`, `by-cost`, `by-time`, `by-memory`, `by-scope`, `by-sharding`. The legend and the marks
+ *   of a mode (`.of-cost`) follow the class; boxes have `data-cost` and so on, the number of their color
+ *
+ * Where the pictures behind a target are, `pages/pictures/levels.py` says.
  */
 
 import {

@@ -13,8 +13,7 @@ from xlareport.pictures.folding import shape_words
 from xlareport.pictures.metrics import shorten
 from xlareport.pictures.parts import InstructionGroup, alike_words
 from xlareport.pictures.scene import Instance, opens_into
-from xlareport.pictures.scopes import scope_of
-from xlareport.pictures.shade import NOTHING, Known, shade_of, shade_of_group
+from xlareport.pictures.shade import NOTHING, Known, scope_of, shade_of, shade_of_group
 from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.runtime.units import plural
 

@@ -12,7 +12,7 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.pictures.flow import FlowDivider
 from xlareport.pictures.folding import Folding
 from xlareport.pictures.parts import MOST_THINGS, InstructionGroup, InstructionGrouper, Thing
-from xlareport.pictures.scopes import scope_of, stem
+from xlareport.pictures.shade import scope_of, stem
 
 _FEW_THINGS = 12
 """Boxes up to which nothing needs to be put together."""

@@ -5,7 +5,7 @@ A layout that fails costs its own picture: that is drawn in plain layers instead
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.layout import Layout, LayoutFailure
 from xlareport.pictures.layout_pool import TIME_LIMIT, LayoutPool
 from xlareport.pictures.pair import restrict, union
-from xlareport.pictures.scales import scales
 from xlareport.pictures.svg import svg_text
+from xlareport.runtime.progress import ProgressCallback
 
 Layouts = dict[str, Layout | LayoutFailure]
 
@@ -63,10 +63,9 @@ class PictureResult:
     """Why they show less than was asked for; empty where they show all."""
 
     @property
-    def svgs(self) -> tuple[str, ...]:
-        """The pictures as files; their colours mean the same in all of them."""
-        modes = scales(union([drawing for drawing, _ in self.placed]))
-        return tuple(svg_text(drawing, layout, modes) for drawing, layout in self.placed)
+    def svg(self) -> str:
+        """The first picture as a file."""
+        return svg_text(*self.placed[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +173,35 @@ def _without_frames(request: PictureRequest) -> PictureRequest:
     return replace(
         request, drawings=tuple(replace(drawing, groups=()) for drawing in request.drawings)
     )
+
+
+_DRAWING = "drawing pictures"
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Draws with the workers of a pool; layouts are kept in the folder `cache`."""
+
+    pool: LayoutPool
+    cache: Path
+    progress: ProgressCallback
+    asked: set[Place] = field(default_factory=set)
+    """What was asked for already."""
+
+    def draw(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
+        """Draw pictures that were not yet asked for, equal ones once."""
+        drawn = draw_with(self.pool, self._once(requests), self.cache)
+        for done, picture_result in enumerate(drawn, len(self.asked) + 1):
+            self.progress(_DRAWING, done, len(self.asked))
+            yield picture_result
+
+    def again(self, requests: Iterable[PictureRequest]) -> Iterator[PictureResult]:
+        """Draw what was drawn before, without a word."""
+        return draw_with(self.pool, requests, self.cache)
+
+    def _once(self, requests: Iterable[PictureRequest]) -> Iterator[PictureRequest]:
+        """Yield what was not yet asked for, and note it."""
+        for request in requests:
+            if request.place not in self.asked:
+                self.asked.add(request.place)
+                yield request

@@ -1,13 +1,12 @@
-"""The legend of a picture: what its colours, signs and lines mean, and only those it uses."""
+"""The legend of a picture: what its colors, signs and lines mean, and only those it uses."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from xlareport.pictures.drawing import Drawing
-from xlareport.pictures.scales import Scale
 
 _SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
@@ -17,57 +16,31 @@ class LegendEntry:
     """One swatch with its words."""
 
     kind: str
-    """`families`, `states`, `edges`, or a palette: `heat`, `tint`."""
+    """`families`, `states` or `edges`."""
     name: str
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Entries that are seen together: always, or in one colour mode."""
-
-    mode: str
-    """Empty for what is always seen."""
-    entries: Sequence[LegendEntry]
-
-
 def sign(state: str) -> str:
-    """Return the character that tells a state without colour; empty for what stayed."""
+    """Return the character that tells a state without color; empty for what stayed."""
     return _SIGNS.get(state, "")
 
 
-def legend(drawing: Drawing, scales: Iterable[Scale] = ()) -> Sequence[Section]:
-    """Return the sections for what the drawing uses, the one that is always seen first."""
+def legend(drawing: Drawing) -> Sequence[LegendEntry]:
+    """Return the entries of the table that a drawing uses: states and arrows, then families."""
     if not drawing.has_legend:
         return ()
-    entries = _used(drawing)
-    return [
-        Section("", [entry for entry in entries if entry.kind != "families"]),
-        Section("opcode", [entry for entry in entries if entry.kind == "families"]),
-        *(Section(scale.mode, list(_of_scale(scale))) for scale in scales),
-    ]
-
-
-def _of_scale(scale: Scale) -> Iterator[LegendEntry]:
-    for level, words in scale.words.items():
-        yield LegendEntry(scale.palette, str(level), words)
-
-
-def _used(drawing: Drawing) -> Sequence[LegendEntry]:
-    """Return the entries of the table that a drawing uses, in its order."""
-    boxes = {family for node in drawing.nodes for family in (node.family, *dict(node.mix))}
     states = {node.state for node in drawing.nodes} | {edge.state for edge in drawing.edges}
-    states |= {group.state for group in drawing.groups}
     used: Mapping[str, set[str]] = {
-        "families": {*boxes},
-        "states": {*states},
+        "states": {*states, *(group.state for group in drawing.groups)},
         "edges": {edge.style for edge in drawing.edges},
+        "families": {family for node in drawing.nodes for family in (node.family, *dict(node.mix))},
     }
     return [
         LegendEntry(kind, name, words)
-        for kind, names in words_by_kind().items()
-        for name, words in names.items()
-        if name in used[kind]
+        for kind, names in used.items()
+        for name, words in words_by_kind()[kind].items()
+        if name in names
     ]
 
 

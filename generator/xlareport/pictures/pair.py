@@ -1,13 +1,37 @@
 """Several drawings laid out as one, so that what is in both stands in the same place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice, zip_longest
 
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT, Arrow, Box, Drawing, Group
 from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.metrics import text_width
-from xlareport.pictures.smaller import frames_in_use, only
+
+
+def only(drawing: Drawing, keep: Collection[str]) -> Drawing:
+    """Return the drawing without the other boxes, their arrows and the frames left empty."""
+    return replace(
+        drawing,
+        nodes=tuple(node for node in drawing.nodes if node.id in keep),
+        edges=tuple(edge for edge in drawing.edges if edge.source in keep and edge.target in keep),
+        groups=frames_in_use(
+            replace(group, members=tuple(member for member in group.members if member in keep))
+            for group in drawing.groups
+        ),
+    )
+
+
+def frames_in_use(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Return the frames that hold a box or another frame."""
+    result: list[Group] = []
+    parents: set[str | None] = set()
+    for group in reversed(tuple(groups)):
+        if group.members or group.id in parents:
+            result.append(group)
+            parents.add(group.parent)
+    return tuple(reversed(result))
+
 
 _FRAME_MARGIN = 18.0
 

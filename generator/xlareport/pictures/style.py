@@ -8,13 +8,13 @@ has rules for a dark system, which stay out of pages.
 The class of the whole, `by-opcode` or another mode, says what the colours stand for.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from string import Template
 
 from xlareport.knowledge import colours
 from xlareport.pictures import style_values
-from xlareport.pictures.scales import Scale
+from xlareport.pictures.scales import palettes
 
 _DARK_HEAT = 4
 """The level of heat from which on text is bright."""
@@ -68,12 +68,14 @@ _LAST = filled("""
 """)
 
 
-def style_sheet(families: Iterable[str], scales: Sequence[Scale] = ()) -> str:
-    """Return the CSS for a picture that uses these families and has these other modes."""
+def style_sheet(families: Iterable[str], *, has_modes: bool = False) -> str:
+    """Return the CSS for a picture that uses these families; `has_modes` adds the other modes."""
     rules = [_family(name) for name in sorted(families)]
     rules += [_state(name, dash) for name, dash in style_values.dashes().items()]
-    rules += [_palette("h", "heat"), _palette("t", "tint")] if scales else []
-    modes = [_mode("opcode"), *(rule for scale in scales for rule in _scale(scale))]
+    if not has_modes:
+        return _BASE + "\n".join(rules) + _LAST
+    rules += [_palette("h", "heat"), _palette("t", "tint")]
+    modes = [_show("opcode"), *(rule for mode in palettes() for rule in _mode(mode))]
     return _BASE + "\n".join(rules) + _LAST + "\n".join(modes)
 
 
@@ -90,22 +92,23 @@ def _palette(prefix: str, name: str) -> str:
     return "\n".join(f".xg .{prefix}-{at}{{fill:{variable(f'{name}-{at}')}}}" for at in levels)
 
 
-def _mode(mode: str) -> str:
+def _show(mode: str) -> str:
     """Return the rule that shows what belongs to a mode only."""
     return f".xg.by-{mode} .of-{mode}{{display:inline}}"
 
 
-def _scale(scale: Scale) -> Iterator[str]:
-    """Yield the rules of a mode: its legend and marks, boxes that are not known, each colour."""
-    here = f".xg.by-{scale.mode} .n"
-    yield _mode(scale.mode)
+def _mode(mode: str) -> Iterator[str]:
+    """Yield the rules of a mode: its legend and marks, boxes that are not known, each color."""
+    here = f".xg.by-{mode} .n"
+    palette, count = palettes()[mode]
+    yield _show(mode)
     yield f"{here}>.box{{fill:{variable('paper')}}}"
     yield f"{here}>.mix{{display:none}}"
     yield f"{here}>text:not([class]){{fill:{variable('ink')}}}"
-    for level in scale.words:
-        box = f'{here}[data-{scale.mode}="{level}"]'
-        yield f"{box}>.box{{fill:{variable(f'{scale.palette}-{level}')}}}"
-        if scale.palette == "heat" and level >= _DARK_HEAT:
+    for level in range(count):
+        box = f'{here}[data-{mode}="{level}"]'
+        yield f"{box}>.box{{fill:{variable(f'{palette}-{level}')}}}"
+        if palette == "heat" and level >= _DARK_HEAT:
             yield f"{box}>text:not([class]){{fill:{style_values.fixed()['bright']}}}"
 
 

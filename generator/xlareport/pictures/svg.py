@@ -1,87 +1,55 @@
-"""A drawing and its layout as one SVG file that needs nothing else, and whose text is text.
+"""A drawing and its layout as one SVG file that shows itself without a page and its script.
 
 Written by us from numbers and escaped strings: no script, no link, no font, no image, no id. The
-page script writes the same (frontend/src/pictures/svg.js) from the records of
-`pages.picture_record`. In it stand:
-
-- `g.n[data-node]`: a box by its id, `g.g[data-node]` a frame; `data-e` of an arrow: the positions
-  of its two boxes among all boxes
-- `data-target` of these: what a click opens. `i=INSTRUCTION` asks for its details, `g=PART` for
-  another picture
-- `g.open[data-target]`: a mark that opens the picture `c=COMPUTATION` of what a box calls
-- `data-modes` of the whole: what the colours can stand for, `opcode` first; a class changes it:
-  `by-opcode`, `by-cost`, `by-time`, `by-memory`, `by-scope`, `by-sharding`. The legend and the
-  marks of a mode (`.of-cost`) follow the class; boxes have `data-cost` and so on, the number of
-  their colour
-
-Where the pictures behind a target are, `pages.picture_levels` says.
+page script (frontend/src/pictures/svg.js) draws the same from the records of
+`pages.pictures.record`, and what a pointer can do in it: targets, marks that open other pictures,
+tooltips and the other color modes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from html import escape
 
-from xlareport.pictures.drawing import LEAVES, Box, Drawing, Group, Opening
-from xlareport.pictures.edges import edge_elements
-from xlareport.pictures.footer import footer_lines
-from xlareport.pictures.layout import Layout, Rectangle
-from xlareport.pictures.legend import legend, sign
-from xlareport.pictures.markup import attribute, number, text
+from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group
+from xlareport.pictures.layout import Layout, Point, Rectangle
+from xlareport.pictures.legend import LegendEntry, legend, sign
 from xlareport.pictures.metrics import (
     BAR_HEIGHT,
     CHARACTER_WIDTH,
     LINE_HEIGHT,
-    OPENING_WIDTH,
     STACK_OFFSET,
     shorten,
 )
-from xlareport.pictures.scales import Scale, scales
 from xlareport.pictures.style import dark_rules, style_sheet
 from xlareport.pictures.style_values import sizes
-
-SIZE_LIMIT = 1_000_000
-"""Bytes of one file; beyond it the tooltips are left out."""
 
 _SIZES = sizes()
 
 
-def svg_text(drawing: Drawing, layout: Layout, modes: Sequence[Scale] | None = None) -> str:
-    """Return the SVG; the layout must be of this drawing.
-
-    `modes` are those of drawings that are looked at together; without them it has its own.
-    """
-    modes = scales(drawing) if modes is None else modes
-    whole = _document(drawing, layout, modes, tooltips=True)
-    if len(whole.encode()) <= SIZE_LIMIT:
-        return whole
-    return _document(drawing, layout, modes, tooltips=False)
-
-
-def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, tooltips: bool) -> str:
+def svg_text(drawing: Drawing, layout: Layout) -> str:
+    """Return the SVG; the layout must be of this drawing."""
     width = max(layout.width, _SIZES.narrowest) + 2 * _SIZES.margin
     top = layout.height + _SIZES.title_height + _SIZES.margin
-    below, height = footer_lines(drawing.notes, legend(drawing, modes), _SIZES.margin, top, width)
-    size = f"{number(width)} {number(height)}"
+    below, height = _footer(drawing, top, width)
     left = (width - layout.width) / 2
-    head = (
-        '<svg xmlns="http://www.w3.org/2000/svg" class="xg by-opcode" role="img"'
-        f' data-modes="{" ".join(("opcode", *(mode.mode for mode in modes)))}"'
-        f' viewBox="0 0 {size}" width="{number(width)}" height="{number(height)}">'
-    )
+    box = f'viewBox="0 0 {number(width)} {number(height)}"'
+    size = f'width="{number(width)}" height="{number(height)}"'
+    families = {family for node in drawing.nodes for family in (node.family, *dict(node.mix))}
     return "\n".join(
         [
-            head,
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="xg" role="img" {box} {size}>',
             f"<title>{text(drawing.title)}</title>",
             f"<desc>{text(_description(drawing))}</desc>",
-            f"<style>{style_sheet(_families(drawing), modes)}{dark_rules()}</style>",
+            f"<style>{style_sheet(families)}{dark_rules()}</style>",
             '<rect class="paper" width="100%" height="100%"/>',
             _title(drawing.title, width),
             f'<g transform="translate({number(left)} {_SIZES.title_height:g})">',
             *map(_frame, drawing.groups, layout.groups),
-            *edge_elements(drawing, layout),
+            *map(_arrow, drawing.edges, layout.edges),
             *map(_frame_title, drawing.groups, layout.groups),
-            *(
-                _node(*item, modes, tooltips=tooltips)
-                for item in zip(drawing.nodes, layout.nodes, strict=True)
-            ),
+            *map(_node, drawing.nodes, layout.nodes),
             "</g>",
             *below,
             "</svg>\n",
@@ -89,14 +57,23 @@ def _document(drawing: Drawing, layout: Layout, modes: Sequence[Scale], *, toolt
     )
 
 
+def text(value: str) -> str:
+    """Return the text escaped, with only printable characters and line ends left of it."""
+    if not value.replace("\n", "").isprintable():
+        value = "".join(text if text.isprintable() or text == "\n" else " " for text in value)
+    return escape(value)
+
+
+@lru_cache(maxsize=1 << 16)
+def number(value: float) -> str:
+    """Return a length to a tenth of a unit, as short as it goes: `12`, `3.5`."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+
+
 def _description(drawing: Drawing) -> str:
     """Say in words how much is drawn and what is not."""
     counts = f"{len(drawing.nodes)} boxes, {len(drawing.edges)} arrows"
     return ". ".join((counts, *drawing.notes))
-
-
-def _families(drawing: Drawing) -> set[str]:
-    return {family for node in drawing.nodes for family in (node.family, *dict(node.mix))}
 
 
 def _title(title: str, width: float) -> str:
@@ -110,8 +87,7 @@ def _title(title: str, width: float) -> str:
 def _frame(group: Group, box: Rectangle) -> str:
     size = f'width="{number(box.width)}" height="{number(box.height)}"'
     return (
-        f'<g class="g g-{group.kind} s-{group.state}" data-node={attribute(group.id)}'
-        f"{_target(group.target)}>"
+        f'<g class="g g-{group.kind} s-{group.state}">'
         f'<rect class="frame" x="{number(box.x)}" y="{number(box.y)}" rx="6" {size}/></g>'
     )
 
@@ -119,12 +95,8 @@ def _frame(group: Group, box: Rectangle) -> str:
 def _frame_title(group: Group, box: Rectangle) -> str:
     """Return the title of a frame, which stands above the arrows."""
     title = shorten(group.title, max(3, int((box.width - 12) / CHARACTER_WIDTH)))
-    return (
-        f'<g class="gt"{_target(group.target)}>'
-        f'<text class="b" x="{number(box.x + 8)}" y="{number(box.y + 13)}">{text(title)}</text>'
-        f"{_sign(group.state, box.x, box.y)}</g>"
-        f"{_openings(group.opens, box.x + box.width, box.y + box.height)}"
-    )
+    words = f'<text class="b" x="{number(box.x + 8)}" y="{number(box.y + 13)}">{text(title)}</text>'
+    return f'<g class="gt">{words}{_sign(group.state, box.x, box.y)}</g>'
 
 
 def _sign(state: str, x: float, y: float) -> str:
@@ -138,81 +110,73 @@ def _sign(state: str, x: float, y: float) -> str:
     )
 
 
-def _target(target: str | None) -> str:
-    return f" data-target={attribute(target)}" if target else ""
-
-
-def _node(node: Box, box: Rectangle, modes: Sequence[Scale], *, tooltips: bool) -> str:
-    tooltip = f"<title>{text(node.tooltip)}</title>" if tooltips and node.tooltip else ""
-    return (
-        f'<g class="n n-{node.family} s-{node.state}" data-node={attribute(node.id)}'
-        f"{_target(node.target)}{_levels(node, modes)}"
-        f' transform="translate({number(box.x)} {number(box.y)})">'
-        f"{tooltip}{''.join(_shapes(node, box))}{_lines(node, box)}{''.join(_marks(node, box))}"
-        f"{_figures(node, box, modes)}</g>"
+def _arrow(edge: Arrow, curve: tuple[Point, ...]) -> str:
+    """Return the path of an arrow, its head drawn with it, and its label."""
+    classes = " ".join(
+        f"{prefix}-{name}"
+        for prefix, name in (("e", edge.style), ("s", edge.state))
+        if name not in {"normal", "same"}
     )
-
-
-def _levels(node: Box, modes: Iterable[Scale]) -> str:
-    """Return the attributes with the colours of a box."""
-    return "".join(
-        f' data-{mode.mode}="{mode.levels[node.id]}"' for mode in modes if node.id in mode.levels
+    tip_x, tip_y = curve[-1]
+    angle = _direction(curve)
+    points = " ".join(map(_point, curve[1:]))
+    left, right = (
+        _point(
+            (tip_x - _SIZES.head_length * math.cos(at), tip_y - _SIZES.head_length * math.sin(at))
+        )
+        for at in (angle + _SIZES.head_angle, angle - _SIZES.head_angle)
     )
+    path = f"M{_point(curve[0])}C{points}M{left}L{_point(curve[-1])}L{right}"
+    element = f'<path class="{f"e {classes}".strip()}" d="{path}"/>'
+    if not edge.label:
+        return element
+    # Beside the head, on the right or above.
+    along, across = math.cos(angle), math.sin(angle)
+    x, y = tip_x - 10 * along + 4 * across, tip_y - 10 * across - 4 * along
+    return f'{element}<text class="small" x="{number(x)}" y="{number(y)}">{text(edge.label)}</text>'
 
 
-def _figures(node: Box, box: Rectangle, modes: Iterable[Scale]) -> str:
-    """Return what stands at the lower left corner of a box in each mode."""
-    place = f'x="3" y="{number(_front(node, box)[1] + 3)}"'
-    return "".join(
-        f'<text class="mark of-{mode.mode}" {place}>{text(mode.marks[node.id])}</text>'
-        for mode in modes
-        if node.id in mode.marks
-    )
+def _point(point: Point) -> str:
+    return f"{number(point[0])} {number(point[1])}"
 
 
-def _openings(opens: Iterable[Opening], x: float, y: float) -> str:
-    """Return the marks that open what is called, from a lower right corner to the left."""
-    return "".join(
-        f'<g class="open"{_target(opening.target)}'
-        f' transform="translate({number(x - OPENING_WIDTH * place)} {number(y)})">'
-        f"<title>{text(opening.words)}</title>"
-        '<rect x="-8" y="-8" width="12" height="12" rx="2"/><path d="M-5-2h6M-2-5v6"/></g>'
-        for place, opening in enumerate(opens)
-    )
+def _direction(curve: tuple[Point, ...]) -> float:
+    """Return the angle in which the curve arrives, in radians."""
+    tip_x, tip_y = curve[-1]
+    away = [point for point in curve if math.dist(point, curve[-1]) > 1]
+    from_x, from_y = away[-1] if away else (tip_x, tip_y - 1)
+    return math.atan2(tip_y - from_y, tip_x - from_x)
 
 
-def _front(node: Box, box: Rectangle) -> tuple[float, float]:
-    """Return the size of the rectangle that holds the text."""
+def _node(node: Box, box: Rectangle) -> str:
+    """Return a box with its text, the sign of its state and its badge."""
     behind = STACK_OFFSET if node.shape == "stack" else 0.0
-    return box.width - behind, box.height - behind
+    width, height = box.width - behind, box.height - behind
+    return (
+        f'<g class="n n-{node.family} s-{node.state}"'
+        f' transform="translate({number(box.x)} {number(box.y)})">'
+        f"{''.join(_shapes(node, width, height))}{_lines(node, width, height)}"
+        f"{_sign(node.state, 0, 0)}{_badge(node.badge, width)}</g>"
+    )
 
 
-def _shapes(node: Box, box: Rectangle) -> Iterator[str]:
-    """Yield the rectangle, with one behind it for several alike, and the bar of colours."""
-    width, height = _front(node, box)
+def _shapes(node: Box, width: float, height: float) -> Iterator[str]:
+    """Yield the rectangle, with one behind it for several alike, and the bar of colors."""
     round_corners = "2" if node.shape == "rect" else "7"
     size = f'width="{number(width)}" height="{number(height)}" rx="{round_corners}"'
     if node.shape == "stack":
         yield f'<rect class="box" x="{STACK_OFFSET:g}" y="{STACK_OFFSET:g}" {size}/>'
     yield f'<rect class="box" {size}/>'
-    yield from _bar(node.mix, 8.0, width - 16, height - BAR_HEIGHT - 4)
-
-
-def _bar(mix: Iterable[tuple[str, int]], x: float, width: float, y: float) -> Iterator[str]:
-    """Yield one piece for each colour, as long as its share."""
-    mix = tuple(mix)
-    total = sum(count for _, count in mix)
-    for family, count in mix:
-        part = width * count / total
-        yield (
-            f'<rect class="mix f-{family}" x="{number(x)}" y="{number(y)}" width="{number(part)}"'
-            f' height="{BAR_HEIGHT:g}"/>'
-        )
+    total = sum(count for _, count in node.mix)
+    x, y = 8.0, height - BAR_HEIGHT - 4
+    for family, count in node.mix:
+        part = (width - 16) * count / total
+        place = f'x="{number(x)}" y="{number(y)}" width="{number(part)}"'
+        yield f'<rect class="mix f-{family}" {place} height="{BAR_HEIGHT:g}"/>'
         x += part
 
 
-def _lines(node: Box, box: Rectangle) -> str:
-    width, height = _front(node, box)
+def _lines(node: Box, width: float, height: float) -> str:
     bar = BAR_HEIGHT + 2 if node.mix else 0.0
     first = (height - bar - len(node.lines) * LINE_HEIGHT) / 2 + _SIZES.baseline
     x = number(width / 2)
@@ -221,14 +185,61 @@ def _lines(node: Box, box: Rectangle) -> str:
     return f"<text>{head}{''.join(spans)}</text>"
 
 
-def _marks(node: Box, box: Rectangle) -> Iterator[str]:
-    """Yield the sign of a state, the badge and the mark that opens what is called."""
-    yield _sign(node.state, 0, 0)
-    yield _openings(node.opens, *_front(node, box))
-    if node.badge:
-        width = 5.6 * len(node.badge) + 6
-        x = _front(node, box)[0] - width + 5
-        size = f'width="{number(width)}" height="12" rx="6"'
-        quiet = " quiet" if node.badge == LEAVES else ""
-        yield f'<rect class="badge{quiet}" x="{number(x)}" y="-7" {size}/>'
-        yield f'<text class="tag" x="{number(x + width / 2)}" y="2.5">{text(node.badge)}</text>'
+def _badge(badge: str, box_width: float) -> str:
+    if not badge:
+        return ""
+    width = 5.6 * len(badge) + 6
+    x = box_width - width + 5
+    quiet = " quiet" if badge == LEAVES else ""
+    return (
+        f'<rect class="badge{quiet}" x="{number(x)}" y="-7" width="{number(width)}"'
+        f' height="12" rx="6"/><text class="tag" x="{number(x + width / 2)}" y="2.5">'
+        f"{text(badge)}</text>"
+    )
+
+
+def _footer(drawing: Drawing, top: float, width: float) -> tuple[list[str], float]:
+    """Return the notes and the legend below a picture, as wide as it is, and where they end."""
+    left, right = _SIZES.margin, width - _SIZES.margin
+    columns = int((right - left) / _SIZES.legend_character)
+    lines = [line for note in drawing.notes for line in textwrap.wrap(note, columns)]
+    notes = [
+        f'<text class="note" x="{number(left)}" y="{number(top + 12 + _SIZES.legend_line * row)}">'
+        f"{text(line)}</text>"
+        for row, line in enumerate(lines)
+    ]
+    top += _SIZES.legend_line * len(lines) + 6
+    placed = list(_flow(legend(drawing), left, right))
+    entries = [_entry(entry, x, top + 12 + _SIZES.legend_line * row) for entry, x, row in placed]
+    rows = placed[-1][2] + 1 if placed else 0
+    return [*notes, *entries], top + _SIZES.legend_line * rows + 8
+
+
+def _flow(
+    entries: Sequence[LegendEntry], left: float, right: float
+) -> Iterator[tuple[LegendEntry, float, int]]:
+    """Yield each entry with its place; families, and what would stand out, begin a new row."""
+    x, row, kind = left, 0, ""
+    for entry in entries:
+        width = _SIZES.legend_swatch + _SIZES.legend_character * len(entry.words)
+        is_new = entry.kind == "families" != kind
+        kind = entry.kind
+        if x > left and (is_new or x + width > right):
+            x, row = left, row + 1
+        yield entry, x, row
+        x += width + _SIZES.legend_gap
+
+
+def _entry(entry: LegendEntry, x: float, y: float) -> str:
+    place = f'x="{number(x + _SIZES.legend_swatch)}" y="{number(y)}"'
+    return f'<g>{_swatch(entry, x, y)}<text class="note" {place}>{text(entry.words)}</text></g>'
+
+
+def _swatch(entry: LegendEntry, x: float, y: float) -> str:
+    place = f'x="{number(x)}" y="{number(y - 9)}" width="16" height="10"'
+    if entry.kind == "families":
+        return f'<rect class="f-{entry.name}" {place} rx="1"/>'
+    if entry.kind == "edges":
+        return f'<path class="e e-{entry.name}" d="M{number(x)} {number(y - 4)}h16"/>'
+    mark = _sign(entry.name, x + 8, y - 4)
+    return mark or f'<g class="s-{entry.name}"><rect class="box frame" {place}/></g>'

@@ -34,9 +34,8 @@ from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.layout import Layout, Point, Rectangle
 from xlareport.pictures.legend import words_by_kind
-from xlareport.pictures.levels import LevelPicture, all_levels, whereabouts
-from xlareport.pictures.overview import ModulePictures
-from xlareport.pictures.scales import every_scale, limits
+from xlareport.pictures.levels import LevelPicture, ModulePictures, all_levels, whereabouts
+from xlareport.pictures.scales import limits
 from xlareport.pictures.shade import Known, Shade
 from xlareport.pictures.style import dark_rules, filled, style_sheet
 from xlareport.storage.folding import fold_strings
@@ -175,7 +174,7 @@ def picture_look() -> dict[str, Any]:
     `dark` are the rules that a picture has only in a file of its own.
     """
     words = {kind: list(names.items()) for kind, names in words_by_kind().items()}
-    css = style_sheet(colours.all_entries(), every_scale()) + _OWN
+    css = style_sheet(colours.all_entries(), has_modes=True) + _OWN
     return {"css": css, "dark": dark_rules(), "scales": limits(), **words}
 
 

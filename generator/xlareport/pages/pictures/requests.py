@@ -197,7 +197,7 @@ def _records(picture_result: PictureResult) -> list[Record]:
 def plain_files(results: Iterable[PictureResult]) -> Iterator[tuple[str, str]]:
     """Yield pictures as .svg files, which show themselves without a page and its script."""
     for result in results:
-        yield _plain_file(result.request), result.svgs[0]
+        yield _plain_file(result.request), result.svg
 
 
 def _plain_file(request: PictureRequest) -> str:

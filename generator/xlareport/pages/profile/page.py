@@ -19,15 +19,14 @@ from urllib.parse import quote
 from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, instructions_by_name
 from xlareport.analysis.profile.timeline import Bar, Timeline
 from xlareport.analysis.profile.times import ModuleTimes, OpTime
-from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.pictures.boxes import family
-from xlareport.pictures.drawing import Box, Drawing
 from xlareport.pictures.legend import words_by_kind
-from xlareport.pictures.scales import scales
-from xlareport.pictures.shade import NOTHING, shade_of
+from xlareport.pictures.scales import scope_levels
+from xlareport.pictures.shade import scope_of
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.storage.payloads import Payload, make_payload
@@ -287,7 +286,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     result = instructions_by_name(module)
     known = {name: result[name][1] for name in names if name in result}
     colours = {name: family(instruction, module) for name, instruction in known.items()}
-    levels, scopes = _scopes(known)
+    levels, scopes = scope_levels({name: scope_of(known[name]) for name in known})
     used = {colours.get(name, _UNKNOWN) for name in names}
     value = {
         "page": navigation.address(navigation.module_page(slug)),
@@ -309,14 +308,6 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     }
     key = navigation.timeline_key(slug)
     yield make_payload(key, value)
-
-
-def _scopes(known: Mapping[str, Instruction]) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Return the colours of scopes and their words, as pictures have them."""
-    shades = {name: shade_of(instruction, NOTHING) for name, instruction in known.items()}
-    nodes = tuple(Box(name, (), "white", shade=shade) for name, shade in shades.items())
-    result = [scale for scale in scales(Drawing("", nodes)) if scale.mode == "scope"]
-    return (result[0].levels, list(result[0].words.values())) if result else ({}, ())
 
 
 def _step(step: Timeline, title: str, places: Mapping[str, int]) -> dict[str, Any]:
