@@ -42,11 +42,11 @@ def rows(name: str) -> list[list[str]]:
 
 
 def mains() -> list[Label]:
-    """Read the main programs: ours, and those of the files that XLAREPORT_LABELS names."""
-    found = rows("mains.tsv")
+    """Read the main programs: ours, public ones, and those of files that XLAREPORT_LABELS names."""
+    found = [*rows("mains.tsv"), *rows("public_mains.tsv")]
     for path in filter(None, os.environ.get("XLAREPORT_LABELS", "").split(":")):
         found += [line.split("\t") for line in Path(path).read_text().splitlines() if line]
-    labels = {dump: Label(dump, tuple(answers.split("|"))) for dump, answers in found}
+    labels = {dump: Label(dump, tuple(answers.split("|"))) for dump, answers, *_ in found}
     return list(labels.values())
 
 
@@ -60,8 +60,10 @@ def roles_of(dump: str, module: str) -> tuple[str, ...]:
 
 def place_of(dump: str) -> Path | None:
     """Return where a dump lies: a folder or an archive; None where it is not there."""
-    beside = Path(os.environ.get("XLAREPORT_DUMPS", "/nowhere"))
-    candidates = [beside / dump / dump, beside / f"{dump}.tar.zst"]
+    candidates = []
+    for variable in ("XLAREPORT_DUMPS", "XLAREPORT_PUBLIC"):
+        beside = Path(os.environ.get(variable, "/nowhere"))
+        candidates += [beside / dump / dump, beside / f"{dump}.tar.zst"]
     for folder in (_ROOT / "tests/data", _ROOT / "examples"):
         candidates += [folder / dump, folder / f"{dump}.tar.zst"]
     return next((one for one in candidates if one.exists()), None)

@@ -55,3 +55,15 @@ def test_histories_name_direction_kind_and_grade() -> None:
     assert {row["kind"] for row in rows} == {"heavy", "other"}
     assert {row["grade"] for row in rows} <= set(Grade)
     assert all(row["line"] for row in rows if row["verdict"] != "not known")
+
+
+def test_each_public_dump_has_an_address_a_commit_a_half_and_a_reason() -> None:
+    lines = (LABELS / "public_mains.tsv").read_text().splitlines()
+    rows = [line.split("\t") for line in lines]
+    assert len({row[0] for row in rows}) == len(rows) >= 30
+    for _, answers, address, commit, half, reason in rows:
+        assert answers
+        assert reason
+        assert address.startswith("github.com/")
+        assert len(commit) == 40
+        assert half in {"tune", "held"}

@@ -4,7 +4,7 @@ from gzip import compress
 import pytest
 
 from xlareport.readers.table_protos import message_class
-from xlareport.runtime.gzipped import decompress_bytes
+from xlareport.runtime.packed import decompress_bytes
 
 
 def test_a_message_is_read_by_the_numbers_of_its_table() -> None:

@@ -25,7 +25,7 @@ from xlareport.hlo.protos.words import text
 from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited
 from xlareport.hlo.trouble import trouble
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.gzipped import decompress_bytes
+from xlareport.runtime.packed import decompress_bytes
 
 
 class ProtoReader(SnapshotReader):

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
 from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.gzipped import decompress_bytes
+from xlareport.runtime.packed import decompress_bytes
 
 
 def read_buffer_assignment_proto(

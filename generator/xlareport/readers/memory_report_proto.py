@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from xlareport.readers.memory_report import ReportTable, SpaceUsage, report_tables
 from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
-from xlareport.runtime.gzipped import decompress_bytes
+from xlareport.runtime.packed import decompress_bytes
 
 
 def read_memory_report_proto(

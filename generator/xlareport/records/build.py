@@ -228,10 +228,8 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
     yield from (_reason(evidence) for evidence in best.evidence if round(evidence.points))
     if best.summary.final.instructions is None:
         yield "no module could be read, so nothing but names speaks for one"
-    if guess.by_rounds is not None:
-        other = guess.by_rounds.summary.display_name
-        often = "more" if guess.oftener else "less"
-        yield f"{other} would come first if loops of unknown length ran {often} often than assumed"
+    if guess.otherwise is not None:
+        yield f"{guess.otherwise.summary.display_name} would come first if {guess.condition}"
 
 
 def _reason(evidence: Evidence) -> str:

@@ -17,8 +17,8 @@ _NAMES = 6
 
 def meaning(guess: MainGuess) -> str:
     """Say in a sentence or two how sure a guess is and where that is known from."""
-    if guess.by_rounds is not None:
-        return f"{_TIED_BY_LOOPS} {_SETTLES}"
+    if guess.otherwise is not None:
+        return f"{_TIED_BY_ASSUMPTION} {_SETTLES}"
     if guess.tie:
         return f"Nothing in the dump tells the first modules apart. {_SETTLES}"
     if guess.alone and guess.unread:
@@ -48,8 +48,9 @@ _AHEAD = {
     "clear": "Much more speaks for it than for any other module.",
     "likely": "More speaks for it than for any other module, but not by much.",
 }
-_TIED_BY_LOOPS = (
-    "How often a loop runs is not in the dump, and which module is the program depends on it."
+_TIED_BY_ASSUMPTION = (
+    "How often a loop runs, or what a custom call computes, is not in the dump, and which module "
+    "is the program depends on it."
 )
 _SETTLES = (
     "A marker (--marker) would settle it, or a trace (*.trace.json.gz of a profiler) put beside "

@@ -1,3 +1,4 @@
+import base64
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -101,4 +102,59 @@ def test_others_are_unknown_never_nothing(count: Count, rest: str) -> None:
     call, cost = only_call(count, f"f32[4] custom-call(a), {rest}", ("f32[4]",))
     assert (call.flops, call.bytes_accessed, call.grade) == (None, None, "guessed")
     assert call.note.startswith("custom call ")
+    assert cost.unknown_ops == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "operands", "result", "flops"),
+    [
+        ("cusolver_potrf_ffi", ("f32[4,90,90]",), "(f32[4,90,90], s32[4])", 4 * 90**3 // 3),
+        ("lapack_spotrf_ffi", ("c64[90,90]",), "(c64[90,90], s32[])", 4 * 90**3 // 3),
+        ("lapack_dgetrf_ffi", ("f64[90,60]",), "(f64[90,60], s32[60])", 90 * 60**2 - 60**3 // 3),
+        ("cusolver_geqrf_ffi", ("f32[90,60]",), "(f32[90,60], f32[60])", 252_000 * 2),
+        ("cusolver_syevd_ffi", ("f32[9,30,30]",), "(f32[9,30,30], f32[9,30])", 9 * 9 * 30**3),
+        ("lapack_sgesdd_ffi", ("f32[60,30]",), "(f32[60,30], f32[30])", 14 * 60 * 900 + 8 * 30**3),
+        ("te_gemm_v2_ffi", ("bf16[64,32]", "bf16[32,16]"), "bf16[64,16]", 2 * 64 * 32 * 16),
+        ("te_fused_attn_forward_ffi", ("bf16[2,128,4,64]",) * 2, "bf16[2,128,4,64]", 33_554_432),
+        ("__cudnn$fmhaSoftmax", ("bf16[2,128,4,64]",) * 2, "bf16[2,128,4,64]", 33_554_432),
+        ("__cudnn$fmhaSoftmaxBackward", ("bf16[2,128,4,64]",) * 2, "bf16[8]", 83_886_080),
+        ("__cub$DeviceRadixSort", ("f32[64]",), "f32[64]", 0),
+        ("cusparse_csr_matmat_ffi", ("f32[70]", "f32[8,5]"), "f32[9,5]", 2 * 70 * 5),
+    ],
+)
+def test_work_of_libraries_is_their_published_count(
+    count: Count, target: str, operands: tuple[str, ...], result: str, flops: int
+) -> None:
+    names = ", ".join("ab"[: len(operands)])
+    call, cost = only_call(
+        count, f'{result} custom-call({names}), custom_call_target="{target}"', operands
+    )
+    assert call.flops == flops
+    assert cost.unknown_ops == 0
+
+
+def test_eigenvalues_alone_take_less_than_with_vectors(count: Count) -> None:
+    text = '(f32[30,30], f32[30]) custom-call(a), custom_call_target="lapack_ssyevd_ffi"'
+    configs = ("mode = 86 : ui8", "mode = 78 : ui8")
+    both, values = (
+        only_call(count, f"{text}, backend_config={{{config}}}", ("f32[30,30]",))[0].flops
+        for config in configs
+    )
+    assert (both, values) == (9 * 30**3, 4 * 30**3 // 3)
+
+
+def test_a_neuron_kernel_states_its_multiply_adds(count: Count) -> None:
+    config = base64.b64encode(b'{"mac_count": 500}').decode()
+    call, _ = only_call(
+        count,
+        'f32[8] custom-call(a), custom_call_target="AwsNeuronCustomNativeKernel", '
+        f'backend_config="{config}"',
+        ("f32[8]",),
+    )
+    assert call.flops == 1000
+
+
+def test_what_no_table_has_is_not_known(count: Count) -> None:
+    call, cost = only_call(count, 'f32[8] custom-call(a), custom_call_target="mine"', ("f32[8]",))
+    assert call.flops is None
     assert cost.unknown_ops == 1

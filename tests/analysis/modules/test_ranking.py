@@ -8,7 +8,7 @@ import pytest
 from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Argument, Result, Signature
-from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
+from xlareport.analysis.modules.summary import CustomCallWork, ModuleFigures, ModuleSummary
 from xlareport.analysis.profile.runs import ModuleRuns
 from xlareport.dump.modules import ModuleFiles
 from xlareport.report import BuildOptions, read_report
@@ -48,7 +48,7 @@ def trainer(name: str) -> ModuleSummary:
     return summary(
         name,
         signature=Signature(arguments, results, 1),
-        final=ModuleFigures(flops=10**9, bytes_accessed=10**8, allocated_bytes=10**8),
+        final=ModuleFigures(10, flops=10**9, bytes_accessed=10**8, allocated_bytes=10**8),
         matrix_flops=10**9,
     )
 
@@ -92,8 +92,45 @@ def test_a_loop_of_unknown_length_that_would_decide_makes_a_tie() -> None:
     guess = guess_main(rank_modules([trainer("a"), looping]))
     assert guess is not None
     assert guess.tie
-    assert guess.by_rounds is not None
-    assert guess.oftener is (guess.best.summary.display_name == "a")
+    assert guess.otherwise is not None
+    assert ("more often" in guess.condition) is (guess.best.summary.display_name == "a")
+
+
+def solver(hidden_flops: float) -> ModuleSummary:
+    calls = CustomCallWork(hidden=1, hidden_bytes=10**7, hidden_flops=hidden_flops)
+    return replace(summary("solver"), calls=calls)
+
+
+def test_a_call_that_cannot_be_counted_competes_with_a_range() -> None:
+    guess = guess_main(rank_modules([trainer("a"), solver(10**13)]))
+    assert guess is not None
+    assert guess.tie
+    assert guess.otherwise is not None
+    assert "custom calls" in guess.condition
+    small = guess_main(rank_modules([trainer("a"), solver(10**6)]))
+    assert small is not None
+    assert small.sureness == "clear"
+
+
+def test_the_most_work_is_not_stated_as_fact_where_some_is_not_counted() -> None:
+    words = rank_modules([trainer("a"), solver(10**6)])[0].evidence[0].words
+    assert "1 custom call cannot be counted" in words
+    assert "estimate" in words
+
+
+def test_steps_that_wait_for_one_another_count_on_an_accelerator() -> None:
+    steps = replace(summary("steps"), calls=CustomCallWork(steps=1000.0))
+    on_gpu = replace(steps, origin=Origin("gpu", "jax"))
+    rival = replace(summary("rival"), final=ModuleFigures(flops=10**6, bytes_accessed=10**6))
+    assert rank_modules([rival, on_gpu])[0].summary is on_gpu
+    assert rank_modules([rival, steps])[0].summary is rival
+
+
+def test_no_guess_is_clear_where_another_program_does_as_much() -> None:
+    other = replace(summary("b"), final=trainer("b").final)
+    guess = guess_main(rank_modules([trainer("a"), other]))
+    assert guess is not None
+    assert guess.sureness == "likely"
 
 
 def test_what_a_trace_measured_takes_the_place_of_estimates() -> None:

@@ -1,18 +1,20 @@
 """Custom calls of known meaning, counted from their shapes; the others stay unknown."""
 
+import base64
+import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 
 from xlareport.analysis.cost.operations import NOTHING, Work
 from xlareport.analysis.cost.site import Site, integers
-from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count
+from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count, leaves
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
 from xlareport.analysis.cost.windows import FMA_FLOPS, convolution_flops
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape
-from xlareport.knowledge.custom_call_work import custom_call_work
+from xlareport.knowledge.custom_calls import CustomCall, find
 
 _LONGEST_CONFIG = 10_000_000
 
@@ -30,9 +32,9 @@ class CustomCost:
 def custom_cost(site: Site) -> CustomCost:
     """Count a custom call by its target, its shapes and its backend_config."""
     target = target_of(site.instruction)
-    rule = custom_call_work().rule(target)
+    call = find(target)
     try:
-        return _METHODS[rule](site) if rule in _METHODS else _by_estimate(site)
+        return _METHODS[call.work if call and call.work else "estimate"](site)
     except UncountableError as error:
         return CustomCost(None, None, "guessed", f"custom call {target[:80]}: {error}")
 
@@ -40,6 +42,29 @@ def custom_cost(site: Site) -> CustomCost:
 def target_of(instruction: Instruction) -> str:
     """Return the `custom_call_target` without quotes; empty where there is none."""
     return instruction.attributes.get("custom_call_target", "").strip('"')
+
+
+def dependent_steps(site: Site) -> float:
+    """Return the steps of a factorization that wait for one another; 0 where there are none."""
+    call = find(target_of(site.instruction))
+    if call is None or not call.steps:
+        return 0.0
+    try:
+        (matrix,) = _matrices(site, 1)
+    except UncountableError:
+        return 0.0
+    return call.steps * matrix.batch * min(matrix.dimensions[-2:])
+
+
+def known_bytes(site: Site) -> int:
+    """Return the bytes that a call takes and returns, as far as they are known."""
+    return sum(shape.byte_size or 0 for shape in (*site.known_operands, site.shape))
+
+
+def most_flops(site: Site) -> float:
+    """Return what a call would do if it multiplied square matrices of the size of its data."""
+    shapes = [leaf for shape in (*site.known_operands, site.shape) for leaf in leaves(shape)]
+    return FMA_FLOPS * math.sqrt(max((leaf.element_count or 0 for leaf in shapes), default=0)) ** 3
 
 
 def _by_estimate(site: Site) -> CustomCost:
@@ -73,7 +98,7 @@ def _product(site: Site) -> CustomCost:
         raise UncountableError("no dot_dimension_numbers")
     lhs = site.operand(0)
     contracting = integers(str(numbers.get("lhs_contracting_dimensions", [])))
-    width = prod(site.dimension(lhs, number) for number in contracting)
+    width = math.prod(site.dimension(lhs, number) for number in contracting)
     work = Work(flops=FMA_FLOPS * element_count(_result(site)) * width)
     return CustomCost(work, _everything(site), "matched", "A library product, from its shapes.")
 
@@ -101,19 +126,163 @@ def _convolution_kernel_gradient(site: Site) -> CustomCost:
 
 def _triangular_solve(site: Site) -> CustomCost:
     """Count a triangular solve as XLA counts its own."""
-    matrix = site.operand(0)
-    width = site.dimension(matrix, len(matrix.dimensions) - 1)
-    work = Work(flops=FMA_FLOPS * width * element_count(site.operand(1)))
-    return CustomCost(work, _everything(site), "matched", "A library solve, from its shapes.")
+    matrix, sides = _matrices(site, 2)
+    flops = FMA_FLOPS * matrix.dimensions[-1] * matrix.scale * sides.elements
+    return _counted(site, flops, "A library solve, from its shapes.")
 
 
-def _factorisation(site: Site) -> CustomCost:
-    """Count an LU or Cholesky factorisation: two thirds, or a third, of the cube of the side."""
-    matrix = site.operand(0)
-    side = site.dimension(matrix, len(matrix.dimensions) - 1)
-    share = 1 if "potrf" in target_of(site.instruction) else 2
-    work = Work(flops=share * side * element_count(matrix) // 3)
-    return CustomCost(work, _everything(site), "matched", "A factorisation, from its shapes.")
+def _dense(site: Site) -> CustomCost:
+    """Count a factorization or decomposition by its published polynomial, for each of a batch."""
+    call = _known(site)
+    (matrix,) = _matrices(site, 1)
+    short, long = sorted(matrix.dimensions[-2:])
+    lkk, kkk = call.values if call.values and _has_only_values(site) else call.thirds
+    flops = matrix.scale * matrix.batch * (lkk * long * short**2 + kkk * short**3) // 3
+    return _counted(site, flops, f"From its shapes, by {call.basis}.")
+
+
+def _reflectors(site: Site) -> CustomCost:
+    """Count the product of k reflectors with an m x n matrix: 4mnk - 2nk^2."""
+    reflectors, matrix = _matrices(site, 2)
+    count, height = min(reflectors.dimensions[-2:]), max(reflectors.dimensions[-2:])
+    width = matrix.elements // (matrix.batch * height)
+    flops = matrix.scale * matrix.batch * (4 * height * width * count - 2 * width * count**2)
+    return _counted(site, flops, f"From its shapes, by {_known(site).basis}.")
+
+
+def _rank_update(site: Site) -> CustomCost:
+    """Count one triangle of a matrix times its transpose."""
+    (matrix,) = _matrices(site, 1)
+    result = element_count(_result(site))
+    inner = matrix.elements // math.isqrt(max(1, result))
+    return _counted(site, matrix.scale * result * inner, "A library product, from its shapes.")
+
+
+def _whole_product(site: Site) -> CustomCost:
+    """Count a product without batch: of a x b, b x c and a x c elements the root of all is abc."""
+    first, second = _matrices(site, 2)
+    if first.batch * second.batch != 1:
+        raise UncountableError("which dimensions are contracted is not known")
+    whole = first.elements * second.elements * element_count(_result(site))
+    flops = FMA_FLOPS * first.scale * math.isqrt(whole)
+    return _counted(site, flops, "A library product, from its shapes alone.", "guessed")
+
+
+def _rows_product(site: Site) -> CustomCost:
+    """Count products of groups of rows, each with a matrix of its own."""
+    rows, _ = _matrices(site, 2)
+    width = rows.dimensions[-1]
+    flops = FMA_FLOPS * rows.scale * element_count(_result(site)) * width
+    return _counted(site, flops, "Products of groups, from their shapes alone.", "guessed")
+
+
+def _sparse_product(site: Site) -> CustomCost:
+    """Count two flops for each stored element and column of the result."""
+    result = _result(site)
+    columns = site.dimension(result, 1) if len(result.dimensions) > 1 else 1
+    flops = FMA_FLOPS * element_count(site.operand(0)) * columns
+    return _counted(site, flops, "A sparse product, by its stored elements.")
+
+
+def _fourier(site: Site) -> CustomCost:
+    """Count 5 N log2 N of the last dimension."""
+    result = _result(site)
+    length = site.dimension(result, len(result.dimensions) - 1)
+    flops = round(5 * element_count(result) * math.log2(max(2, length)))
+    return _counted(site, flops, "5 N log2 N, as if along the last dimension alone.", "guessed")
+
+
+def _attention(site: Site) -> CustomCost:
+    """Count the two products of attention: queries with keys, scores with values."""
+    return _attention_products(site, 2)
+
+
+def _attention_backward(site: Site) -> CustomCost:
+    """Count the five products of the gradient: the scores again, and four gradients."""
+    return _attention_products(site, 5)
+
+
+def _attention_products(site: Site, products: int) -> CustomCost:
+    """Count products of queries, keys and head size, as if no mask left any out.
+
+    Heads and sequence stand in either order, so the sequence is taken to be the longer one.
+    """
+    queries, keys = (_dimensions(site.operand(number)) for number in range(2))
+    if len(queries) < _ATTENTION_RANK or len(keys) < _ATTENTION_RANK:
+        raise UncountableError("queries and keys are packed together")
+    flops = FMA_FLOPS * products * math.prod(queries) * max(keys[-3:-1])
+    return _counted(site, flops, f"{_known(site).basis}.", "guessed")
+
+
+_ATTENTION_RANK = 4
+
+
+def _neuron_kernel(site: Site) -> CustomCost:
+    """Read the multiply-adds that a kernel of the Neuron Kernel Interface states."""
+    text = site.instruction.attributes.get("backend_config", "").strip('"')
+    try:
+        config = json.loads(base64.b64decode(text[:_LONGEST_CONFIG], validate=True))
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, dict) or "mac_count" not in config:
+        raise UncountableError("what it computes is not known")
+    flops = FMA_FLOPS * _integer(config, "mac_count")
+    return _counted(site, flops, "The kernel's own count of multiply-adds.")
+
+
+def _has_only_values(site: Site) -> bool:
+    """Say whether vectors are not asked for: `mode = 78` is LAPACK's letter N."""
+    config = site.instruction.attributes.get("backend_config", "")
+    return "compute_uv = false" in config or "mode = 78 " in config
+
+
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """An operand of two dimensions or more, the last two of which are the matrix."""
+
+    dimensions: tuple[int, ...]
+    scale: int
+    """Real multiplications and additions for each of its own: four for complex numbers."""
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.dimensions)
+
+    @property
+    def batch(self) -> int:
+        return math.prod(self.dimensions[:-2])
+
+
+def _matrices(site: Site, count: int) -> list[_Matrix]:
+    """Return the first operands that are matrices: old forms pass sizes and options before them."""
+    shapes = [shape for shape in site.operands if len(shape.dimensions) > 1][:count]
+    if len(shapes) < count:
+        raise UncountableError("it has fewer matrices than it takes")
+    return [
+        _Matrix(_dimensions(shape), _COMPLEX if shape.element_type.startswith("c") else 1)
+        for shape in shapes
+    ]
+
+
+def _dimensions(shape: Shape) -> tuple[int, ...]:
+    known = tuple(size for size in shape.dimensions if size is not None)
+    if len(known) < len(shape.dimensions):
+        raise UncountableError(f"a dimension of {shape.text[:80]} is unbounded")
+    return known
+
+
+_COMPLEX = 4
+
+
+def _counted(site: Site, flops: int, note: str, grade: str = "matched") -> CustomCost:
+    return CustomCost(Work(flops=flops), _everything(site), grade, note)
+
+
+def _known(site: Site) -> CustomCall:
+    call = find(target_of(site.instruction))
+    if call is None:
+        raise UncountableError("what it computes is not known")
+    return call
 
 
 def _result(site: Site) -> Shape:
@@ -150,5 +319,16 @@ _METHODS: dict[str, Callable[[Site], CustomCost]] = {
     "convolution-input-gradient": _convolution_input_gradient,
     "convolution-kernel-gradient": _convolution_kernel_gradient,
     "triangular-solve": _triangular_solve,
-    "factorisation": _factorisation,
+    "dense": _dense,
+    "reflectors": _reflectors,
+    "rank-update": _rank_update,
+    "whole-product": _whole_product,
+    "rows-product": _rows_product,
+    "sparse-product": _sparse_product,
+    "fourier": _fourier,
+    "attention": _attention,
+    "attention-backward": _attention_backward,
+    "neuron-kernel": _neuron_kernel,
+    "placement": _movement,
+    "estimate": _by_estimate,
 }

@@ -31,6 +31,12 @@ class Site:
         """The shapes of all operands, in order. Raises UncountableError where one is unknown."""
         return tuple(self._resolve(name) for name in self.instruction.operands)
 
+    @property
+    def known_operands(self) -> tuple[Shape, ...]:
+        """The shapes of the operands that are in the computation."""
+        shapes = (self.shapes.get(name) for name in self.instruction.operand_names)
+        return tuple(shape for shape in shapes if shape is not None)
+
     def operand(self, number: int) -> Shape:
         """Return the shape of one operand. Raises UncountableError where it is not there."""
         names = self.instruction.operands

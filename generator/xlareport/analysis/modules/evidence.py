@@ -14,9 +14,6 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 from xlareport.runtime import units
 
-ROUNDS = 100
-"""A loop whose rounds the dump does not tell is taken to run so often; the words say so."""
-
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -49,30 +46,45 @@ def _of_most(verb: str, most: str, share: float) -> str:
 
 def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     """Ask the estimate of the work, unless a trace has measured it."""
-    estimate = 0.0 if most.measured else work(summary, most.rounds, most.relations)
+    estimate = 0.0 if most.measured else work(summary, most.assumed, most.relations)
     share = _share(estimate, most.work)
-    words = _of_most("does", "the most work of all modules", share)
+    words = _of_most("does", f"the most work {_of_all(most)}", share)
     rounds = (
-        f"loops of unknown length taken as {most.rounds:,} rounds"
+        f"loops of unknown length taken as {most.assumed.rounds:,} rounds"
         if summary.open_work
         else _COUNTED
     )
-    return Evidence(f"{words} (operations and bytes, {rounds})", 30, _SOFT(share))
+    calls = f", {_calls(summary.calls.hidden)} taken for what its data allow"
+    hidden = calls if summary.calls.hidden else ""
+    return Evidence(f"{words} (operations and bytes, {rounds}{hidden})", 30, _SOFT(share))
 
 
 _COUNTED = "loops counted with their rounds"
 
 
+def _of_all(most: Most) -> str:
+    """Say which modules are compared: where calls cannot be counted, the most is an estimate."""
+    if not most.hidden:
+        return "of all modules"
+    return f"of all modules by an estimate, since {_calls(most.hidden)} cannot be counted"
+
+
+def _calls(number: int) -> str:
+    return units.plural(number, "custom call")
+
+
 def _by_open_loop(summary: ModuleSummary, most: Most) -> Evidence:
     words = "runs a loop until something is reached, as a solver or a simulation does"
-    whole = summary.open_work * ROUNDS
-    share = _share(whole, max(whole, work(summary, most.rounds, most.relations)))
+    whole = summary.open_work * most.assumed.rounds
+    share = _share(whole, max(whole, work(summary, most.assumed, most.relations)))
     return Evidence(words, 6, share * most.relations.worth[summary.files.key])
 
 
 def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
-    share = 0.0 if most.measured else _share(matrices(summary, most.relations), most.matrices)
-    words = _of_most("does", "the most matrix products and convolutions", share)
+    products = 0.0 if most.measured else matrices(summary, most.assumed, most.relations)
+    share = _share(products, most.matrices)
+    which = ", as far as they can be counted" if most.hidden else ""
+    words = _of_most("does", f"the most matrix products and convolutions{which}", share)
     return Evidence(words, 18, _SOFT(share))
 
 
@@ -148,13 +160,17 @@ def _by_executions(summary: ModuleSummary, most: Most) -> Evidence:
 def _by_trace(summary: ModuleSummary, most: Most) -> Evidence:
     """Ask a profile: what was measured takes the place of estimates."""
     if summary.runs is None:
-        return Evidence("", 60, 0.0)
+        return Evidence("", _DECIDES, 0.0)
     share = _share(summary.runs.microseconds, most.measured)
     times = f" {units.plural(summary.runs.count, 'time')}" if summary.runs.count else ""
     whose = ", by itself or with others of its name" if summary.runs.shared else ""
     took = f"{summary.runs.microseconds / 1000:,.1f} ms in all"
     words = f"ran{times} while a profiler watched{whose}, {took}"
-    return Evidence(words, 60, share)
+    return Evidence(words, _DECIDES, share)
+
+
+_DECIDES = 150
+"""The weight of what was measured: all estimates together count for less."""
 
 
 def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:

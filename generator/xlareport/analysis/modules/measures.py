@@ -12,6 +12,10 @@ from xlareport.analysis.modules.summary import ModuleSummary
 _BYTES_PER_FLOP = 0.02
 """One byte moved costs about as much time as 50 operations, on CPU, GPU and TPU alike."""
 
+_BYTES_PER_STEP = 1e7
+"""What memory moves in the 7 microseconds of a step of a factorization on a GPU."""
+_LAUNCHING = frozenset({"gpu", "tpu"})
+
 _HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "one-op eager module": 0.25}
 """Which part of its work and memory counts for a helper."""
 
@@ -44,10 +48,20 @@ class Relations:
 
 
 @dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What is taken for what the dump does not tell."""
+
+    rounds: int = 100
+    """How often a loop of unknown length runs."""
+    hidden: float = 0.1
+    """Which part of the most that it may compute a custom call does whose work is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Most:
     """The largest of each figure over all modules, to compare with."""
 
-    rounds: int
+    assumed: Assumptions
     work: float
     matrices: float
     memory: float
@@ -56,15 +70,21 @@ class Most:
     text: int
     measured: float
     """Microseconds that a profiler saw; 0 where the dump has no trace."""
+    hidden: int
+    """Custom calls of all modules whose work is not known."""
     relations: Relations
 
     @classmethod
-    def of(cls, summaries: Sequence[ModuleSummary], rounds: int, relations: Relations) -> "Most":
-        """Measure all modules; `rounds` is how often a loop of unknown length is taken to run."""
+    def of(
+        cls, summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
+    ) -> "Most":
+        """Measure all modules."""
+        products = (matrices(summary, assumed, relations) for summary in summaries)
         return cls(
-            rounds=rounds,
-            work=max((work(summary, rounds, relations) for summary in summaries), default=0.0),
-            matrices=max((matrices(summary, relations) for summary in summaries), default=0.0),
+            assumed=assumed,
+            work=max((work(summary, assumed, relations) for summary in summaries), default=0.0),
+            matrices=max(products, default=0.0),
+            hidden=sum(summary.calls.hidden for summary in summaries),
             arguments=max((summary.signature.argument_bytes for summary in summaries), default=0),
             memory=max((memory(summary, relations) for summary in summaries), default=0),
             changed=max((summary.changed_steps for summary in summaries), default=0),
@@ -76,13 +96,15 @@ class Most:
         )
 
 
-def work(summary: ModuleSummary, rounds: int, relations: Relations) -> float:
+def work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
     """Return the work in bytes' worth; what only makes random bits is left out of it."""
-    final = summary.final
+    final, calls = summary.final, summary.calls
     known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
-    more = (rounds - 1) * summary.open_work
+    more = (assumed.rounds - 1) * summary.open_work
+    hidden = calls.hidden_bytes + _BYTES_PER_FLOP * assumed.hidden * calls.hidden_flops
+    steps = _BYTES_PER_STEP * calls.steps if summary.origin.backend in _LAUNCHING else 0.0
     worth = relations.worth[summary.files.key]
-    return (known + more) * (1 - _random_share(summary)) * worth
+    return (known + more + hidden + steps) * (1 - _random_share(summary)) * worth
 
 
 def _worth(summary: ModuleSummary, lookers: frozenset[str]) -> float:
@@ -98,9 +120,10 @@ def _random_share(summary: ModuleSummary) -> float:
     return min(1.0, 1.3 * summary.bit_flops / flops) if flops else 0.0
 
 
-def matrices(summary: ModuleSummary, relations: Relations) -> float:
-    """Return the flops of matrix products and convolutions, as far as they count."""
-    return summary.matrix_flops * relations.worth[summary.files.key]
+def matrices(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
+    """Return the flops of matrix products, convolutions and libraries, as far as they count."""
+    hidden = assumed.hidden * summary.calls.hidden_flops
+    return (summary.matrix_flops + hidden) * relations.worth[summary.files.key]
 
 
 def memory(summary: ModuleSummary, relations: Relations) -> float:

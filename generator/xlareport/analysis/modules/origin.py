@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge import passes
-from xlareport.knowledge.custom_call_backends import backend_of
+from xlareport.knowledge.custom_calls import backend_of
 from xlareport.runtime import units
 
 _TPU_FILES = ("tpu_comp_env", "target_arguments", "transfer_stats")

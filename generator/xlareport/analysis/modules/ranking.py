@@ -3,20 +3,30 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.evidence import PIECES, ROUNDS, Evidence
-from xlareport.analysis.modules.measures import Most, Relations
+from xlareport.analysis.modules.evidence import PIECES, Evidence
+from xlareport.analysis.modules.measures import Assumptions, Most, Relations, work
 from xlareport.analysis.modules.ranks import ranked_together
 from xlareport.analysis.modules.recompilations import retraced
 from xlareport.analysis.modules.state import trains
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
 
-_EXTREMES = (1, 10_000)
-"""Other numbers of rounds: if one of them puts another module first, it is a tie."""
+_OFTEN = Assumptions(rounds=10_000)
+_LOOPS = {
+    "loops of unknown length ran less often than assumed": Assumptions(rounds=1),
+    "loops of unknown length ran more often than assumed": _OFTEN,
+}
+_CALLS = {
+    "custom calls that cannot be counted did next to nothing": Assumptions(hidden=0.0),
+    "custom calls that cannot be counted did as much as their data allow": Assumptions(hidden=1.0),
+}
+"""Other assumptions: if one of them puts another module first, it is a tie."""
 
 CLEAR = 12
 TIE = 3
 """Points between the first two: with the first number a guess is clear, below the second a tie."""
+RIVAL = 0.5
+"""No guess is clear where another program does this part of its work in one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +48,10 @@ class MainGuess:
     runners_up: tuple[Ranked, ...]
     unread: int = 0
     """Modules that could not be read: one of them may as well be the program."""
-    by_rounds: Ranked | None = None
-    """What comes first if loops of unknown length run once, or ten thousand times."""
-    oftener: bool = False
-    """Whether `by_rounds` comes first where they run more often, not less often."""
+    otherwise: Ranked | None = None
+    """What comes first if loops or custom calls do more, or less, than was assumed."""
+    condition: str = ""
+    """Under which assumption `otherwise` comes first."""
 
     @property
     def tie(self) -> bool:
@@ -71,10 +81,10 @@ def rank_modules(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
     its module ahead at many rounds, that goes first. The guess is a tie all the same.
     """
     relations = Relations.of(summaries)
-    ranked = _ranked(summaries, ROUNDS, relations)
+    ranked = _ranked(summaries, Assumptions(), relations)
     if not ranked or ranked[0].summary.open_work or not _any_open(ranked):
         return ranked
-    often = _ranked(summaries, max(_EXTREMES), relations)[0]
+    often = _ranked(summaries, _OFTEN, relations)[0]
     if not often.summary.open_work or trains(ranked[0].summary):
         return ranked
     return tuple(sorted(ranked, key=lambda ranked: ranked.summary is not often.summary))
@@ -85,10 +95,9 @@ def _any_open(ranked: Sequence[Ranked]) -> bool:
 
 
 def _ranked(
-    summaries: Sequence[ModuleSummary], rounds: int, relations: Relations
+    summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
 ) -> tuple[Ranked, ...]:
-    """Rank modules; `rounds` is how often a loop of unknown length is taken to run."""
-    most = Most.of(summaries, rounds, relations)
+    most = Most.of(summaries, assumed, relations)
     ranked = []
     for summary in summaries:
         evidence = [piece(summary, most) for piece in PIECES]
@@ -104,12 +113,12 @@ def guess_main(ranked: Sequence[Ranked]) -> MainGuess | None:
     best = ranked[0]
     same = find_recompilations(best.summary, [ranked.summary for ranked in ranked])
     rest = tuple(ranked for ranked in ranked[1:] if ranked.summary.files.key not in same)
-    other, oftener = _by_rounds(ranked, same)
+    other, condition = _otherwise(ranked, same)
     near = tuple(ranked for ranked in rest[:3] if ranked.score > best.score * 0.25)
     if other is not None and all(ranked.summary is not other.summary for ranked in near):
         near = (*near, other)
     unread = sum(ranked.summary.final.instructions is None for ranked in ranked)
-    return MainGuess(best, _sureness(ranked, rest, other), near, unread, other, oftener)
+    return MainGuess(best, _sureness(ranked, rest, other), near, unread, other, condition)
 
 
 def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | None) -> str:
@@ -120,20 +129,29 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
     margin = best.score - (rest[0].score if rest else 0.0)
     if not read or margin < TIE or other is not None:
         return "tie"
-    return "clear" if margin >= CLEAR else "likely"
+    return "clear" if margin >= CLEAR and not _has_rival(ranked, rest) else "likely"
 
 
-def _by_rounds(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked | None, bool]:
-    """Return another module that comes first with other numbers of rounds; whether with more."""
-    if not _any_open(ranked):
-        return None, False
+def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
+    """Say whether another program does about as much: how often each runs is not known."""
+    relations = Relations.of([each.summary for each in ranked])
+    done, *others = (work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest))
+    return max(others, default=0.0) > RIVAL * done
+
+
+def _otherwise(ranked: Sequence[Ranked], same: Collection[str]) -> tuple[Ranked | None, str]:
+    """Return a module that comes first under another assumption, and which that is."""
+    has_hidden = any(ranked.summary.calls.hidden for ranked in ranked)
+    cases = (_LOOPS if _any_open(ranked) else {}) | (_CALLS if has_hidden else {})
+    if not cases:
+        return None, ""
     summaries = [ranked.summary for ranked in ranked]
     relations = Relations.of(summaries)
-    for rounds in _EXTREMES:
-        first = _ranked(summaries, rounds, relations)[0]
+    for condition, assumed in cases.items():
+        first = _ranked(summaries, assumed, relations)[0]
         if first.summary.files.key not in same:
-            return first, rounds > ROUNDS
-    return None, False
+            return first, condition
+    return None, ""
 
 
 def find_recompilations(

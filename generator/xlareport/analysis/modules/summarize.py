@@ -3,16 +3,19 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from xlareport.analysis.cost.custom_calls import dependent_steps, known_bytes, most_flops
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import Heavy, heaviest
 from xlareport.analysis.cost.shares import weight
+from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
 from xlareport.analysis.modules.origin import find_origin
 from xlareport.analysis.modules.settings import classify_option
 from xlareport.analysis.modules.signature import read_signature
 from xlareport.analysis.modules.summary import (
+    CustomCallWork,
     HeavyInstruction,
     ModuleFigures,
     ModuleSummary,
@@ -81,6 +84,7 @@ def summarize_module(
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
         open_work=_open_work(cost) if cost else 0.0,
+        calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
         features=extract_features(texts, final.hlo if final else None),
     )
 
@@ -120,6 +124,23 @@ def _open_work(cost: ModuleCost) -> float:
         if instruction.executions is None and not instruction.fused
     )
     return sum(weight(cost) for cost in each)
+
+
+def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
+    """Sum what custom calls do that is in no count."""
+    steps, hidden, size, flops = 0.0, 0, 0, 0.0
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            each = cost.instructions.get((computation.name, instruction.name))
+            if instruction.opcode != "custom-call" or each is None or not each.counted:
+                continue
+            site = Site(instruction, shapes_of(computation))
+            steps += each.counted * dependent_steps(site)
+            if each.flops is None:
+                hidden += 1
+                size += each.counted * known_bytes(site)
+                flops += each.counted * most_flops(site)
+    return CustomCallWork(steps, hidden, size, flops)
 
 
 def _heavy(ranked: Heavy, instruction: Instruction, module: HloModule) -> HeavyInstruction:

@@ -57,6 +57,20 @@ class HeavyInstruction:
 
 
 @dataclass(frozen=True, slots=True)
+class CustomCallWork:
+    """What the custom calls of a module do besides flops and bytes that can be counted."""
+
+    steps: float = 0.0
+    """Steps of factorizations that wait for one another, over all runs."""
+    hidden: int = 0
+    """Calls whose work is not known."""
+    hidden_bytes: int = 0
+    """What those take and return, over all runs."""
+    hidden_flops: float = 0.0
+    """The most that they would compute if they multiplied matrices of the size of their data."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleFigures:
     """Figures of the optimised module, as report.json gives them."""
 
@@ -99,6 +113,7 @@ class ModuleSummary:
     problems: tuple[Problem, ...]
     open_work: float = 0.0
     """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
+    calls: CustomCallWork = CustomCallWork()
     features: Features = NO_TRAITS
     """What its contents tell of the part it plays."""
     runs: ModuleRuns | None = None

@@ -1,0 +1,55 @@
+"""What custom calls do, by target, and how they are counted: the table `custom_calls.toml`."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache, lru_cache
+
+from xlareport.knowledge.tables import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCall:
+    """What the custom calls of some targets do."""
+
+    name: str
+    targets: tuple[str, ...]
+    """Their targets; `*` stands for any letters, `?` for one."""
+    words: str
+    source: str
+    """Project and file in which the target is registered or handled."""
+    backend: str | None = None
+    """The backend that alone has such targets; None where several may."""
+    work: str = ""
+    """The rule by which the work is counted; empty where the shapes do not tell it."""
+    thirds: tuple[int, int] = (0, 0)
+    """Of dense work on an m x n matrix: thirds of l*k*k and of k*k*k flops, of max and min."""
+    values: tuple[int, int] | None = None
+    """The same where only eigenvalues or singular values are asked for."""
+    steps: float = 0.0
+    """Kernels for each column that wait for one another, on an accelerator."""
+    basis: str = ""
+    """Where the flop count stands."""
+
+
+@cache
+def all_entries() -> Mapping[str, CustomCall]:
+    """Return the table, what is special before what is general."""
+    return read_table("custom_calls", CustomCall)
+
+
+@lru_cache(maxsize=1024)
+def find(target: str) -> CustomCall | None:
+    """Return what a target is; None where the table does not have it."""
+    return next(_fitting(target), None)
+
+
+def backend_of(target: str) -> str | None:
+    """Return the backend that alone has such a target; None where several may, or nobody knows."""
+    return next((call.backend for call in _fitting(target) if call.backend), None)
+
+
+def _fitting(target: str) -> Iterator[CustomCall]:
+    for call in all_entries().values():
+        if any(fnmatchcase(target, pattern) for pattern in call.targets):
+            yield call
