@@ -64,7 +64,10 @@ def payload_files(*payloads: Payload) -> list[tuple[str, str]]:
     for one in payloads:
         place = re.fullmatch(r"m/([^/]+)/(?!search|texts).*", one.key)
         (modules.setdefault(place[1], []) if place else alone).append(one)
-    together = (module_payloads(navigation.small_key(slug), some) for slug, some in modules.items())
+    together = (
+        module_payloads(navigation.module_key(slug, "small"), some)
+        for slug, some in modules.items()
+    )
     return [*map(write_payload, alone), *chain.from_iterable(together)]
 
 

@@ -25,7 +25,7 @@ from xlareport.dump.filename import DumpName
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
 from xlareport.dump.source import Entry, Source, local_path, open_source
 from xlareport.pages.assembly import SiteInput, site_files
-from xlareport.pages.module.duplicate import Payloads, twin_result, twin_texts
+from xlareport.pages.module.duplicate import Payloads, duplicate_result, duplicate_texts
 from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
 from xlareport.pages.pictures.requests import PictureChoice, left_out, picture_files, plain_files
 from xlareport.pages.program.picture import program_picture
@@ -134,7 +134,7 @@ class DumpReading:
         if module.key not in self.again:
             return self.done[module.key]
         original, copies = self.again[module.key]
-        return twin_result(self.done[original.key], module, copies.result() if copies else ())
+        return duplicate_result(self.done[original.key], module, copies.result() if copies else ())
 
 
 def build(
@@ -351,7 +351,7 @@ def begin_reading(
     again = {
         module.key: (
             same[module.key],
-            workers.submit(twin_texts, module, twin_texts) if pages else None,
+            workers.submit(duplicate_texts, module, duplicate_texts) if pages else None,
         )
         for module in grouped.modules
         if module.key in same

@@ -128,7 +128,8 @@ LARGE = make_payload("m/x/graph", ["x" * SMALL])
 
 def files_of(*payloads: Payload) -> dict[str, object]:
     return dict(
-        read_payload(script) for _, script in module_payloads(navigation.small_key("x"), payloads)
+        read_payload(script)
+        for _, script in module_payloads(navigation.module_key("x", "small"), payloads)
     )
 
 
@@ -140,8 +141,8 @@ def test_small_ones_share_a_file_and_large_ones_have_theirs() -> None:
 
 
 def test_the_order_in_which_they_come_does_not_matter() -> None:
-    assert [*module_payloads(navigation.small_key("x"), [STEPS, FILES])] == [
-        *module_payloads(navigation.small_key("x"), [FILES, STEPS])
+    assert [*module_payloads(navigation.module_key("x", "small"), [STEPS, FILES])] == [
+        *module_payloads(navigation.module_key("x", "small"), [FILES, STEPS])
     ]
 
 

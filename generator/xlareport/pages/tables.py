@@ -1,10 +1,11 @@
 """Tables as payloads: what the page script draws, sorts and filters."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
+from xlareport.pages import navigation
 from xlareport.pages.tokens import Meaning, NameCell
 from xlareport.storage.payloads import Payload, make_payload, make_payload_file
 
@@ -57,16 +58,23 @@ class Table:
         return value
 
 
-def table_payload(key: str, table: Table) -> Payload:
-    """Return the payload of a table."""
-    return make_payload(key, table.payload())
+@dataclass(frozen=True, slots=True)
+class PartPage:
+    """What every part of a module's page has."""
+
+    name: str
+    slug: str
+    tables: Mapping[str, Table]
+    """By their names, which end the keys of their payloads; those that are empty are not there."""
 
 
-def lean_payloads(key: str, table: Table) -> tuple[Payload, Payload]:
-    """Return the payload of a table that names its columns, and these, named by what they hold."""
-    heads = make_payload(COLUMNS, table.heads())
-    name = blake2b(heads.body.encode(), digest_size=8).hexdigest()
-    return make_payload(key, table.payload(name)), replace(heads, key=f"{COLUMNS}/{name}")
+def lean_payloads(slug: str, tables: Mapping[str, Table]) -> Iterator[Payload]:
+    """Yield the payload of each table of a module, and its columns, named by what they hold."""
+    for name, table in tables.items():
+        heads = make_payload(COLUMNS, table.heads())
+        columns = blake2b(heads.body.encode(), digest_size=8).hexdigest()
+        yield make_payload(navigation.module_key(slug, name), table.payload(columns))
+        yield replace(heads, key=f"{COLUMNS}/{columns}")
 
 
 def table_file(key: str, table: Table) -> tuple[str, str]:

@@ -72,8 +72,8 @@ def test_a_name_in_a_table_leaves_to_the_tables_of_words_what_a_pass_does() -> N
 
 def test_equal_columns_of_tables_are_one_payload() -> None:
     columns = (Column("Opcode", "code", of="opcode"), Column("Count", "int"))
-    one, heads = lean_payloads("m/x/opcodes", Table(columns, [["dot", 1]]))
-    other, again = lean_payloads("m/y/opcodes", Table(columns, [["add", 2]]))
+    one, heads = lean_payloads("x", {"opcodes": Table(columns, [["dot", 1]])})
+    other, again = lean_payloads("y", {"opcodes": Table(columns, [["add", 2]])})
 
     assert heads == again
     assert [each["title"] for each in decode_payload(heads)] == ["Opcode", "Count"]

@@ -10,7 +10,7 @@ import pytest
 from xlareport.analysis.cost.lifetimes import End, Lifetime
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.cost_report.report import CostReport, report_cost
-from xlareport.analysis.module import unreadable_module
+from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify
@@ -18,8 +18,7 @@ from xlareport.dump.modules import Artifact, ModuleFiles, group
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.pages.cost.charts import memory_curve, roofline
-from xlareport.pages.cost.page import cost_sources, expense_page, per_device
-from xlareport.pages.findings.section import FindingsView
+from xlareport.pages.cost.page import cost_page, cost_parts, per_device
 from xlareport.pages.memory.page import memory_page
 from xlareport.pages.memory.tables import why
 from xlareport.pages.module.parts import module_parts
@@ -28,7 +27,6 @@ from xlareport.records.cost import cost_record
 from xlareport.records.report import ModuleRecord
 
 Unpack = Callable[[str], Path]
-NOTHING = FindingsView(shown=(), more=0, all_address="")
 
 
 def worked_out(
@@ -62,21 +60,19 @@ def worked_out(
 
 def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    analysis = replace(unreadable_module(without_files(view), "nobody tried"), expense=cost)
-    made = list(module_parts(view, analysis))
-    assert [one.label for one in made] == ["Cost", "Memory", "Source"]
-    assert [one.template for one in made] == ["expense", "expense_memory", "expense_source"]
-    for one in made:
-        assert one.page().name == "jit_train_step"
-        for key, table in one.tables().items():
-            assert key.startswith("m/")
+    made = list(module_parts(view, analysis_of(view, cost)))
+    assert [part.name for part in made] == ["cost", "memory", "source"] == [*cost_parts(view)]
+    for part in made:
+        page = part.page()
+        assert (page.name, page.slug) == ("jit_train_step", view.slug)
+        for name, table in page.tables.items():
             width = len(table.columns)
-            assert all(len(row) == width for row in table.rows), key
-    assert [label for label, _ in cost_sources(view)] == ["Cost", "Memory", "Source"]
+            assert all(len(row) == width for row in table.rows), name
 
 
-def without_files(view: ModuleRecord) -> ModuleFiles:
-    return ModuleFiles(view.key, view.slug, view.id, view.name, None, (), ())
+def analysis_of(view: ModuleRecord, cost: CostReport) -> ModuleAnalysis:
+    files = ModuleFiles(view.key, view.slug, view.id, view.name, None, (), ())
+    return replace(unreadable_module(files, "nobody tried"), expense=cost)
 
 
 def test_what_the_report_says_for_scripts(unpacked: Unpack) -> None:
@@ -101,7 +97,7 @@ def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(
     unpacked: Unpack,
 ) -> None:
     view, cost = worked_out(unpacked("gpu-h100x2-train"), "jit_train_step", "gpu")
-    page = expense_page(view, cost, NOTHING)
+    page = cost_page(view, analysis_of(view, cost), cost)
     assert "no saving" in page.per_device
     flops = page.counts[0]
     assert int(flops.together.replace(",", "")) == 2 * int(flops.counted.replace(",", ""))
@@ -116,7 +112,7 @@ def test_the_users_device_comes_before_the_table(unpacked: Unpack) -> None:
 
 def test_charts_say_themselves_in_words_and_escape_names(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
-    page = expense_page(view, cost, NOTHING)
+    page = cost_page(view, analysis_of(view, cost), cost)
     assert page.roofline_words.startswith("By estimate, memory holds back")
     assert page.roofline.startswith('<svg class="xr-chart"')
     assert "aria-label=" in page.roofline
@@ -146,7 +142,7 @@ def test_a_peak_beyond_what_is_reserved_is_explained(unpacked: Unpack) -> None:
     figures = cost.memory.figures
     assert figures.live_peak_bytes is not None
     assert figures.allocated_bytes is not None
-    page = memory_page(view, cost.memory, 1)
+    page = memory_page(view, cost)
     beyond = figures.live_peak_bytes > figures.allocated_bytes
     assert ("The peak counts an argument" in page.lead) == beyond
     assert [one.label for one in page.figures] == [

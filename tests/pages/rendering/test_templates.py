@@ -202,8 +202,8 @@ def pages_and_plain(out: Path) -> tuple[set[str], set[str]]:
     [
         ("module.files.module_page", r"m/[^/]+\.md"),
         ("module.parts.texts_page", r"m/[^/]+\.html\?texts"),
-        ("module.files.module_findings", r"m/[^/]+\.md"),
-        ("module.parts.module_findings", r"m/[^/]+\.html\?cost"),
+        ("module.page.module_findings", r"m/[^/]+\.md"),
+        ("cost.page.module_findings", r"m/[^/]+\.html\?cost"),
         ("assembly.summarize_home", r"index\.md"),
         ("assembly.names_page", r"names\.md"),
         ("assembly.program_page", r"program\.md"),

@@ -13,6 +13,7 @@ from xlareport.analysis.modules.summarize import source_of
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.rendering.environment import visible
+from xlareport.pages.tables import PartPage
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -20,13 +21,11 @@ from xlareport.storage.payloads import Payload, make_payload
 
 
 @dataclass(frozen=True, slots=True)
-class CodePage:
+class CodePage(PartPage):
     """Everything on the page beside its data."""
 
-    name: str
     lead: str
-    key: str
-    history_key: str | None
+    has_history: bool
     steps_address: str
     unlinked: tuple[tuple[str, str], ...]
     more_unlinked: int
@@ -37,14 +36,15 @@ _LISTED = 200
 
 def code_page(module: ModuleRecord, summary: CodeSummary) -> CodePage:
     """Make the page of one module."""
-    source = navigation.code_page(module.slug)
+    source = navigation.module_page(module.slug, "code")
     unlinked = [(link.path, link.reason) for link in summary.links if link.computation is None]
     return CodePage(
         name=words.short_name(module.name),
+        slug=module.slug,
+        tables={},
         lead=code_words(summary),
-        key=navigation.code_key(module.slug),
-        history_key=navigation.history_key(module.slug) if module.changed_steps else None,
-        steps_address=navigation.address(navigation.steps_page(module.slug), source),
+        has_history=module.changed_steps > 0,
+        steps_address=navigation.address(navigation.module_page(module.slug, "steps"), source),
         unlinked=tuple(unlinked[:_LISTED]),
         more_unlinked=max(0, len(unlinked) - _LISTED),
     )
@@ -94,7 +94,7 @@ class Shelf:
     def files(self) -> Iterator[Payload]:
         """Yield the payloads of all chunks."""
         for number, chunk in enumerate(self.chunks if self._known else []):
-            key = navigation.code_chunk_key(self.slug, number)
+            key = navigation.module_key(self.slug, f"code-{number}")
             yield make_payload(key, chunk)
 
     def _add(self, text: str) -> list[int]:
@@ -182,14 +182,14 @@ def code_payloads(
     shown = code.units[:MOST_UNITS]
     numbers = {code_unit.place: number for number, code_unit in enumerate(shown)}
     value = {
-        "key": navigation.code_key(slug),
-        "texts": navigation.texts_key(slug),
+        "key": navigation.module_key(slug, "code"),
+        "texts": navigation.module_key(slug, "texts"),
         "units": [_unit(code_unit, module, texts) for code_unit in shown],
         "thunks": [_thunk(thunk, numbers) for thunk in code.thunks[:MOST_THUNKS]],
         "inside": _inside(shown, module),
         "gone": _decisions(_gone(code)),
     }
-    key = navigation.code_key(slug)
+    key = navigation.module_key(slug, "code")
     yield make_payload(key, value)
     yield from texts.store.files()
 

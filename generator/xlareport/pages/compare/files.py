@@ -3,20 +3,27 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from itertools import starmap
 
 from xlareport.pages import navigation
 from xlareport.pages.compare.first_page import TABLE, compare_page, compared_table
-from xlareport.pages.compare.module_page import compared_page, time_tables
+from xlareport.pages.compare.module_page import compared_page
 from xlareport.pages.compare.views import CompareView
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.pictures.requests import picture_files
 from xlareport.pages.rendering.templates import render
-from xlareport.pages.tables import table_file, table_payload
+from xlareport.pages.tables import table_file
 from xlareport.pictures.draw import PictureResult
 from xlareport.runtime.resources import find_resource
-from xlareport.storage.payloads import NOTHING, Held, held, make_payload_file, module_payloads
+from xlareport.storage.payloads import (
+    NOTHING,
+    SHARED,
+    Held,
+    held,
+    make_payload,
+    make_payload_file,
+    module_payloads,
+)
 
 File = tuple[str, str | bytes]
 _SETTINGS = """INHERIT: report.yml
@@ -43,15 +50,16 @@ def compare_files(
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
     for module in view.modules:
         if module.has_page:
+            page = compared_page(module)
             source = navigation.module_page(module.slug)
-            yield (
-                source,
-                render("compared", compared_page(module), module.name, search=False, wide=True),
+            yield source, render("compared", page, module.name, search=False, wide=True)
+            tables = (
+                make_payload(navigation.module_key(module.slug, name), table.payload())
+                for name, table in page.tables.items()
             )
-            tables = starmap(table_payload, time_tables(module).items())
             shown = payloads.get(module.slug, NOTHING)
             yield from module_payloads(
-                navigation.small_key(module.slug), (*tables, *held(shown.small))
+                navigation.module_key(module.slug, SHARED), (*tables, *held(shown.small))
             )
             yield from shown.files
     yield from picture_files(drawn)

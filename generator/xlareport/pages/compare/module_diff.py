@@ -159,10 +159,10 @@ def _diff(task: DiffTask) -> ModuleDiff:
         change = step(module, other, _ACTORS.get(id_, _ACTOR), headers=False)
         rows.append(_row(id_, label, change, other))
         story, request = _shown(change, store)
-        key = navigation.step_key(task.slug, id_)
+        key = navigation.module_key(task.slug, f"step-{id_}")
         payloads.append(make_payload(key, story))
         requests += [request] if request else []
-    key = navigation.steps_key(task.slug)
+    key = navigation.module_key(task.slug, "steps")
     payloads.append(make_payload(key, _index(task, rows)))
     return ModuleDiff(tuple(rows), hold(payloads), tuple(requests), slug=task.slug)
 

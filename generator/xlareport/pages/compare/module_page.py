@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.pages import navigation, words
+from xlareport.pages import words
 from xlareport.pages.compare.first_page import FigureRow, figure_rows
 from xlareport.pages.compare.views import (
     ComparedTimesView,
@@ -14,7 +14,7 @@ from xlareport.pages.compare.views import (
     TimeChangeView,
 )
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.runtime import units
 
 _MOST_WORDS = 5
@@ -28,20 +28,16 @@ class TimesPart:
     lead: str
     doubt: str
     left_out: int
-    key: str
-    """Of the table of instructions."""
-    scopes_key: str
 
 
 def times_part(compared: ComparedView) -> TimesPart | None:
     """Return what the page says; None where profilers did not see both."""
     if compared.times is None:
         return None
-    keys = list(time_tables(compared))
     doubt = "Several modules of this name may be the one that ran." * (
         compared.times.grade != "exact"
     )
-    return TimesPart(times_words(compared.times), doubt, compared.times.left_out, keys[0], keys[1])
+    return TimesPart(times_words(compared.times), doubt, compared.times.left_out)
 
 
 def times_words(times: ComparedTimesView) -> str:
@@ -83,12 +79,12 @@ def _is_slower(time_change: TimeChangeView) -> bool:
 
 
 def time_tables(compared: ComparedView) -> Mapping[str, Table]:
-    """Return the tables of both profiles by their keys; none where there are none."""
+    """Return the tables of both profiles by their names; none where there are none."""
     if compared.times is None:
         return {}
     return {
-        navigation.table_key(compared.slug, "times"): _instructions(compared.times),
-        navigation.table_key(compared.slug, "time-scopes"): _scopes(compared.times),
+        "times": _instructions(compared.times),
+        "time-scopes": _scopes(compared.times),
     }
 
 
@@ -137,10 +133,9 @@ _NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedPage:
+class ComparedPage(PartPage):
     """Everything on the page of one module."""
 
-    name: str
     lead: Markup
     paired: str
     grade: str
@@ -152,7 +147,6 @@ class ComparedPage:
     only_head: tuple[str, ...]
     contrasts: tuple[tuple[str, str, Markup], ...]
     """(label, address, headline)."""
-    key: str
     times: TimesPart | None
 
 
@@ -160,6 +154,8 @@ def compared_page(compared: ComparedView) -> ComparedPage:
     """Make the page of one module."""
     return ComparedPage(
         name=words.short_name(compared.name),
+        slug=compared.slug,
+        tables=time_tables(compared),
         lead=prose(compared.divergence.sentence),
         paired=compared.paired,
         grade=compared.grade,
@@ -174,7 +170,6 @@ def compared_page(compared: ComparedView) -> ComparedPage:
         contrasts=tuple(
             (each.label, f"#step={each.id}", prose(_headline(each))) for each in compared.contrasts
         ),
-        key=navigation.steps_key(compared.slug) if compared.contrasts else "",
         times=times_part(compared),
     )
 

@@ -7,13 +7,16 @@ from markupsafe import Markup
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import CollectiveRow, LoopRow, Totals
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.steps.wording import plain
 from xlareport.knowledge.devices import Device
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.charts import roofline, roofline_words
+from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
-from xlareport.pages.findings.section import FindingsView
+from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
+from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -30,10 +33,9 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class CostPage:
-    """Everything on the page beside its tables."""
+class CostPage(PartPage):
+    """Everything on the page."""
 
-    name: str
     lead: str
     device: str
     device_source: str
@@ -44,31 +46,21 @@ class CostPage:
     roofline: Markup
     roofline_words: str
     findings: FindingsView
-    heaviest_key: str
     loops: str
-    loops_key: str | None
     collectives: str
-    collectives_key: str | None
-    shardings_key: str | None
     uncounted: str
-    uncounted_key: str | None
     treemap: Markup
     """Empty where fewer than two scopes take any time."""
     treemap_words: str
-    scopes_key: str
-    computations_key: str
-    opcodes_key: str
 
 
-def expense_page(
-    module: ModuleRecord,
-    cost: CostReport,
-    findings: FindingsView,
-) -> CostPage:
+def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:
     """Make the page of one module."""
-    key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
+    source = navigation.module_page(record.slug, "cost")
     return CostPage(
-        name=words.short_name(module.name),
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables=cost_tables(cost),
         lead=_lead(cost),
         device=_device(cost),
         device_source=cost.device.source,
@@ -78,29 +70,15 @@ def expense_page(
         counts=tuple(_counts(cost.totals)),
         roofline=Markup(roofline(cost.heaviest, cost.device)),  # noqa: S704 - made and escaped there
         roofline_words=roofline_words(cost.heaviest, cost.device),
-        findings=findings,
-        heaviest_key=key["heaviest"],
+        findings=module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE),
         loops=_loops_words(cost.loops),
-        loops_key=key["loops"] if cost.loops else None,
         collectives=_collectives_words(cost.collectives),
-        collectives_key=key["collectives"] if cost.collectives else None,
-        shardings_key=key["shardings"]
-        if any(collective.reshardings for collective in cost.collectives)
-        else None,
         uncounted=_uncounted_words(cost),
-        uncounted_key=key["uncounted"] if cost.uncounted else None,
         treemap=Markup(treemap(cost.scopes)),  # noqa: S704 - made and escaped there
         treemap_words=treemap_words(cost.scopes),
-        scopes_key=key["scopes"],
-        computations_key=key["computations"],
-        opcodes_key=key["opcodes"],
     )
 
 
-_TABLES = (
-    *("heaviest", "loops", "collectives", "shardings"),
-    *("uncounted", "scopes", "computations", "opcodes"),
-)
 _DEVICES = {
     "exact": "The dump names this device; its peak figures are its maker's.",
     "matched": (
@@ -238,24 +216,26 @@ def _uncounted_words(cost: CostReport) -> str:
     )
 
 
-def cost_sources(module: ModuleRecord) -> Iterator[tuple[str, str]]:
-    """Yield label and source of each: cost always, others where anything is known."""
-    expense = module.expense
-    if expense is None:
+def cost_parts(module: ModuleRecord) -> Iterator[navigation.Part]:
+    """Yield which parts about cost a module has: cost always, others where anything is known."""
+    if module.expense is None:
         return
-    yield "Cost", navigation.expense_page(module.slug)
-    memory = expense.memory
+    yield "cost"
+    memory = module.expense.memory
     if memory.spaces or memory.at_peak or memory.estimated_peak_bytes is not None:
-        yield "Memory", navigation.memory_page(module.slug)
-    if expense.lines:
-        yield "Source", navigation.source_page(module.slug)
+        yield "memory"
+    if module.expense.lines:
+        yield "source"
     if module.measured is not None:
-        yield "Time", navigation.measured_page(module.slug)
+        yield "time"
 
 
-def cost_addresses(module: ModuleRecord, page: str) -> dict[str, str]:
-    """Return their addresses as links from another page, by label."""
-    return {label: navigation.address(source, page) for label, source in cost_sources(module)}
+def cost_addresses(module: ModuleRecord, page: str) -> dict[navigation.Part, str]:
+    """Return their addresses as links from another page, by name."""
+    return {
+        part: navigation.address(navigation.module_page(module.slug, part), page)
+        for part in cost_parts(module)
+    }
 
 
 def devices_of(module: ModuleRecord) -> int:

@@ -6,14 +6,12 @@ from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost.resharding import Resharding
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import CollectiveRow
-from xlareport.pages import navigation
 from xlareport.pages.tables import Cell, Column, Table
-from xlareport.records.report import ModuleRecord
 from xlareport.records.sentences import groups_words
 
 
-def expense_tables(module: ModuleRecord, cost: CostReport) -> Mapping[str, Table]:
-    """Return the tables of the page as payloads by their key."""
+def cost_tables(cost: CostReport) -> Mapping[str, Table]:
+    """Return the tables of the page by their names."""
     tables = {
         "heaviest": _heaviest(cost),
         "scopes": _parts("Scope", cost.scopes, cost.seconds),
@@ -28,7 +26,7 @@ def expense_tables(module: ModuleRecord, cost: CostReport) -> Mapping[str, Table
             tables["shardings"] = _shardings(cost.collectives)
     if cost.uncounted:
         tables["uncounted"] = _uncounted(cost)
-    return {navigation.table_key(module.slug, name): table for name, table in tables.items()}
+    return tables
 
 
 def _heaviest(cost: CostReport) -> Table:

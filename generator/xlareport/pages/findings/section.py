@@ -57,7 +57,7 @@ def module_findings(
 ) -> FindingsView:
     """Return the first findings of a module, for the page at a source."""
     findings = record.findings
-    address = navigation.address(navigation.expense_page(record.slug), page)
+    address = navigation.address(navigation.module_page(record.slug, "cost"), page)
     return FindingsView(
         shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
         more=max(0, len(findings) - most),
@@ -104,7 +104,7 @@ def _view(
 
 def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: str) -> PlaceView:
     history = navigation.address(navigation.module_page(record.slug), page)
-    code = navigation.address(navigation.code_page(record.slug), page)
+    code = navigation.address(navigation.module_page(record.slug, "code"), page)
     has_code = module.code is not None and name in module.code.names
     unit = f"{code}#unit={name}" if has_code else None
     if record.changed_steps:

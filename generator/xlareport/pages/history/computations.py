@@ -63,7 +63,7 @@ def computation_payloads(
     """
     computation_timelines = build_timelines(snapshots)
     chosen = _choose(computation_timelines, snapshots.modules[-1])
-    key = navigation.versions_key(slug)
+    key = navigation.module_key(slug, "versions")
     index = {
         "stages": list(stages),
         "timelines": [

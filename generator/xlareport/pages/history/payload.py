@@ -57,7 +57,7 @@ def history_payloads(
     subjects = list(islice(list_subjects(snapshots), _MOST + 1))
     family = find_roots(snapshots), find_heirs(snapshots)
     names = _Names()
-    key = navigation.history_key(slug)
+    key = navigation.module_key(slug, "history")
     result = subjects[:_MOST]
     follow = partial(_follow, snapshots, before=family[0], after=family[1])
     yield from _chunks(key, 0, result, follow, names)

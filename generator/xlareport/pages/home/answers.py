@@ -90,23 +90,23 @@ def _answers(
     cost = _cost(record, module.expense) if module.expense else ""
     if cost:
         names = _histories(record, [row.heavy.instruction for row in _heavy(module.expense)])
-        yield Answer("Cost", prose(cost, names), "All costs", costs.get("Cost", ""))
+        yield Answer("Cost", prose(cost, names), "All costs", costs.get("cost", ""))
     if record.measured is not None:
         names = _histories(
             record,
             [row.instruction for row in record.measured.slowest[:_HEAVIEST]],
         )
         words_of_time = prose(_time(record.measured), names)
-        yield Answer("Measured time", words_of_time, "All times", costs.get("Time", ""))
+        yield Answer("Measured time", words_of_time, "All times", costs.get("time", ""))
     memory = _memory(record)
     if memory:
-        yield Answer("Memory", prose(memory), "All memory", costs.get("Memory", ""))
+        yield Answer("Memory", prose(memory), "All memory", costs.get("memory", ""))
     yield _modules(report)
 
 
 def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
     message = f"{words.journey(record)} {_busiest(module)}".rstrip()
-    steps = navigation.address(navigation.steps_page(record.slug)) if record.steps else ""
+    steps = navigation.address(navigation.module_page(record.slug, "steps")) if record.steps else ""
     return Answer("What the compiler did", prose(message), "All steps", steps)
 
 

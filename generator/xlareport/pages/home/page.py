@@ -258,18 +258,18 @@ def _ways_to_costs(main: ModuleRecord) -> tuple[Way, ...]:
     if main.final.instructions is None:
         return ()
     there = cost_addresses(main, navigation.HOME)
-    asked = (
-        ("Time", "What was slow?", "The slowest instructions, as a profiler saw them."),
-        ("Cost", "What costs the time?", "The heaviest instructions, and what stands out."),
+    asked: tuple[tuple[navigation.Part, str, str], ...] = (
+        ("time", "What was slow?", "The slowest instructions, as a profiler saw them."),
+        ("cost", "What costs the time?", "The heaviest instructions, and what stands out."),
         (
-            "Memory",
+            "memory",
             "What uses the memory?",
             "What lives at the peak and why, and what would have to shrink.",
         ),
-        ("Source", "What did each line become?", "From your program to the final instructions."),
+        ("source", "What did each line become?", "From your program to the final instructions."),
     )
     return tuple(
-        Way(question, answer, there[label]) for label, question, answer in asked if label in there
+        Way(question, answer, there[part]) for part, question, answer in asked if part in there
     )
 
 
@@ -285,7 +285,7 @@ def _ways_to_steps(main: ModuleRecord) -> tuple[Way, ...]:
     """Lead to the steps of the main program and to histories, where the dump has any."""
     if not main.steps:
         return ()
-    steps = navigation.address(navigation.steps_page(main.slug))
+    steps = navigation.address(navigation.module_page(main.slug, "steps"))
     words = "Step by step, with the change in text and picture."
     way = Way("What did each pass do?", words, steps)
     if not main.changed_steps:

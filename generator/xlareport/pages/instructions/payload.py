@@ -36,7 +36,7 @@ def instructions_payloads(
     firsts = range(0, max(1, len(placed)), PIECE)
     figures = _Figures(module, cost, shares)
     for number, first in enumerate(firsts):
-        key = f"{navigation.instructions_key(slug)}-{number}"
+        key = f"{navigation.module_key(slug, 'instructions')}-{number}"
         piece = figures.piece(placed[first : first + PIECE])
         yield make_payload(key, {"pieces": len(firsts), **piece})
 

@@ -6,7 +6,8 @@ from markupsafe import Markup
 
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport
-from xlareport.pages import navigation, words
+from xlareport.analysis.cost_report.report import CostReport
+from xlareport.pages import words
 from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device
 from xlareport.pages.figures import Figure
@@ -25,15 +26,15 @@ from xlareport.pages.memory.tables import (
     tree_rows,
 )
 from xlareport.pages.rendering.environment import prose
+from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryPage:
-    """Everything on the page beside its tables."""
+class MemoryPage(PartPage):
+    """Everything on the page."""
 
-    name: str
     lead: str
     per_device: str
     figures: tuple[Figure, ...]
@@ -42,55 +43,44 @@ class MemoryPage:
     curve: Markup
     curve_words: str
     peak: str
-    peak_key: str | None
     peak_scopes: tuple[Share, ...]
     peak_lines: tuple[Share, ...]
     tree: tuple[TreeRow, ...]
     saving: str
-    saving_key: str | None
     kinds: tuple[AllocationKindRow, ...]
-    values_key: str | None
     donation: str
-    donation_key: str | None
     fills: tuple[FillRow, ...]
     layouts: tuple[LayoutRow, ...]
     remat: Markup
-    remat_key: str | None
 
 
-def memory_page(module: ModuleRecord, memory: MemoryReport, devices: int) -> MemoryPage:
+def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
     """Make the page of one module."""
-    tables = memory_tables(module, memory)
-    key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
-    shown = {name: text if text in tables else None for name, text in key.items()}
+    memory = cost.memory
     return MemoryPage(
         name=words.short_name(module.name),
+        slug=module.slug,
+        tables=memory_tables(module.backend, memory),
         lead=_lead(memory),
-        per_device=per_device(devices),
+        per_device=per_device(cost.totals.devices),
         figures=tuple(_figures(memory)),
         is_estimate=memory.estimate is not None,
         spaces=tuple(space_rows(module.backend, memory)),
-        curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped in expense_charts
+        curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped there
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
-        peak_key=shown["peak"],
         peak_scopes=named(memory.peak_scopes, "no scope is said"),
         peak_lines=named(memory.peak_lines, "no line is said"),
         tree=tuple(tree_rows(memory.breakdown)),
         saving=_saving(memory),
-        saving_key=shown["saving"],
         kinds=kind_rows(module.backend, memory),
-        values_key=shown["values"],
         donation=_donation(memory),
-        donation_key=shown["donation"],
         fills=tuple(fill_rows(memory)),
         layouts=layout_rows(module.backend, memory),
         remat=prose(_remat(memory)),
-        remat_key=shown["remat"],
     )
 
 
-_TABLES = ("peak", "saving", "values", "donation", "remat")
 _CURVE = (
     "Bytes that live at each place of the schedule, added up from the live ranges in the dump. "
     "Values that share memory count each, so it can pass the peak that the file states."

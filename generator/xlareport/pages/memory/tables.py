@@ -6,29 +6,23 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.knowledge.memory_spaces import space_words
-from xlareport.pages import navigation
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.readers.live_range import ScopeShare
-from xlareport.records.report import ModuleRecord
 from xlareport.records.sentences import value_name, why
 from xlareport.runtime import units
 
 
-def memory_tables(module: ModuleRecord, memory: MemoryReport) -> Mapping[str, Table]:
-    """Return the tables of the page as payloads by their key, without those that are empty."""
+def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
+    """Return the tables of the page by their names, without those that are empty."""
     tables = {
-        "peak": _values(memory.at_peak, module.backend),
-        "saving": _values(memory.saving_values, module.backend),
-        "values": _values(memory.values, module.backend),
+        "peak": _values(memory.at_peak, backend),
+        "saving": _values(memory.saving_values, backend),
+        "values": _values(memory.values, backend),
         "donation": _donations(memory),
         "remat": _remats(memory),
     }
-    return {
-        navigation.table_key(module.slug, name): table
-        for name, table in tables.items()
-        if table.rows
-    }
+    return {name: table for name, table in tables.items() if table.rows}
 
 
 def _values(rows: Sequence[ValueRow], backend: str | None) -> Table:

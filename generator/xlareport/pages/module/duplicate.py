@@ -1,4 +1,4 @@
-"""What holds of a module that repeats another one, byte for byte: nothing is worked out again."""
+"""Results of a module that duplicates another byte for byte; the other's analysis is reused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,8 +7,10 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicates import map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.pages import navigation, words
+from xlareport.pages.module.page import module_tables
 from xlareport.pages.module.parts import ModuleHead
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
+from xlareport.pages.tables import PartPage
 from xlareport.pages.texts.page import kept_texts
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
@@ -16,12 +18,12 @@ from xlareport.runtime import units
 Payloads = tuple[tuple[str, str], ...]
 
 
-def twin_texts(files: ModuleFiles) -> Payloads:
-    """Return the payloads of a twin's own texts, so that the report carries these files as well."""
+def duplicate_texts(files: ModuleFiles) -> Payloads:
+    """Return the payloads of its own texts, so that the report carries these files as well."""
     return kept_texts(files).payloads
 
 
-def twin_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) -> ModuleResult:
+def duplicate_result(result: ModuleResult, files: ModuleFiles, payloads: Payloads) -> ModuleResult:
     """Return the result of a module whose files hold what those of `result` do."""
     analysis = result.analysis
     original = analysis.summary.files
@@ -51,10 +53,10 @@ def _summary(summary: ModuleSummary, files: ModuleFiles, paths: Mapping[str, str
 
 
 def _stages(
-    original: ModuleFiles, twin: ModuleFiles, paths: Mapping[str, str]
+    original: ModuleFiles, duplicate: ModuleFiles, paths: Mapping[str, str]
 ) -> dict[SnapshotFiles, SnapshotFiles]:
-    """Return the twin's stage of each stage of the original, in the order of the original."""
-    by_path = {artifact.path: stage for stage in twin.stages for artifact in stage.artifacts}
+    """Return the duplicate's stage of each stage of the original, in the order of the original."""
+    by_path = {artifact.path: stage for stage in duplicate.stages for artifact in stage.artifacts}
     return {
         stage: replace(
             by_path[paths[stage.artifacts[0].path]],
@@ -66,33 +68,28 @@ def _stages(
 
 
 @dataclass(frozen=True, slots=True)
-class TwinPage:
+class DuplicatePage(PartPage):
     """Everything on the page of a module that repeats another one."""
 
+    record: ModuleRecord
     head: ModuleHead
-    key: str
-    name: str
-    role: str
-    role_reason: str
     files: str
     original_key: str
     original_address: str
-    texts_key: str
-    files_key: str
 
 
-def twin_page(module: ModuleRecord, original: ModuleFiles, head: ModuleHead) -> TwinPage:
+def duplicate_page(
+    record: ModuleRecord, original: ModuleFiles, head: ModuleHead, summary: ModuleSummary
+) -> DuplicatePage:
     """Make the page that leads to the original."""
-    page = navigation.module_page(module.slug)
-    return TwinPage(
+    page = navigation.module_page(record.slug)
+    return DuplicatePage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables=module_tables(summary, None),
+        record=record,
         head=head,
-        key=module.key,
-        name=words.short_name(module.name),
-        role=module.role,
-        role_reason=module.role_reason,
-        files=units.plural(len(module.files), "file"),
+        files=units.plural(len(record.files), "file"),
         original_key=original.key,
         original_address=navigation.address(navigation.module_page(original.slug), page),
-        texts_key=navigation.texts_key(module.slug),
-        files_key=navigation.table_key(module.slug, "files"),
     )

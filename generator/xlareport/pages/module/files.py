@@ -8,10 +8,8 @@ from types import MappingProxyType
 from xlareport.analysis.module import place_of
 from xlareport.dump.modules import ModuleFiles
 from xlareport.pages import navigation
-from xlareport.pages.findings.section import module_findings
-from xlareport.pages.module.duplicate import twin_page
-from xlareport.pages.module.overview import glance_tables
-from xlareport.pages.module.page import module_page, module_tables
+from xlareport.pages.module.duplicate import duplicate_page
+from xlareport.pages.module.page import module_page
 from xlareport.pages.module.parts import ModuleHead, ModulePart, module_head, module_parts
 from xlareport.pages.module.work import ModuleResult
 from xlareport.pages.rendering.templates import (
@@ -21,11 +19,11 @@ from xlareport.pages.rendering.templates import (
     render,
     take_compiled,
 )
-from xlareport.pages.tables import COLUMNS, Table, lean_payloads
+from xlareport.pages.tables import COLUMNS, lean_payloads
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-from xlareport.storage.payloads import File, Payload, held, module_payloads
+from xlareport.storage.payloads import SHARED, File, Payload, held, module_payloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,8 @@ def module_files(
 
 def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File]:
     return module_payloads(
-        navigation.small_key(asked.record.slug), (*held(asked.result.output.small), *payloads)
+        navigation.module_key(asked.record.slug, SHARED),
+        (*held(asked.result.output.small), *payloads),
     )
 
 
@@ -82,47 +81,33 @@ def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
     parts = [] if module.same_as else list(module_parts(record, module))
     head = module_head(record, parts, (asked.previous, asked.following))
     if module.same_as is not None:
-        twin = partial(_twin_page, asked, module.same_as, head)
-        yield from page_files(faults, source, record.name, twin, head)
+        duplicate = partial(_duplicate_page, asked, module.same_as, head)
+        yield from page_files(faults, source, record.name, duplicate, head)
         return
     yield from page_files(faults, source, record.name, partial(_first_page, asked, head), head)
     for part in parts:
-        title = f"{part.label} of {record.name}"
-        yield from part_payloads(faults, part.source, title, partial(_part, part, title))
+        source = navigation.module_page(record.slug, part.name)
+        title = f"{part.name.capitalize()} of {record.name}"
+        yield from part_payloads(faults, source, title, partial(_part, part, source, title))
 
 
-def _part(part: ModulePart, title: str) -> Iterator[Payload]:
-    yield part_payload(part.source, part.template, part.page(), title, wide=part.wide)
-    yield from _tables(part.tables())
+def _part(part: ModulePart, source: str, title: str) -> Iterator[Payload]:
+    page = part.page()
+    yield part_payload(source, part.name, page, title, wide=part.wide)
+    yield from lean_payloads(page.slug, page.tables)
 
 
-def _twin_page(
+def _duplicate_page(
     asked: ModuleToShow, original: ModuleFiles, head: ModuleHead
 ) -> Iterator[File | Payload]:
-    module = asked.record
-    page = twin_page(module, original, head)
-    yield navigation.module_page(module.slug), render("twin", page, module.name, search=False)
-    yield from _tables(module_tables(module, asked.result.analysis.summary))
+    record = asked.record
+    page = duplicate_page(record, original, head, asked.result.analysis.summary)
+    yield navigation.module_page(record.slug), render("duplicate", page, record.name, search=False)
+    yield from lean_payloads(record.slug, page.tables)
 
 
 def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
     module, record = asked.result.analysis, asked.record
-    source = navigation.module_page(record.slug)
-    page = module_page(
-        record,
-        module.summary,
-        asked.result.output.pictures,
-        head,
-        glance=module.glance,
-        code=module.code,
-        findings=module_findings(module, record, source),
-    )
-    yield source, render("module", page, record.name, search=False)
-    yield from _tables(module_tables(record, module.summary))
-    if page.glance and module.glance:
-        yield from _tables(dict(glance_tables(page.glance, module.glance)))
-
-
-def _tables(tables: Mapping[str, Table]) -> Iterator[Payload]:
-    for key, table in tables.items():
-        yield from lean_payloads(key, table)
+    page = module_page(record, module, asked.result.output.pictures, head)
+    yield navigation.module_page(record.slug), render("module", page, record.name, search=False)
+    yield from lean_payloads(record.slug, page.tables)

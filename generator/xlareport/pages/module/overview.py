@@ -1,6 +1,6 @@
-"""The whole compilation at a glance: a part of the module's page."""
+"""The whole compilation in one view: a part of the module's page."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -52,7 +52,7 @@ class AgainRow:
 
 
 @dataclass(frozen=True, slots=True)
-class GlanceView:
+class OverviewPart:
     """What the template shows of all steps taken together."""
 
     curves: tuple[tuple[str, Markup], ...]
@@ -60,44 +60,35 @@ class GlanceView:
     curves_note: str
     numbers: tuple[NumbersRow, ...]
     numbers_more: int
-    busiest_key: str | None
-    """None where nothing changed."""
     again: tuple[AgainRow, ...]
     again_more: int
     idle: tuple[tuple[str, int], ...]
     """Names and runs."""
     idle_words: str
     times_words: str
-    passes_key: str | None
-    """None where no metadata gives times."""
 
 
-def glance_view(summary: ModuleSummary, overview: Overview) -> GlanceView:
+def overview_part(summary: ModuleSummary, overview: Overview) -> OverviewPart:
     """Make the part of a module's page."""
-    slug = summary.files.slug
     steps = list(_steps(summary))
     again = tuple(_again(overview.again, steps))
-    return GlanceView(
+    return OverviewPart(
         curves=tuple(_curves(overview)),
         curves_note=_curves_note(overview),
         numbers=tuple(_numbers(*number, steps) for number in overview.numbers[:_SHOWN]),
         numbers_more=max(0, len(overview.numbers) - _SHOWN),
-        busiest_key=navigation.table_key(slug, "busiest") if overview.busiest else None,
         again=again[:_SHOWN],
         again_more=max(0, len(again) - _SHOWN),
         idle=overview.idle.passes,
         idle_words=_idle_words(overview),
         times_words=_times_words(overview),
-        passes_key=navigation.table_key(slug, "passes") if overview.passes else None,
     )
 
 
-def glance_tables(module: GlanceView, overview: Overview) -> Iterator[tuple[str, Table]]:
-    """Yield the tables of the part, with their payload keys."""
-    if module.busiest_key:
-        yield module.busiest_key, busiest_table(overview.busiest)
-    if module.passes_key:
-        yield module.passes_key, passes_table(overview)
+def overview_tables(overview: Overview) -> Mapping[str, Table]:
+    """Return the tables of the part by their names, without those that are empty."""
+    tables = {"busiest": busiest_table(overview.busiest), "passes": passes_table(overview)}
+    return {name: table for name, table in tables.items() if table.rows}
 
 
 def busiest_table(busies: Sequence[Busy]) -> Table:

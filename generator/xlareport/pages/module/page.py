@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.code.module import CodeSummary
+from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.overview import Overview
@@ -14,14 +14,19 @@ from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.figures import Figure, main_figures
-from xlareport.pages.findings.section import FindingsView
-from xlareport.pages.module.overview import GlanceView, glance_view
+from xlareport.pages.findings.section import FindingsView, module_findings
+from xlareport.pages.module.overview import OverviewPart, overview_part, overview_tables
 from xlareport.pages.module.parts import ModuleHead
-from xlareport.pages.module.signature import SignaturePart, arguments_tables, signature_part
+from xlareport.pages.module.signature import (
+    SignaturePart,
+    arguments_table,
+    has_many,
+    signature_part,
+)
 from xlareport.pages.names.page import describe
 from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Column, PartPage, Table
 from xlareport.pages.texts.page import has_texts
 from xlareport.pages.tokens import NameCells
 from xlareport.records.report import ModuleRecord
@@ -45,120 +50,90 @@ class ChangedStepRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnPart:
-    """What of a module is drawn."""
-
-    pictures: tuple[PictureView, ...]
-    none: Markup
-    """Why there are no pictures."""
-    versions_key: str
-    graph_key: str | None
-    """None where no snapshot could be read."""
-    first_graph_key: str | None
-    """Of the first snapshot, where that is another one and is drawn."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModulePage:
+class ModulePage(PartPage):
     """Everything on a module's page."""
 
-    key: str
+    record: ModuleRecord
     head: ModuleHead
-    name: str
-    full_name: str
-    role: str
-    role_reason: str
     journey: str
     problems: tuple[str, ...]
     """What could not be read of its files: the first few."""
     more_problems: int
     chips: tuple[str, ...]
-    backend_reason: str
-    """Why the backend is a guess; empty where it is none."""
     figures: tuple[Figure, ...]
     per_device: str
     curve: Markup
     top_steps: tuple[ChangedStepRow, ...]
-    glance: GlanceView | None
+    overview: OverviewPart | None
     """None where there are no steps."""
     steps_address: str | None
     no_steps: str
-    history_key: str | None
-    """None where no step changed anything."""
+    has_history: bool
+    """Whether any step changed something."""
     signature: SignaturePart
-    drawn: DrawnPart
-    instructions_key: str
+    pictures: tuple[PictureView, ...]
+    no_pictures: Markup
+    """Why there are none."""
+    has_first_graph: bool
+    """Whether the first snapshot is another one than the final one and is drawn."""
     heaviest: tuple[HeavyInstruction, ...]
     heaviest_words: str
     no_heaviest: str
-    costs: Mapping[str, str]
-    """Addresses of the pages on cost, memory, source and time, by label, where there are any."""
+    costs: Mapping[navigation.Part, str]
+    """Addresses of the pages on cost, memory, source and time, by name, where there are any."""
     findings: FindingsView | None
     """None where nothing could be counted."""
     code_words: str
     code_address: str | None
     """None where the dump holds no code of the module."""
-    files_key: str
     texts_address: str | None
     """None where the module has no texts."""
 
 
 def module_page(
-    module: ModuleRecord,
-    summary: ModuleSummary,
+    record: ModuleRecord,
+    module: ModuleAnalysis,
     pictures: Sequence[PictureView],
     head: ModuleHead,
-    *,
-    glance: Overview | None = None,
-    code: CodeSummary | None = None,
-    findings: FindingsView | None = None,
 ) -> ModulePage:
     """Make the page of one module."""
-    page = navigation.module_page(module.slug)
-    has_steps = module.steps > 0
-    steps_page = navigation.address(navigation.steps_page(module.slug), page)
+    page = navigation.module_page(record.slug)
+    steps, code, texts = (
+        navigation.address(navigation.module_page(record.slug, part), page)
+        for part in ("steps", "code", "texts")
+    )
+    summary, overview = module.summary, module.glance if record.steps else None
+    first_graph = navigation.module_key(record.slug, "graph-first")
     return ModulePage(
-        key=module.key,
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables=module_tables(summary, overview),
+        record=record,
         head=head,
-        name=words.short_name(module.name),
-        full_name=module.name,
-        role=module.role,
-        role_reason=module.role_reason,
-        journey=words.journey(module),
+        journey=words.journey(record),
         problems=tuple(_problem(problem) for problem in summary.problems[:_PROBLEMS]),
         more_problems=max(0, len(summary.problems) - _PROBLEMS),
-        chips=(*_chips(module, summary.files.second_id), *_runs(module)),
-        backend_reason=module.backend_reason,
-        figures=main_figures(module.final, devices_of(module)),
+        chips=(*_chips(record, summary.files.second_id), *_runs(record)),
+        figures=main_figures(record.final, devices_of(record)),
         per_device=_per_device(summary.signature),
         curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704
-        top_steps=_top_steps(module.slug, summary.stages, page),
-        glance=glance_view(summary, glance) if glance and has_steps else None,
-        steps_address=steps_page if has_steps else None,
-        no_steps=_no_steps(module),
-        history_key=navigation.history_key(module.slug) if module.changed_steps else None,
+        top_steps=_top_steps(record.slug, summary.stages, page),
+        overview=overview_part(summary, overview) if overview else None,
+        steps_address=steps if record.steps else None,
+        no_steps=_no_steps(record),
+        has_history=record.changed_steps > 0,
         signature=signature_part(summary),
-        drawn=_drawn(module, pictures),
-        instructions_key=navigation.instructions_key(module.slug),
+        pictures=tuple(pictures),
+        no_pictures=prose(_no_pictures(record)),
+        has_first_graph=any(picture.graph == first_graph for picture in pictures),
         heaviest=summary.heaviest,
         heaviest_words=_HEAVIEST,
-        no_heaviest=_no_heaviest(module),
-        costs=cost_addresses(module, page),
-        findings=findings,
-        code_words=code_words(code) if code else _NO_CODE,
-        code_address=navigation.address(navigation.code_page(module.slug), page) if code else None,
-        files_key=navigation.table_key(module.slug, "files"),
-        texts_address=_texts_address(summary, page),
-    )
-
-
-def _drawn(module: ModuleRecord, pictures: Sequence[PictureView]) -> DrawnPart:
-    return DrawnPart(
-        pictures=tuple(pictures),
-        none=prose(_no_pictures(module)),
-        versions_key=navigation.versions_key(module.slug),
-        graph_key=_graph_key(module),
-        first_graph_key=_first_graph_key(module, pictures),
+        no_heaviest=_no_heaviest(record),
+        costs=cost_addresses(record, page),
+        findings=module_findings(module, record, page),
+        code_words=code_words(module.code) if module.code else _NO_CODE,
+        code_address=code if module.code else None,
+        texts_address=texts if has_texts(summary.files) else None,
     )
 
 
@@ -188,33 +163,17 @@ def _no_pictures(module: ModuleRecord) -> str:
     )
 
 
-def _first_graph_key(module: ModuleRecord, pictures: Sequence[PictureView]) -> str | None:
-    first = navigation.first_graph_key(module.slug)
-    return first if any(picture.graph == first for picture in pictures) else None
-
-
-def _graph_key(module: ModuleRecord) -> str | None:
-    return None if module.final.instructions is None else navigation.graph_key(module.slug)
-
-
 def _no_heaviest(module: ModuleRecord) -> str:
     if module.final.instructions is None:
         return "Nothing to rank: no snapshot of this module could be read."
     return "Nothing to rank: by the estimate none of its instructions needs any time."
 
 
-def _texts_address(summary: ModuleSummary, page: str) -> str | None:
-    if not has_texts(summary.files):
-        return None
-    return navigation.address(navigation.texts_page(summary.files.slug), page)
-
-
-def module_tables(module: ModuleRecord, summary: ModuleSummary) -> Mapping[str, Table]:
-    """Return the tables of the page as payloads by their key."""
-    return {
-        navigation.table_key(module.slug, "files"): _files_table(summary),
-        **arguments_tables(summary),
-    }
+def module_tables(summary: ModuleSummary, overview: Overview | None) -> Mapping[str, Table]:
+    """Return the tables of the page by their names; `overview` is None where it has no steps."""
+    signature = {"arguments": arguments_table(summary.signature)} if has_many(summary) else {}
+    more = overview_tables(overview) if overview else {}
+    return {"files": _files_table(summary), **signature, **more}
 
 
 def _chips(module: ModuleRecord, second_id: int | None) -> tuple[str, ...]:

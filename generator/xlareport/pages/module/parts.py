@@ -1,22 +1,17 @@
 """The parts of a module's page, a tab for each, and the head that leads to them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
-from xlareport.pages.cost.page import cost_sources, expense_page
-from xlareport.pages.cost.tables import expense_tables
-from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, module_findings
+from xlareport.pages.cost.page import cost_page, cost_parts
 from xlareport.pages.memory.page import memory_page
-from xlareport.pages.memory.tables import memory_tables
-from xlareport.pages.profile.page import measured_page, measured_tables
-from xlareport.pages.source.page import source_page, source_tables
+from xlareport.pages.profile.page import profile_page
+from xlareport.pages.source.page import source_page
 from xlareport.pages.steps.page import steps_page
-from xlareport.pages.tables import Table
+from xlareport.pages.tables import PartPage
 from xlareport.pages.texts.page import has_texts, texts_page
 from xlareport.records.report import ModuleRecord
 
@@ -25,74 +20,31 @@ from xlareport.records.report import ModuleRecord
 class ModulePart:
     """One part that is not made yet, so that a fault in one costs no other."""
 
-    label: str
-    """Of its tab."""
-    source: str
-    """Its address, `m/x.md?cost`."""
-    template: str
-    page: Callable[[], Any]
-    """Makes the record that the template shows."""
-    tables: Callable[[], Mapping[str, Table]] = dict
-    """Makes its tables, by the keys of their payloads."""
+    name: navigation.Part
+    """In its address, `m/x.md?cost`, and of its template."""
+    page: Callable[[], PartPage]
+    """Makes the record that the template shows, and its tables."""
     wide: bool = False
     """Whether it takes the room of the sidebars."""
 
 
 def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
-    slug, code, profile = record.slug, module.code, module.clock
+    cost, code, profile, costs = module.expense, module.code, module.clock, {*cost_parts(record)}
     if record.steps:
-        source = navigation.steps_page(slug)
-        yield ModulePart("Steps", source, "steps", lambda: steps_page(record), wide=True)
-    if module.expense:
-        yield from _cost_parts(record, module, module.expense)
+        yield ModulePart("steps", lambda: steps_page(record), wide=True)
+    if cost:
+        yield ModulePart("cost", lambda: cost_page(record, module, cost))
+    if cost and "memory" in costs:
+        yield ModulePart("memory", lambda: memory_page(record, cost))
+    if cost and "source" in costs:
+        yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
     if code:
-        source = navigation.code_page(slug)
-        yield ModulePart("Code", source, "code", lambda: code_page(record, code), wide=True)
+        yield ModulePart("code", lambda: code_page(record, code), wide=True)
     if has_texts(module.summary.files):
-        source = navigation.texts_page(slug)
-        yield ModulePart("Texts", source, "texts", lambda: texts_page(record), wide=True)
-    if profile and module.expense and record.measured:
-        yield ModulePart(
-            "Time",
-            navigation.measured_page(slug),
-            "measured",
-            lambda: measured_page(record, profile),
-            lambda: measured_tables(record, profile),
-        )
-
-
-def _cost_parts(
-    record: ModuleRecord, module: ModuleAnalysis, cost: CostReport
-) -> Iterator[ModulePart]:
-    """Yield the parts on cost, memory and source."""
-    sources = dict(cost_sources(record))
-    source = navigation.expense_page(record.slug)
-    yield ModulePart(
-        "Cost",
-        source,
-        "expense",
-        lambda: expense_page(
-            record, cost, module_findings(module, record, source, most=MOST_ON_ITS_OWN_PAGE)
-        ),
-        lambda: expense_tables(record, cost),
-    )
-    if "Memory" in sources:
-        yield ModulePart(
-            "Memory",
-            sources["Memory"],
-            "expense_memory",
-            lambda: memory_page(record, cost.memory, cost.totals.devices),
-            lambda: memory_tables(record, cost.memory),
-        )
-    if "Source" in sources:
-        yield ModulePart(
-            "Source",
-            sources["Source"],
-            "expense_source",
-            lambda: source_page(record, cost.source, cost.seconds),
-            lambda: source_tables(record, cost.source, cost.seconds),
-        )
+        yield ModulePart("texts", lambda: texts_page(record), wide=True)
+    if profile and "time" in costs:
+        yield ModulePart("time", lambda: profile_page(record, profile))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +76,17 @@ def module_head(
 ) -> ModuleHead:
     """Make the head of one page; `neighbours` are the slugs of the modules before and after."""
     page = navigation.module_page(record.slug)
-    sources = [("Overview", page), *((part.label, part.source) for part in parts)]
+    tabs = [Tab("Overview", navigation.address(page, page), "")]
+    for part in parts:
+        address = navigation.address(navigation.module_page(record.slug, part.name), page)
+        tabs.append(Tab(part.name.capitalize(), address, part.name))
+    previous, following = (
+        slug and navigation.address(navigation.module_page(slug), page) for slug in neighbours
+    )
     return ModuleHead(
         name=words.short_name(record.name),
         key=navigation.part_key(page),
-        tabs=tuple(
-            Tab(label, navigation.address(source, page), navigation.part_name(source))
-            for label, source in sources
-        ),
-        previous=navigation.neighbour(neighbours[0], page),
-        next=navigation.neighbour(neighbours[1], page),
+        tabs=tuple(tabs),
+        previous=previous,
+        next=following,
     )

@@ -1,12 +1,10 @@
 """What goes into a module and comes out, and whether its weights are in it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.signature import Argument, Signature
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.modules.weights import EmbeddedConstant
-from xlareport.pages import navigation
 from xlareport.pages.tables import Column, Table
 from xlareport.runtime import units
 
@@ -25,29 +23,22 @@ class SignaturePart:
     weights_words: str
     constants: tuple[EmbeddedConstant, ...]
     arguments: tuple[Argument, ...]
-    """Empty where they are many."""
-    arguments_key: str | None
-    """Of their table, where they are many."""
+    """Empty where they are many, and have a table."""
 
 
 def signature_part(summary: ModuleSummary) -> SignaturePart:
-    """Tell what a module takes and returns."""
-    many = len(summary.signature.arguments) > _STATIC_ROWS
+    """Return what a module takes and returns."""
     return SignaturePart(
         words=_signature_words(summary.signature),
         weights_words=_weights_words(summary),
         constants=_constants(summary),
-        arguments=() if many else summary.signature.arguments,
-        arguments_key=navigation.table_key(summary.files.slug, "arguments") if many else None,
+        arguments=() if has_many(summary) else summary.signature.arguments,
     )
 
 
-def arguments_tables(summary: ModuleSummary) -> Mapping[str, Table]:
-    """Return the table of the arguments by its key, where they are too many for the page."""
-    signature = summary.signature
-    if len(signature.arguments) <= _STATIC_ROWS:
-        return {}
-    return {navigation.table_key(summary.files.slug, "arguments"): _arguments_table(signature)}
+def has_many(summary: ModuleSummary) -> bool:
+    """Return whether the arguments are too many for the page itself."""
+    return len(summary.signature.arguments) > _STATIC_ROWS
 
 
 def _signature_words(signature: Signature) -> str:
@@ -109,7 +100,8 @@ def _constants(summary: ModuleSummary) -> tuple[EmbeddedConstant, ...]:
     )
 
 
-def _arguments_table(signature: Signature) -> Table:
+def arguments_table(signature: Signature) -> Table:
+    """Return the table of the arguments."""
     columns = (
         Column("#", "int"),
         Column("Argument", "code"),

@@ -122,7 +122,7 @@ class _StepPages:
     def __init__(self, slug: str, choice: PictureChoice, texts: KeptTexts) -> None:
         self.pages: dict[int, _StepPage] = {}
         self._choice = choice
-        self._lines = StoredLines(navigation.texts_key(slug), texts.lines)
+        self._lines = StoredLines(navigation.module_key(slug, "texts"), texts.lines)
         self._shelf = PictureStore(slug)
 
     def add(self, change: StepChange, boundary: Boundary) -> None:
@@ -200,9 +200,11 @@ class _ModulePages:
             if page is not None and glance is not None:
                 figures = step_figures(*glance.growth[number - 1 : number + 1])
                 added = {"figures": figures, "time": time_words(glance.step_times[number])}
-                yield make_payload(navigation.step_key(self.slug, stage.key), page.payload | added)
+                yield make_payload(
+                    navigation.module_key(self.slug, f"step-{stage.key}"), page.payload | added
+                )
         summary = self.analyzed.analysis.summary
-        yield make_payload(navigation.steps_key(self.slug), steps_payload(summary))
+        yield make_payload(navigation.module_key(self.slug, "steps"), steps_payload(summary))
 
     def _code(self) -> Iterator[Payload]:
         module, code = self.analyzed.module, self.analyzed.code
@@ -239,10 +241,10 @@ class _ModulePages:
         module, figures = self.analyzed.module, self.analyzed.figures
         first, final = module.snapshots[0] if module.snapshots else None, module.final
         if final is not None:
-            key = navigation.graph_key(self.slug)
+            key = navigation.module_key(self.slug, "graph")
             yield from graph_payloads(key, final, figures.cost, self._known(), figures.instructions)
         if first is not None and final is not None and first.hlo is not final.hlo:
-            yield from graph_payloads(navigation.first_graph_key(self.slug), first, None)
+            yield from graph_payloads(navigation.module_key(self.slug, "graph-first"), first, None)
 
     def _instructions(self) -> Iterator[Payload]:
         """Yield the payloads of the table of all instructions of the final snapshot."""

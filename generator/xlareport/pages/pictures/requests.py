@@ -88,7 +88,7 @@ class PictureStore:
             if self._boxes > _BOXES_TOGETHER:
                 self._number, self._boxes = self._number + 1, 0
             self._boxes += sum(len(drawing.nodes) for drawing in drawings)
-            self._known[name] = f"{navigation.pictures_key(self.slug)}-{self._number}"
+            self._known[name] = f"{navigation.module_key(self.slug, 'picture')}-{self._number}"
         return self._known[name], name
 
 
@@ -223,13 +223,17 @@ def left_out(requests: Iterable[PictureRequest], choice: PictureChoice) -> Itera
 def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
     """Draw a snapshot: its first picture, and those behind it."""
     slug, snapshot = wanted.slug, wanted.snapshot
-    key = navigation.levels_key(slug, wanted.word)
-    graph = navigation.graph_key(slug) if wanted.is_final else navigation.first_graph_key(slug)
+    key = navigation.module_key(slug, f"pictures-{wanted.word}")
+    graph = (
+        navigation.module_key(slug, "graph")
+        if wanted.is_final
+        else navigation.module_key(slug, "graph-first")
+    )
     levels = snapshot_levels(key, graph, snapshot.hlo, known, every=choice == "all")
     if levels is None:
         return Pictures()
     drawing = levels.first.drawing
-    bundle = navigation.pictures_key(slug)
+    bundle = navigation.module_key(slug, "picture")
     request = PictureRequest(wanted.word, (drawing,), bundle, plain=True)
     module = PictureView(
         key=bundle,

@@ -22,7 +22,7 @@ from xlareport.analysis.profile.times import ModuleTimes, OpTime
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.pictures.boxes import family
 from xlareport.pictures.legend import words_by_kind
 from xlareport.pictures.scales import scope_levels
@@ -39,50 +39,34 @@ _MOST_UNKNOWN = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredPage:
-    """Everything on the page beside its tables."""
+class ProfilePage(PartPage):
+    """Everything on the page."""
 
-    name: str
     module: str
     """As profilers call it."""
     lead: str
     doubt: str
     figures: tuple[Figure, ...]
-    timeline_key: str
-    ops_key: str
     left_out: int
-    scopes_key: str
-    lines_key: str
-    runs_key: str
     unknown: str
-    unknown_key: str | None
 
 
-def measured_page(module: ModuleRecord, measured: Measured) -> MeasuredPage:
+def profile_page(module: ModuleRecord, measured: Measured) -> ProfilePage:
     """Make the page of one module."""
-    key = {name: navigation.table_key(module.slug, name) for name in _TABLES}
-    return MeasuredPage(
+    return ProfilePage(
         name=words.short_name(module.name),
+        slug=module.slug,
+        tables=_tables(module, measured),
         module=module.name,
         lead=_lead(measured),
         doubt=_doubt(measured),
         figures=tuple(_figures(measured)),
-        timeline_key=navigation.timeline_key(module.slug),
-        ops_key=key["times"],
         left_out=measured.left_out,
-        scopes_key=key["time-scopes"],
-        lines_key=key["time-lines"],
-        runs_key=key["time-runs"],
         unknown=_unknown(measured),
-        unknown_key=key["time-unknown"] if measured.unknown else None,
     )
 
 
-_TABLES = ("times", "time-scopes", "time-lines", "time-runs", "time-unknown")
-
-
-def measured_tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Table]:
-    """Return the tables of the page as payloads by their key."""
+def _tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Table]:
     tables = {
         "times": _ops(module, measured),
         "time-scopes": _sums("Scope", measured.scopes, measured),
@@ -91,7 +75,7 @@ def measured_tables(module: ModuleRecord, measured: Measured) -> Mapping[str, Ta
     }
     if measured.unknown:
         tables["time-unknown"] = _unknown_ops(measured.unknown)
-    return {navigation.table_key(module.slug, name): table for name, table in tables.items()}
+    return tables
 
 
 def _lead(measured: Measured) -> str:
@@ -306,7 +290,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
         "families": [item for item in words_by_kind()["families"].items() if item[0] in used],
         "scopes": scopes,
     }
-    key = navigation.timeline_key(slug)
+    key = navigation.module_key(slug, "timeline")
     yield make_payload(key, value)
 
 

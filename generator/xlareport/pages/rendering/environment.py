@@ -14,6 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from xlareport.pages import navigation
 from xlareport.runtime import units
 
 _INSIDE = r",|(?<=[A-Za-z0-9])[._/-](?=[A-Za-z0-9])|(?<=\S) (?=\S)"
@@ -139,6 +140,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "share": share,
     "known": known,
     "href": href,
+    "key": navigation.module_key,
     "plural": units.plural,
 }
 

@@ -196,7 +196,7 @@ def searched(
     if not modules:
         return Searched()
     index = search_index(modules)
-    key = navigation.search_key(slug)
+    key = navigation.module_key(slug, "search")
     result = make_payload_file(key, _module(index, stages, steps))
     return Searched((result,), index.scopes())
 

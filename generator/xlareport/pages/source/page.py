@@ -1,11 +1,11 @@
 """The page on the source: for each line of the user's program what it became and what it costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.cost_report.source_lines import Became, SourceLine, SourceReport
-from xlareport.pages import navigation, words
-from xlareport.pages.tables import Cell, Column, Table
+from xlareport.pages import words
+from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -43,42 +43,30 @@ class LineView:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePage:
-    """Everything on the page beside its table."""
+class SourcePage(PartPage):
+    """Everything on the page."""
 
-    name: str
     lead: str
     unplaced: str
-    table_key: str
     has_stablehlo: bool
     has_source: bool
     lines: tuple[LineView, ...]
     more: int
 
 
-def source_page(
-    module: ModuleRecord,
-    source: SourceReport,
-    seconds: float | None,
-) -> SourcePage:
+def source_page(module: ModuleRecord, source: SourceReport, seconds: float | None) -> SourcePage:
     """Make the page of one module; `seconds` is the least time of the whole module."""
     return SourcePage(
         name=words.short_name(module.name),
+        slug=module.slug,
+        tables={"lines": _table(source, seconds)},
         lead=_lead(source),
         unplaced=_unplaced(source, seconds),
-        table_key=navigation.table_key(module.slug, "lines"),
         has_stablehlo=source.has_stablehlo,
         has_source=any(line.excerpt for line in source.lines),
         lines=tuple(_line(line, seconds) for line in source.lines[:_SHOWN]),
         more=max(0, source.count - _SHOWN),
     )
-
-
-def source_tables(
-    module: ModuleRecord, source: SourceReport, seconds: float | None
-) -> Mapping[str, Table]:
-    """Return the table of all lines by its key."""
-    return {navigation.table_key(module.slug, "lines"): _table(source, seconds)}
 
 
 def _lead(source: SourceReport) -> str:

@@ -7,40 +7,35 @@ from typing import Any
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.pipelines import Part, Pipeline, build_pipeline_tree
 from xlareport.pages import navigation, words
+from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 
 
 @dataclass(frozen=True, slots=True)
-class StepsPage:
+class StepsPage(PartPage):
     """Everything on the page beside the payloads."""
 
-    name: str
     lead: str
     note: str
     left_out: tuple[tuple[str, str], ...]
     """Snapshots of other compilations: label, and what shows it."""
     module_address: str
-    key: str
-    history_key: str | None
-    """None where no step changed anything."""
-    graph_key: str
-    versions_key: str | None
-    """None where no step changed anything."""
+    has_history: bool
+    """Whether any step changed something."""
 
 
 def steps_page(module: ModuleRecord) -> StepsPage:
     """Make the page that holds the gallery."""
-    source = navigation.steps_page(module.slug)
+    source = navigation.module_page(module.slug, "steps")
     return StepsPage(
         name=words.short_name(module.name),
+        slug=module.slug,
+        tables={},
         lead=words.journey(module),
         note="A step leads from one snapshot of the module to the next.",
         left_out=tuple((stage.label, stage.left_out) for stage in module.stages if stage.left_out),
         module_address=navigation.address(navigation.module_page(module.slug), source),
-        key=navigation.steps_key(module.slug),
-        history_key=navigation.history_key(module.slug) if module.changed_steps else None,
-        graph_key=navigation.graph_key(module.slug),
-        versions_key=navigation.versions_key(module.slug) if module.changed_steps else None,
+        has_history=module.changed_steps > 0,
     )
 
 

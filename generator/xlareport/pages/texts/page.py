@@ -7,26 +7,16 @@ from typing import Any
 
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation, words
+from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import make_payload_file
 from xlareport.storage.texts import StoredText, TextStore
 
 
-@dataclass(frozen=True, slots=True)
-class TextsPage:
-    """Everything on the page beside the payload."""
-
-    name: str
-    key: str
-
-
-def texts_page(module: ModuleRecord) -> TextsPage:
+def texts_page(module: ModuleRecord) -> PartPage:
     """Make the page that the page script fills."""
-    return TextsPage(
-        name=words.short_name(module.name),
-        key=navigation.texts_key(module.slug),
-    )
+    return PartPage(words.short_name(module.name), module.slug, {})
 
 
 _TEXTS = frozenset(("txt", "textproto", "pbtxt", "mlir", "ll", "ptx", "json"))
@@ -64,7 +54,7 @@ def kept_texts(files: ModuleFiles) -> KeptTexts:
         named.append((name, label))
     if not has_texts(files):
         return KeptTexts()
-    payloads = tuple(_payloads(navigation.texts_key(files.slug), store, named))
+    payloads = tuple(_payloads(navigation.module_key(files.slug, "texts"), store, named))
     return KeptTexts(payloads, store.lines, frozenset(text.path for text in store.texts))
 
 
