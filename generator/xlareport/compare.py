@@ -11,41 +11,33 @@ from pathlib import Path
 from xlareport.analysis.compare.comparison import Comparison, Sketched, compare_modules
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.pairing import pair_modules
+from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
+from xlareport.analysis.compare.time_changes import (
+    Timing,
+    TimingTask,
+    keep_best_joined,
+    time_modules,
+    untimed,
+)
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import group
 from xlareport.dump.source import Source, open_source
-from xlareport.pages.compare.bare_report import (
+from xlareport.pages.compare.files import compare_files
+from xlareport.pages.compare.module_diff import DiffTask, ModuleDiff, diff_modules, failed_diff
+from xlareport.pictures.draw import Renderer
+from xlareport.pictures.layout_pool import LayoutPool
+from xlareport.records.bare_report import (
     ONLY_FIGURES,
     BareReport,
     is_bare_report,
     read_bare_report,
 )
-from xlareport.pages.compare.files import compare_files
-from xlareport.pages.compare.module_diff import (
-    DiffTask,
-    ModuleDiff,
-    SketchedModule,
-    diff_modules,
-    failed_diff,
-    sketch_module,
-    unreadable_sketch,
-)
-from xlareport.pages.compare.timing import (
-    Timing,
-    TimingTask,
-    own_timings,
-    timing,
-    untimed,
-    with_timings,
-)
-from xlareport.pages.compare.views import CompareView, compare_view
-from xlareport.pictures.draw import Renderer
-from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.records.build import build_report
-from xlareport.records.report import DumpRecord, ProblemRecord
+from xlareport.records.compare import ComparisonRecord, compare_record
+from xlareport.records.report import DumpRecord
 from xlareport.report import BuildOptions, check_apart, name_files
-from xlareport.runtime.errors import UnwritableOutputError
+from xlareport.runtime.errors import Problem, UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import work_in_processes
 from xlareport.side_files import profiles_beside, read_profiles
@@ -63,7 +55,7 @@ Profiles = tuple[Sequence[str], Sequence[str]]
 class Compared:
     """What a comparison leaves beside the site."""
 
-    view: CompareView
+    view: ComparisonRecord
     warnings: str
     """What MkDocs had to say; empty when all is well, or where no site was asked for."""
 
@@ -75,7 +67,7 @@ class _Side:
     sketched: tuple[Sketched, ...]
     dump: DumpRecord
     main: str | None
-    problems: tuple[ProblemRecord, ...]
+    problems: tuple[Problem, ...]
     watched: Mapping[str, ModuleTimes] = field(default_factory=dict)
     """What profilers saw, by the name of the module."""
 
@@ -126,7 +118,7 @@ def _compared(
     profiles: Profiles,
     options: BuildOptions,
     progress: ProgressCallback,
-) -> tuple[CompareView, Sequence[ModuleDiff]]:
+) -> tuple[ComparisonRecord, Sequence[ModuleDiff]]:
     ours, theirs = (
         _with_times(_side(item, options, progress), (item, other), named, options, progress)
         for item, other, named in zip(opened, reversed(opened), profiles, strict=True)
@@ -144,20 +136,23 @@ def _compared(
         for pair in pairs
     ]
     diffs = dict(_diffs(comparisons, options, progress))
-    timings = own_timings(
+    timings = keep_best_joined(
         dict(_timings(comparisons, (ours.watched, theirs.watched), options, progress))
     )
-    untold = (
-        ProblemRecord("", None, timing.problem) for timing in timings.values() if timing.problem
-    )
-    view = compare_view(
+    words = [
+        *(timing.problem for timing in timings.values()),
+        *(diff.problem for diff in diffs.values()),
+    ]
+    failed = [Problem("", None, each) for each in words if each]
+    record = compare_record(
         (ours.dump, theirs.dump),
         (ours.main, theirs.main),
         comparisons,
-        diffs,
-        (*ours.problems, *theirs.problems, *untold),
+        contrasts={place: diff.rows for place, diff in diffs.items()},
+        timings={place: timing.times for place, timing in timings.items()},
+        problems=(*ours.problems, *theirs.problems, *failed),
     )
-    return replace(view, modules=with_timings(view.modules, timings)), list(diffs.values())
+    return record, list(diffs.values())
 
 
 def _with_times(
@@ -175,11 +170,9 @@ def _with_times(
     shared = _of_both(near, source, other)
     beside = [path for path in near if path not in shared]
     seen = read_profiles(source, named, options.limits, progress, beside=beside)
-    problems = [ProblemRecord(str(path), None, _OF_BOTH) for path in shared]
-    problems += [
-        ProblemRecord(problem.path, problem.line, problem.message) for problem in seen.problems
-    ]
-    return replace(side, watched=seen.modules, problems=(*side.problems, *problems))
+    unread = [Problem(str(path), None, _OF_BOTH) for path in shared]
+    problems = (*side.problems, *unread, *seen.problems)
+    return replace(side, watched=seen.modules, problems=problems)
 
 
 def _of_both(profiles: Sequence[Path], own: Source, other: Source | BareReport) -> Sequence[Path]:
@@ -204,7 +197,7 @@ def _timings(
     ]
     places = {_keys(comparison): place for place, comparison in enumerate(comparisons)}
     progress("comparing times", 0, len(tasks))
-    work = work_in_processes(tasks, timing, options.jobs, lambda task: untimed(task, _DIED))
+    work = work_in_processes(tasks, time_modules, options.jobs, lambda task: untimed(task, _DIED))
     for done, (task, result) in enumerate(work, 1):
         progress("comparing times", done, len(tasks))
         yield places[task.base.key, task.head.key], (task, result)
@@ -212,7 +205,7 @@ def _timings(
 
 def _side(source: Source | BareReport, options: BuildOptions, progress: ProgressCallback) -> _Side:
     if isinstance(source, BareReport):
-        problem = ProblemRecord(source.dump.path, None, ONLY_FIGURES)
+        problem = Problem(source.dump.path, None, ONLY_FIGURES)
         return _Side(source.sketched, source.dump, source.main, (problem,))
     artifacts = name_files(source)
     grouped = group(artifacts)
@@ -284,7 +277,7 @@ def _task(comparison: Comparison) -> DiffTask | None:
 
 
 def _write(
-    view: CompareView,
+    view: ComparisonRecord,
     diffs: Sequence[ModuleDiff],
     options: BuildOptions,
     progress: ProgressCallback,

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from xlareport.cli.compare import command
 from xlareport.compare import compare
-from xlareport.pages.compare.budgets import BudgetError
+from xlareport.records.budgets import BudgetError
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.storage.payloads import read_stored_value

@@ -14,7 +14,7 @@ from tests.hostile.conftest import ATTACKS, module_files
 from tests.hostile.test_report import FOUND, Markup
 
 from xlareport.cli.compare import command
-from xlareport.pages.compare.bare_report import read_bare_report
+from xlareport.records.bare_report import read_bare_report
 from xlareport.report import BuildOptions, build
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.nights import FILE

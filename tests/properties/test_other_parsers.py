@@ -21,8 +21,8 @@ from xlareport.analysis.code.tuning import read_tuning
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import DeviceTableError, parse_devices
-from xlareport.pages.compare.bare_report import read_bare_report
-from xlareport.pages.compare.budgets import BudgetError, parse_budget
+from xlareport.records.bare_report import read_bare_report
+from xlareport.records.budgets import BudgetError, parse_budget
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.runtime.limits import Limits
 from xlareport.site.nights import FILE, read_nights
@@ -199,7 +199,7 @@ OTHERS = {
     "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
     "cli/compare.py": "tests/hostile/test_compared.py",
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
-    "pages/compare/bare_report.py": test_a_report_is_read_or_refused,
+    "records/bare_report.py": test_a_report_is_read_or_refused,
     "storage/payloads.py": test_a_payload_is_given_back_or_refused,
     "site/fitting.py": "our own report.json, just written",
     "site/nights.py": test_a_line_of_a_history_is_a_night_or_a_problem,

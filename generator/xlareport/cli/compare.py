@@ -12,11 +12,11 @@ import click
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.compare import compare
-from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.compare.results import junit, markdown
-from xlareport.pages.compare.views import CompareView
+from xlareport.records.budgets import BudgetError, check, parse_budget
+from xlareport.records.compare import ComparisonRecord
 from xlareport.report import BuildOptions
 from xlareport.runtime.errors import UnwritableFileError
 from xlareport.runtime.limits import Limits
@@ -126,7 +126,7 @@ def _table(path: Path, *names: str) -> dict[str, Any]:
     return table
 
 
-def _told(view: CompareView, out: Path | None) -> Iterator[str]:
+def _told(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
     page = compare_page(view)
     yield page.lead
     for place, cause in enumerate(view.causes[:_CAUSES], 1):

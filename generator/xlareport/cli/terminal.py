@@ -8,14 +8,12 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from xlareport.runtime.errors import Problem
 from xlareport.runtime.progress import ProgressCallback, silent
-
-if TYPE_CHECKING:
-    from xlareport.records.report import ProblemRecord
 
 _ORDER = re.compile(r"^(\s*):(?=:)|##\[")
 
@@ -42,7 +40,7 @@ def printable(text: str) -> str:
 _SHOWN = 10
 
 
-def print_problems(problems: Sequence["ProblemRecord"], where_all: str) -> None:
+def print_problems(problems: Sequence[Problem], where_all: str) -> None:
     """Print the first problems, and where all of them are to be found."""
     for problem in problems[:_SHOWN]:
         place = problem.path if problem.line is None else f"{problem.path}:{problem.line}"

@@ -28,7 +28,6 @@ from xlareport.records.report import (
     GeneratorRecord,
     MainProgramRecord,
     ModuleRecord,
-    ProblemRecord,
     RankGroupRecord,
     RecompilationRecord,
     ReportRecord,
@@ -94,7 +93,7 @@ def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportRecord:
         main=main,
         modules=modules,
         files=_files(dump),
-        problems=_problem_views(_problems(dump, (*relations.problems, *faults.problems))),
+        problems=_problems(dump, (*relations.problems, *faults.problems)),
         links=relations.links,
         retrace_groups=_recompilations(relations.recompilations),
         eager_functions=relations.eager_functions,
@@ -169,11 +168,7 @@ def _with_figures(
 
 def with_problems(report: ReportRecord, problems: Iterable[Problem]) -> ReportRecord:
     """Return the report with what else went wrong since, at the end of its list."""
-    return replace(report, problems=(*report.problems, *_problem_views(problems)))
-
-
-def _problem_views(problems: Iterable[Problem]) -> tuple[ProblemRecord, ...]:
-    return tuple(ProblemRecord(problem.path, problem.line, problem.message) for problem in problems)
+    return replace(report, problems=(*report.problems, *problems))
 
 
 def _dump(dump: AnalyzedDump) -> DumpRecord:
@@ -293,13 +288,12 @@ def _files(dump: AnalyzedDump) -> tuple[FileRecord, ...]:
     )
 
 
-def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> Sequence[Problem]:
+def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> tuple[Problem, ...]:
     problems = [*dump.problems, *dump.grouped.problems, *more]
     for summary in dump.summaries:
         problems += summary.problems
-    return sorted(
-        set(problems), key=lambda problem: (problem.path, problem.line or 0, problem.message)
-    )
+    by_place = sorted(set(problems), key=lambda each: (each.path, each.line or 0, each.message))
+    return tuple(by_place)
 
 
 def _recompilations(retrace_groups: Iterable[RetraceGroup]) -> tuple[RecompilationRecord, ...]:

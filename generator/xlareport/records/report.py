@@ -18,6 +18,7 @@ from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
 from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
+from xlareport.runtime.errors import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +191,6 @@ class RankGroupRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemRecord:
-    """Something that could not be read."""
-
-    path: str
-    line: int | None
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReportRecord:
     """Everything in `report.json`."""
 
@@ -208,7 +200,7 @@ class ReportRecord:
     main: MainProgramRecord | None
     modules: tuple[ModuleRecord, ...]
     files: tuple[FileRecord, ...]
-    problems: tuple[ProblemRecord, ...]
+    problems: tuple[Problem, ...]
     links: tuple[ModuleLink, ...] = ()
     retrace_groups: tuple[RecompilationRecord, ...] = ()
     eager_functions: tuple[EagerFunction, ...] = ()

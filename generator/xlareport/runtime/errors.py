@@ -7,16 +7,15 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """Something that could not be read; the rest of the report goes on.
-
-    `path` is relative to the dump, `line` and `column` count from 1, `byte` from 0.
-    """
+    """Something that could not be read; the rest of the report goes on."""
 
     path: str
+    """Relative to the dump."""
     line: int | None
+    """From 1; None where it is not one line."""
     message: str
     column: int | None = None
-    byte: int | None = None
+    """From 1; None where it is not one place."""
 
     def __str__(self) -> str:
         """Return `path:line:column: message`, leaving out what is not known."""

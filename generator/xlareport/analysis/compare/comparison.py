@@ -45,15 +45,16 @@ class Quantity:
     name: str
     base: int | None
     head: int | None
+    change: float | None
+    """As a share of the base; None where that cannot be said."""
 
-    @property
-    def change(self) -> float | None:
-        """The change as a share of the base; None where that cannot be said."""
-        if self.base is None or self.head is None:
-            return None
-        if self.base == self.head:
-            return 0.0
-        return (self.head - self.base) / self.base if self.base else None
+
+def compare_figure(name: str, base: int | None, head: int | None) -> Quantity:
+    """Return a figure of both sides with its change."""
+    change = 0.0 if base is not None and base == head else None
+    if base and head is not None:
+        change = (head - base) / base
+    return Quantity(name, base, head, change)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
 
 def _quantities(base: ModuleFigures, head: ModuleFigures) -> list[Quantity]:
     names = [field.name for field in fields(ModuleFigures)]
-    quantities = [Quantity(name, getattr(base, name), getattr(head, name)) for name in names]
+    quantities = [compare_figure(name, getattr(base, name), getattr(head, name)) for name in names]
     return [
         quantity
         for quantity in quantities

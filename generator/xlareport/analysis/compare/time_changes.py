@@ -1,12 +1,12 @@
 """Two profiles of one module: what became slower, instruction by instruction.
 
-Times are own times in one run of the module, in seconds. Instructions are joined as the matching of
+Times are own times in one run of the module. Instructions are joined as the matching of
 both optimised modules says. What stands in a fusion counts for the fusion that ran.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot, sqrt
 
@@ -22,8 +22,15 @@ from xlareport.analysis.profile.times import PICOSECOND, ModuleTimes
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.dump.modules import ModuleFiles
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.program import read_module
+from xlareport.runtime.faults import guard
 
+MOST = 2_000
+"""Instructions of one module that are listed; of more, those in between are left out."""
+_MICROSECONDS = 1e6
+"""In a second."""
 _SURE = 2.0
 """Standard errors by which two means differ that do not differ by chance."""
 _QUIET = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REORDERED, Kind.REWIRED})
@@ -83,13 +90,16 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class TimeChange:
-    """An instruction of both, or what became of several; a side that has none is empty."""
+    """What a profiler saw of an instruction in both, in microseconds of one run."""
 
     base: tuple[str, ...]
+    """Its names; several where some became one or one became several, none where it is new."""
     head: tuple[str, ...]
     before: float
+    """Own time: without what ran inside of it."""
     after: float
     grade: Grade
+    """How sure it is that these are the same work."""
     certain: bool | None
     """The times differ by more than chance; None where that cannot be said."""
     what: str
@@ -103,11 +113,106 @@ class TimeChange:
 
 @dataclass(frozen=True, slots=True)
 class ScopeChange:
-    """The own time of all instructions of a scope."""
+    """The own time of all instructions of a scope, in microseconds of one run."""
 
-    name: str
+    scope: str
     before: float
     after: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTimes:
+    """Two profiles of a module."""
+
+    base_runs: int
+    head_runs: int
+    before: float
+    """Microseconds of one run, from its first instruction to its last."""
+    after: float
+    grade: str
+    """`guessed` where several modules of the name may be the one that ran."""
+    slower: int
+    """Instructions that became slower by more than chance."""
+    instructions: tuple[TimeChange, ...]
+    """What became slowest first; of many the first and the last."""
+    left_out: int
+    scopes: tuple[ScopeChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimingTask:
+    """Two modules with what profilers saw of modules of their names."""
+
+    base: ModuleFiles
+    head: ModuleFiles
+    base_times: ModuleTimes
+    head_times: ModuleTimes
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """The result of a task."""
+
+    times: ComparedTimes | None = None
+    joined: tuple[int, int] = (0, 0)
+    """Events of instructions that base and head have."""
+    problem: str = ""
+
+
+def time_modules(task: TimingTask) -> Timing:
+    """Read both modules and join their profiles; a fault costs this pair and no other."""
+    return guard(lambda: _time_modules(task), lambda reason: untimed(task, reason))
+
+
+def untimed(task: TimingTask, reason: str) -> Timing:
+    """Return the result of a pair whose times could not be compared."""
+    return Timing(problem=f"The times of {task.head.key} could not be compared: {reason}.")
+
+
+def _time_modules(task: TimingTask) -> Timing:
+    ours, theirs = read_module(task.base).final, read_module(task.head).final
+    if ours is None or theirs is None:
+        return Timing()
+    base, head = Timed(ours.hlo, task.base_times), Timed(theirs.hlo, task.head_times)
+    if not base.joined or not head.joined:
+        return Timing()
+    return Timing(_compared(base, head), (base.joined, head.joined))
+
+
+def _compared(base: Timed, head: Timed) -> ComparedTimes:
+    changes, half = compare_times(base, head), MOST // 2
+    listed = changes if len(changes) <= MOST else (*changes[:half], *changes[-half:])
+    return ComparedTimes(
+        base_runs=base.runs,
+        head_runs=head.runs,
+        before=base.seconds * _MICROSECONDS,
+        after=head.seconds * _MICROSECONDS,
+        grade="exact",
+        slower=sum(change.certain is True and change.more > 0 for change in changes),
+        instructions=listed,
+        left_out=len(changes) - len(listed),
+        scopes=scope_changes(base, head),
+    )
+
+
+def keep_best_joined(timings: Mapping[int, tuple[TimingTask, Timing]]) -> dict[int, Timing]:
+    """Keep, of modules of one name, those of which the profiles name most instructions.
+
+    Several of a name that join equally many are guesses.
+    """
+    kept = {}
+    for place, (task, timing) in timings.items():
+        alike = [other for each, other in timings.values() if _same_name(task, each)]
+        most = max(other.joined for other in alike)
+        if timing.joined == most or timing.problem:
+            doubtful = sum(other.joined == most for other in alike) > 1
+            times = timing.times and replace(timing.times, grade="guessed")
+            kept[place] = replace(timing, times=times) if doubtful else timing
+    return kept
+
+
+def _same_name(task: TimingTask, other: TimingTask) -> bool:
+    return task.base.name == other.base.name or task.head.name == other.head.name
 
 
 def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
@@ -126,11 +231,14 @@ def compare_times(base: Timed, head: Timed) -> tuple[TimeChange, ...]:
 def scope_changes(base: Timed, head: Timed) -> tuple[ScopeChange, ...]:
     """Sum both profiles up by scope, what became slowest first."""
     ours, theirs = _scopes(base), _scopes(head)
-    scope_changes = (ScopeChange(name, ours[name], theirs[name]) for name in {**ours, **theirs})
+    scope_changes = (
+        ScopeChange(name, ours[name] * _MICROSECONDS, theirs[name] * _MICROSECONDS)
+        for name in {**ours, **theirs}
+    )
     return tuple(
         sorted(
             scope_changes,
-            key=lambda scope_change: (scope_change.before - scope_change.after, scope_change.name),
+            key=lambda scope_change: (scope_change.before - scope_change.after, scope_change.scope),
         )
     )
 
@@ -210,7 +318,13 @@ class _Join:
         known = [error for error in errors if error is not None] if base and head else []
         certain = abs(after - before) > _SURE * hypot(*known) if len(known) == 2 else None
         return TimeChange(
-            base, head, before, after, self._grade(base, head), certain, self._what(base, head)
+            base=base,
+            head=head,
+            before=before * _MICROSECONDS,
+            after=after * _MICROSECONDS,
+            grade=self._grade(base, head),
+            certain=certain,
+            what=self._what(base, head),
         )
 
     def _grade(self, base: tuple[str, ...], head: tuple[str, ...]) -> Grade:

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from xlareport.pages import navigation
 from xlareport.pages.compare.first_page import TABLE, compare_page, compared_table
 from xlareport.pages.compare.module_page import compared_page
-from xlareport.pages.compare.views import CompareView
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.pictures.requests import picture_files
 from xlareport.pages.rendering.templates import render
 from xlareport.pages.tables import table_file
 from xlareport.pictures.draw import PictureResult
+from xlareport.records.compare import ComparisonRecord
 from xlareport.runtime.resources import find_resource
 from xlareport.storage.payloads import (
     NOTHING,
@@ -38,7 +38,7 @@ nav:
 
 
 def compare_files(
-    view: CompareView, payloads: Mapping[str, Held], drawn: Iterable[PictureResult]
+    view: ComparisonRecord, payloads: Mapping[str, Held], drawn: Iterable[PictureResult]
 ) -> Iterator[File]:
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
     yield "report.yml", (find_resource("site_src") / "xlareport.yml").read_bytes()

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.steps.wording import plain
 from xlareport.pages import navigation, words
-from xlareport.pages.compare.views import ComparedView, CompareView, QuantityView
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
+from xlareport.records.compare import RUN, ComparedRecord, ComparisonRecord
 from xlareport.runtime import units
 
 TABLE = "compared"
@@ -17,12 +18,12 @@ TABLE = "compared"
 _ORDER = ("differs", "other figures", "new", "gone", "same code", "same figures", "identical")
 
 
-def page_of(compared: ComparedView) -> str:
+def page_of(compared: ComparedRecord) -> str:
     """Return the address of a module's page from the first page."""
     return navigation.address(navigation.module_page(compared.slug))
 
 
-def compared_table(modules: Sequence[ComparedView]) -> Table:
+def compared_table(modules: Sequence[ComparedRecord]) -> Table:
     """Return the table of all modules, what differs first."""
     columns = (
         Column("Module", "link"),
@@ -41,7 +42,7 @@ def compared_table(modules: Sequence[ComparedView]) -> Table:
     return Table(columns, rows, empty="Neither of both holds a module.")
 
 
-def _row(compared: ComparedView) -> list[str | int | float | list[str] | None]:
+def _row(compared: ComparedRecord) -> list[str | int | float | list[str] | None]:
     figures = {each.name: each for each in compared.figures}
     size, memory = figures.get("instructions"), _memory(figures)
     name = words.short_name(compared.name)
@@ -57,12 +58,12 @@ def _row(compared: ComparedView) -> list[str | int | float | list[str] | None]:
     ]
 
 
-def _memory(figures: dict[str, QuantityView]) -> QuantityView | None:
+def _memory(figures: dict[str, Quantity]) -> Quantity | None:
     names = ("live_peak_bytes", "allocated_bytes")
     return next((figures[name] for name in names if name in figures), None)
 
 
-def _result(compared: ComparedView) -> tuple[str, str]:
+def _result(compared: ComparedRecord) -> tuple[str, str]:
     """Return a word and its look."""
     if compared.base is None:
         return "new", "xr-added"
@@ -81,8 +82,6 @@ def _result(compared: ComparedView) -> tuple[str, str]:
 
 _WORTH_A_LOOK = 0.0005
 """A share; what grows by less is written as +0.0%."""
-RUN = "run_nanoseconds"
-"""What a run took, as measured; only where profilers saw both sides."""
 _NAMES = {
     RUN: "Measured time of a run",
     "instructions": "Instructions",
@@ -109,7 +108,7 @@ class FigureRow:
     """It grew: more work or memory than before."""
 
 
-def figure_rows(figures: Sequence[QuantityView]) -> tuple[FigureRow, ...]:
+def figure_rows(figures: Sequence[Quantity]) -> tuple[FigureRow, ...]:
     """Return the figures of a page in words; those that are 0 in both are left out."""
     known = {figure.name: figure for figure in figures}
     return tuple(
@@ -119,7 +118,7 @@ def figure_rows(figures: Sequence[QuantityView]) -> tuple[FigureRow, ...]:
     )
 
 
-def _figure(quantity: QuantityView, label: str) -> FigureRow:
+def _figure(quantity: Quantity, label: str) -> FigureRow:
     return FigureRow(
         label=label,
         base=_written(quantity.name, quantity.base),
@@ -139,7 +138,7 @@ def _written(name: str, value: int | None) -> str:
     return units.quantity(value, "flop") if "flops" in name else units.count(value)
 
 
-def _change(quantity: QuantityView) -> str:
+def _change(quantity: Quantity) -> str:
     if quantity.base is None or quantity.head is None:
         return "not known"
     if quantity.base == quantity.head:
@@ -149,7 +148,7 @@ def _change(quantity: QuantityView) -> str:
     return f"{quantity.change:+.1%}".replace("-", "\N{MINUS SIGN}")
 
 
-def figures_differ(compared: ComparedView) -> bool:
+def figures_differ(compared: ComparedRecord) -> bool:
     """Say whether any figure that both sides know differs."""
     return any(
         None not in (each.base, each.head) and each.base != each.head for each in compared.figures
@@ -188,7 +187,7 @@ class ComparePage:
     problems: tuple[str, ...]
 
 
-def compare_page(view: CompareView) -> ComparePage:
+def compare_page(view: ComparisonRecord) -> ComparePage:
     """Make the first page."""
     main = view.main
     shown = main is not None and main.has_page
@@ -206,14 +205,14 @@ def compare_page(view: CompareView) -> ComparePage:
     )
 
 
-def _problems(view: CompareView) -> Iterator[str]:
+def _problems(view: ComparisonRecord) -> Iterator[str]:
     for problem in view.problems[:_PROBLEMS]:
         yield f"{problem.path}: {problem.message}" if problem.path else problem.message
     if len(view.problems) > _PROBLEMS:
         yield f"And {len(view.problems) - _PROBLEMS} more, which compare.json lists."
 
 
-def _lead(view: CompareView) -> str:
+def _lead(view: ComparisonRecord) -> str:
     if not view.modules:
         return "Neither of both holds a module."
     if any(module.bare for module in view.modules):
@@ -232,7 +231,7 @@ def _lead(view: CompareView) -> str:
     return f"Of {how_many}, {differ} {verb}, and {ends} {end} in different code."
 
 
-def _counts(modules: Sequence[ComparedView]) -> str:
+def _counts(modules: Sequence[ComparedRecord]) -> str:
     pairs = [module for module in modules if module.base and module.head]
     same = sum(pair.same for pair in pairs)
     bare = all(pair.bare for pair in pairs)
@@ -247,7 +246,7 @@ def _counts(modules: Sequence[ComparedView]) -> str:
     return ", ".join(parts) + "."
 
 
-def _cause(view: CompareView, place: int) -> CauseRow:
+def _cause(view: ComparisonRecord, place: int) -> CauseRow:
     cause = view.causes[place]
     wanted = set(cause.modules)
     members = [module for module in view.modules if (module.head or module.base) in wanted]

@@ -5,16 +5,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
 from xlareport.pages import words
 from xlareport.pages.compare.first_page import FigureRow, figure_rows
-from xlareport.pages.compare.views import (
-    ComparedTimesView,
-    ComparedView,
-    ContrastView,
-    TimeChangeView,
-)
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.records.compare import ComparedRecord, ContrastRecord
 from xlareport.runtime import units
 
 _MOST_WORDS = 5
@@ -30,7 +26,7 @@ class TimesPart:
     left_out: int
 
 
-def times_part(compared: ComparedView) -> TimesPart | None:
+def times_part(compared: ComparedRecord) -> TimesPart | None:
     """Return what the page says; None where profilers did not see both."""
     if compared.times is None:
         return None
@@ -40,7 +36,7 @@ def times_part(compared: ComparedView) -> TimesPart | None:
     return TimesPart(times_words(compared.times), doubt, compared.times.left_out)
 
 
-def times_words(times: ComparedTimesView) -> str:
+def times_words(times: ComparedTimes) -> str:
     """Say in a sentence or two what became of the time."""
     before, after = (units.seconds(time / 1e6) for time in (times.before, times.after))
     slower = units.plural(times.slower, "instruction")
@@ -49,7 +45,7 @@ def times_words(times: ComparedTimesView) -> str:
     return f"A run took {before} in the base and {after} in the head ({runs}). {became}."
 
 
-def _nothing(times: ComparedTimesView) -> str:
+def _nothing(times: ComparedTimes) -> str:
     if any(
         instruction.certain is None and instruction.after > instruction.before
         for instruction in times.instructions
@@ -58,7 +54,7 @@ def _nothing(times: ComparedTimesView) -> str:
     return "Nothing became slower by more than chance"
 
 
-def slowest_words(compared: ComparedView) -> Iterator[str]:
+def slowest_words(compared: ComparedRecord) -> Iterator[str]:
     """Yield what became slower by more than chance, or is new, in a line each; the worst first."""
     slower = (
         [each for each in compared.times.instructions if _is_slower(each)] if compared.times else []
@@ -70,7 +66,7 @@ def slowest_words(compared: ComparedView) -> Iterator[str]:
         yield f"{names} {verb} {took} more: {each.what} [{each.grade}]"
 
 
-def _is_slower(time_change: TimeChangeView) -> bool:
+def _is_slower(time_change: TimeChange) -> bool:
     return (
         time_change.after > time_change.before
         and bool(time_change.head)
@@ -78,7 +74,7 @@ def _is_slower(time_change: TimeChangeView) -> bool:
     )
 
 
-def time_tables(compared: ComparedView) -> Mapping[str, Table]:
+def time_tables(compared: ComparedRecord) -> Mapping[str, Table]:
     """Return the tables of both profiles by their names; none where there are none."""
     if compared.times is None:
         return {}
@@ -88,7 +84,7 @@ def time_tables(compared: ComparedView) -> Mapping[str, Table]:
     }
 
 
-def _instructions(times: ComparedTimesView) -> Table:
+def _instructions(times: ComparedTimes) -> Table:
     columns = (
         Column("In the head", "code", of="instruction"),
         Column("Slower by µs", "float", "own time of one run; negative where it became faster"),
@@ -102,7 +98,7 @@ def _instructions(times: ComparedTimesView) -> Table:
     return Table(columns, [_row(instruction) for instruction in times.instructions], (1, "desc"))
 
 
-def _row(time_change: TimeChangeView) -> list[Cell]:
+def _row(time_change: TimeChange) -> list[Cell]:
     return [
         ", ".join(time_change.head) or None,
         time_change.after - time_change.before,
@@ -115,7 +111,7 @@ def _row(time_change: TimeChangeView) -> list[Cell]:
     ]
 
 
-def _scopes(times: ComparedTimesView) -> Table:
+def _scopes(times: ComparedTimes) -> Table:
     columns = (
         Column("Scope"),
         Column("Slower by µs", "float", "own time of all its instructions in one run"),
@@ -150,7 +146,7 @@ class ComparedPage(PartPage):
     times: TimesPart | None
 
 
-def compared_page(compared: ComparedView) -> ComparedPage:
+def compared_page(compared: ComparedRecord) -> ComparedPage:
     """Make the page of one module."""
     return ComparedPage(
         name=words.short_name(compared.name),
@@ -174,7 +170,7 @@ def compared_page(compared: ComparedView) -> ComparedPage:
     )
 
 
-def _headline(contrast: ContrastView) -> str:
+def _headline(contrast: ContrastRecord) -> str:
     layouts = units.plural(
         contrast.layouts, "instruction has another layout", "instructions have another layout"
     )

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from xlareport.pages import words
-from xlareport.pages.compare.budgets import Budget
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import slowest_words
-from xlareport.pages.compare.views import CompareView
 from xlareport.pages.rendering.environment import visible
+from xlareport.records.budgets import Budget
+from xlareport.records.compare import ComparisonRecord
 
 _CAUSES = 5
 _BREACHES = 20
 
 
-def junit(view: CompareView, budgets: tuple[Budget, ...]) -> bytes:
+def junit(view: ComparisonRecord, budgets: tuple[Budget, ...]) -> bytes:
     """Return a test suite with a case for each budget, failed where it is not kept."""
     broken = {breach.budget for breach in view.breaches}
     suite = Element("testsuite", name="xlareport compare", tests=str(len(budgets)))
@@ -33,12 +33,12 @@ def _plain(text: str) -> str:
     return visible(text)
 
 
-def markdown(view: CompareView) -> str:
+def markdown(view: ComparisonRecord) -> str:
     """Return a summary for a comment on a change or the summary of a job."""
     return "\n".join(_lines(view)) + "\n"
 
 
-def _lines(view: CompareView) -> Iterator[str]:
+def _lines(view: ComparisonRecord) -> Iterator[str]:
     page = compare_page(view)
     yield "### XLA compilation compared"
     yield ""

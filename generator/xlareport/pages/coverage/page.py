@@ -17,8 +17,9 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tokens import NameCells
 from xlareport.program import CODE_KINDS
-from xlareport.records.report import ModuleRecord, ProblemRecord, ReportRecord
+from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
+from xlareport.runtime.errors import Problem
 
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"
@@ -210,7 +211,7 @@ def _link(module: ModuleRecord | None) -> list[str] | None:
     return [module.name, navigation.address(navigation.module_page(module.slug))]
 
 
-def problems_table(problems: Sequence[ProblemRecord]) -> Table:
+def problems_table(problems: Sequence[Problem]) -> Table:
     """Return the table of what could not be read."""
     columns = (
         Column("File", "code"),
@@ -221,7 +222,7 @@ def problems_table(problems: Sequence[ProblemRecord]) -> Table:
     return Table(columns, [_problem(problem) for problem in problems])
 
 
-def _problem(problem: ProblemRecord) -> list[str | int | None]:
+def _problem(problem: Problem) -> list[str | int | None]:
     """Divide a message into its sentence and the place that it draws, if it does."""
     message, _, place = problem.message.partition("\n")
     return [problem.path, problem.line, message, place.partition("\n")[0].strip() or None]

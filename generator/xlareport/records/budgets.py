@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.pages.compare.first_page import RUN
-from xlareport.pages.compare.views import BreachView, ComparedView, CompareView, QuantityView
+from xlareport.analysis.compare.comparison import Quantity
+from xlareport.records.compare import RUN, BreachRecord, ComparedRecord, ComparisonRecord
 from xlareport.runtime.errors import XlareportError
 
 _BUDGET = re.compile(
@@ -100,14 +100,14 @@ def _scale(unit: str) -> float:
 class Checked:
     """What the budgets say of a comparison."""
 
-    breaches: tuple[BreachView, ...]
+    breaches: tuple[BreachRecord, ...]
     unchecked: tuple[str, ...]
     """Budgets for which no module has the figures."""
 
 
-def check(view: CompareView, budgets: Iterable[Budget]) -> Checked:
+def check(view: ComparisonRecord, budgets: Iterable[Budget]) -> Checked:
     """Hold a comparison against budgets, module by module."""
-    breaches: list[BreachView] = []
+    breaches: list[BreachRecord] = []
     unchecked: list[str] = []
     for budget in budgets:
         members = [module for module in view.modules if module.head and _meant(budget, module)]
@@ -117,18 +117,18 @@ def check(view: CompareView, budgets: Iterable[Budget]) -> Checked:
     return Checked(tuple(breaches), tuple(unchecked))
 
 
-def _meant(budget: Budget, compared: ComparedView) -> bool:
+def _meant(budget: Budget, compared: ComparedRecord) -> bool:
     if budget.module == "main":
         return compared.main
     return budget.module in (None, compared.name, compared.head, compared.base)
 
 
-def _breaches(budget: Budget, compared: ComparedView) -> Iterator[BreachView]:
+def _breaches(budget: Budget, compared: ComparedRecord) -> Iterator[BreachRecord]:
     if budget.opcode:
         for name, base, head in compared.opcodes:
             if name == budget.opcode and base == 0 < head:
                 message = f"{compared.name} has {head:,} {name}, which the base had not."
-                yield BreachView(budget.text, compared.name, message)
+                yield BreachRecord(budget.text, compared.name, message)
         return
     quantity = _quantity(budget, compared)
     if quantity is not None and _breaks(budget, quantity):
@@ -137,10 +137,10 @@ def _breaches(budget: Budget, compared: ComparedView) -> Iterator[BreachView]:
         message = (
             f"{quantity.name} of {compared.name} went from {was} to {quantity.head:,}{change}."
         )
-        yield BreachView(budget.text, compared.name, message)
+        yield BreachRecord(budget.text, compared.name, message)
 
 
-def _quantity(budget: Budget, compared: ComparedView) -> QuantityView | None:
+def _quantity(budget: Budget, compared: ComparedRecord) -> Quantity | None:
     """Return the first of the figures that is known on all sides that the budget needs."""
     known = {each.name: each for each in compared.figures}
     for name in budget.figures:
@@ -154,7 +154,7 @@ def _quantity(budget: Budget, compared: ComparedView) -> QuantityView | None:
     return None
 
 
-def _breaks(budget: Budget, quantity: QuantityView) -> bool:
+def _breaks(budget: Budget, quantity: Quantity) -> bool:
     head, base = quantity.head or 0, quantity.base or 0
     if not budget.grown:
         return head > budget.limit

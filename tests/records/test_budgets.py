@@ -2,19 +2,17 @@
 
 import pytest
 
-from xlareport.pages.compare.budgets import BudgetError, check, parse_budget
-from xlareport.pages.compare.views import ComparedView, CompareView, DivergenceView, QuantityView
+from xlareport.analysis.compare.comparison import compare_figure
+from xlareport.records.budgets import BudgetError, check, parse_budget
+from xlareport.records.compare import ComparedRecord, ComparisonRecord, DivergenceRecord
 from xlareport.records.report import DumpRecord, GeneratorRecord
 
 
 def compared(
     name: str, figures: dict[str, tuple[int | None, int | None]], *, main: bool = False
-) -> ComparedView:
-    quantities = [
-        QuantityView(key, base, head, (head - base) / base if base and head else None)
-        for key, (base, head) in figures.items()
-    ]
-    return ComparedView(
+) -> ComparedRecord:
+    quantities = [compare_figure(key, base, head) for key, (base, head) in figures.items()]
+    return ComparedRecord(
         name=name,
         slug=name,
         base=f"module_1.{name}",
@@ -25,7 +23,7 @@ def compared(
         bare=False,
         identical=False,
         same=False,
-        divergence=DivergenceView("pass", "", None, None),
+        divergence=DivergenceRecord("pass", "", None, None),
         figures=tuple(quantities),
         opcodes=(("all-to-all", 0, 2), ("add", 4, 5)),
         collectives=(),
@@ -37,10 +35,10 @@ def compared(
     )
 
 
-def view(*modules: ComparedView) -> CompareView:
+def view(*modules: ComparedRecord) -> ComparisonRecord:
     dump = DumpRecord("dump", 1, 1, (), ())
     maker = GeneratorRecord("xlareport", "0")
-    return CompareView(
+    return ComparisonRecord(
         1, maker, dump, dump, identical=False, causes=(), modules=modules, breaches=(), problems=()
     )
 

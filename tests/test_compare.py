@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from xlareport.cli.compare import command
 from xlareport.compare import compare
-from xlareport.pages.compare.budgets import check, parse_budget
 from xlareport.pages.compare.results import markdown
-from xlareport.pages.compare.views import CompareView
+from xlareport.records.budgets import check, parse_budget
+from xlareport.records.compare import ComparisonRecord
 from xlareport.report import BuildOptions
 from xlareport.storage.payloads import read_stored_value
 
@@ -48,7 +48,7 @@ def write_profile(folder: Path, took: int) -> None:
     (folder / "vm.trace.json").write_text(json.dumps({"traceEvents": events}))
 
 
-def compared(base: Path, head: Path, **more: Any) -> CompareView:
+def compared(base: Path, head: Path, **more: Any) -> ComparisonRecord:
     return compare(base, head, BuildOptions(jobs=1), site=False, **more).view
 
 

@@ -1,0 +1,91 @@
+"""The sketch of a module, made in one process: what pairs and compares it, read once."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.compare.code_digests import CodeDigests
+from xlareport.analysis.compare.comparison import Sketched
+from xlareport.analysis.compare.divergence import SnapshotDigest
+from xlareport.analysis.compare.pairing import Sketch
+from xlareport.analysis.module import ModuleAnalysis, unreadable_module
+from xlareport.analysis.modules.signature import Signature
+from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.modules import ModuleFiles
+from xlareport.knowledge.devices import device_named
+from xlareport.program import ParsedModule, read_module
+from xlareport.runtime.faults import guard
+from xlareport.snapshots import ParsedSnapshot
+
+_TUNED = frozenset({"backend_config"})
+"""What autotuning writes into instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class SketchedModule:
+    """A module as a process of the comparison gives it back."""
+
+    analysis: ModuleAnalysis
+    sketched: Sketched
+
+
+def sketch_module(files: ModuleFiles) -> SketchedModule:
+    """Read a module and sketch it; a fault costs this module and no other."""
+    return guard(lambda: _sketch_module(files), lambda reason: unreadable_sketch(files, reason))
+
+
+def _sketch_module(files: ModuleFiles) -> SketchedModule:
+    module = read_module(files)
+    cost = count_final_cost(module)
+    summary = summarize_module(module, [None for _ in module.snapshots], cost)
+    forms = CodeDigests()
+    digests = tuple(_digest_snapshot(snapshot, forms) for snapshot in module.snapshots)
+    analysis = ModuleAnalysis(summary, read=module.read)
+    settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
+    sketch = _sketch(module, summary, digests, forms)
+    return SketchedModule(
+        analysis, Sketched(summary, sketch, digests, settled, device=_device(module))
+    )
+
+
+def _device(module: ParsedModule) -> str:
+    """Return the device of the table that the dump names, else the platform in its file names."""
+    known = device_named(module.device_words) if module.device_words else None
+    targets = dict.fromkeys(
+        artifact.name.target for artifact in module.files.artifacts if artifact.name.target
+    )
+    return known.name if known else " ".join(targets)
+
+
+def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:
+    """Return what stands for a module that could not be read."""
+    analysis = unreadable_module(files, reason)
+    sketch = Sketch(files.key, files.name, b"", b"", "", ())
+    return SketchedModule(analysis, Sketched(analysis.summary, sketch, (), b""))
+
+
+def _digest_snapshot(snapshot: ParsedSnapshot, forms: CodeDigests) -> SnapshotDigest:
+    stage = snapshot.stage
+    form = forms.of_module(snapshot.hlo)
+    return SnapshotDigest(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before)
+
+
+def _sketch(
+    module: ParsedModule,
+    summary: ModuleSummary,
+    digests: tuple[SnapshotDigest, ...],
+    forms: CodeDigests,
+) -> Sketch:
+    return Sketch(
+        key=module.files.key,
+        name=summary.display_name,
+        inputs=digests[0].form if digests else b"",
+        final=forms.of_module(module.final.hlo) if module.final else b"",
+        signature=_signature(summary.signature),
+        opcodes=summary.opcodes,
+    )
+
+
+def _signature(signature: Signature) -> str:
+    given = ", ".join(argument.shape for argument in signature.arguments)
+    text = ", ".join(result.shape for result in signature.results)
+    return f"({given}) -> ({text})"

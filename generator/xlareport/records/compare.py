@@ -1,0 +1,217 @@
+"""The records of compare.json, field by field; pages show the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from xlareport import __version__
+from xlareport.analysis.compare.causes import Cause, find_causes, parting
+from xlareport.analysis.compare.comparison import (
+    Comparison,
+    OptionChange,
+    PortChange,
+    Quantity,
+    Sketched,
+    compare_figure,
+)
+from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.analysis.compare.time_changes import ComparedTimes
+from xlareport.records.report import DumpRecord, GeneratorRecord
+from xlareport.runtime.errors import Problem
+
+_SCHEMA = 1
+RUN = "run_nanoseconds"
+"""What a run took, as measured; only where profilers saw both sides."""
+
+
+@dataclass(frozen=True, slots=True)
+class DivergenceRecord:
+    """Where both part."""
+
+    where: str
+    """`nowhere`, `input`, `pass` or `unknown`."""
+    sentence: str
+    base: str | None
+    """Label of the first snapshot of the base that differs."""
+    head: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastRecord:
+    """A place at which both are laid side by side."""
+
+    id: str
+    label: str
+    headline: str
+    added: int
+    removed: int
+    modified: int
+    layouts: int
+    """Instructions of which the layout differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRecord:
+    """A module and what became of it."""
+
+    name: str
+    slug: str
+    base: str | None
+    """Its key in the base; None for a module that only the head has."""
+    head: str | None
+    main: bool
+    """The head takes it for the main program, else the base did."""
+    paired: str
+    """Why these two are held for the same module."""
+    grade: str
+    bare: bool
+    """Only figures are known of one side: it is a report.json without texts."""
+    identical: bool
+    """Nothing differs, from the first snapshot to the last."""
+    same: bool
+    """Both end in the same code."""
+    divergence: DivergenceRecord
+    figures: tuple[Quantity, ...]
+    opcodes: tuple[tuple[str, int, int], ...]
+    """Counts in the optimised modules that differ: base, head."""
+    collectives: tuple[tuple[str, int, int], ...]
+    options: tuple[OptionChange, ...]
+    ports: tuple[PortChange, ...]
+    """Where the entry signatures of the optimised modules differ."""
+    only_base: tuple[str, ...]
+    only_head: tuple[str, ...]
+    contrasts: tuple[ContrastRecord, ...]
+    times: ComparedTimes | None = None
+    """What profilers saw of both; None where they did not see both."""
+
+    @property
+    def has_page(self) -> bool:
+        """Whether there is anything to show on a page of its own."""
+        return bool(self.contrasts) or not self.identical or self.times is not None
+
+
+@dataclass(frozen=True, slots=True)
+class BreachRecord:
+    """A budget that was not kept."""
+
+    budget: str
+    module: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRecord:
+    """Everything that a comparison says."""
+
+    schema: int
+    generator: GeneratorRecord
+    base: DumpRecord
+    head: DumpRecord
+    identical: bool
+    causes: tuple[Cause, ...]
+    modules: tuple[ComparedRecord, ...]
+    breaches: tuple[BreachRecord, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def main(self) -> ComparedRecord | None:
+        """The main program, where one was found."""
+        return next((module for module in self.modules if module.main), None)
+
+
+Mains = tuple[str | None, str | None]
+"""Keys of the main programs of the base and of the head."""
+
+
+def compare_record(
+    dumps: tuple[DumpRecord, DumpRecord],
+    mains: Mains,
+    comparisons: Sequence[Comparison],
+    *,
+    contrasts: Mapping[int, tuple[ContrastRecord, ...]],
+    timings: Mapping[int, ComparedTimes | None],
+    problems: Sequence[Problem],
+) -> ComparisonRecord:
+    """Make the records; `contrasts` and `timings` are those of the comparisons by their place."""
+    main = _main(comparisons, mains)
+    modules = tuple(
+        _with_times(
+            _compared(comparison, contrasts.get(place, ()), main=place == main),
+            timings.get(place),
+        )
+        for place, comparison in enumerate(comparisons)
+    )
+    return ComparisonRecord(
+        schema=_SCHEMA,
+        generator=GeneratorRecord("xlareport", __version__),
+        base=dumps[0],
+        head=dumps[1],
+        identical=all(module.identical for module in modules),
+        causes=find_causes(comparisons),
+        modules=modules,
+        breaches=(),
+        problems=tuple(problems),
+    )
+
+
+def _with_times(compared: ComparedRecord, times: ComparedTimes | None) -> ComparedRecord:
+    """Add what was measured; the time of a run is a figure too."""
+    if times is None:
+        return compared
+    run = compare_figure(RUN, round(times.before * 1000), round(times.after * 1000))
+    return replace(compared, times=times, figures=(*compared.figures, run))
+
+
+def _main(comparisons: Sequence[Comparison], mains: Mains) -> int | None:
+    for side, key in (("head", mains[1]), ("base", mains[0])):
+        for place, comparison in enumerate(comparisons):
+            known: Sketched | None = getattr(comparison, side)
+            if known is not None and known.sketch.key == key:
+                return place
+    return None
+
+
+def _compared(
+    comparison: Comparison, contrasts: tuple[ContrastRecord, ...], *, main: bool
+) -> ComparedRecord:
+    side = "" if comparison.head else "base-"
+    return ComparedRecord(
+        name=comparison.one.sketch.name,
+        slug=f"{side}{comparison.one.summary.files.slug}",
+        base=comparison.base.sketch.key if comparison.base else None,
+        head=comparison.head.sketch.key if comparison.head else None,
+        main=main,
+        paired=comparison.pair.reason,
+        grade=str(comparison.pair.grade),
+        bare=comparison.bare,
+        identical=comparison.identical,
+        same=comparison.same,
+        divergence=_divergence(comparison),
+        figures=comparison.quantities,
+        opcodes=comparison.opcodes,
+        collectives=comparison.collectives,
+        options=comparison.options,
+        ports=comparison.ports,
+        only_base=comparison.only_base,
+        only_head=comparison.only_head,
+        contrasts=contrasts,
+    )
+
+
+def _divergence(comparison: Comparison) -> DivergenceRecord:
+    where = comparison.divergence.where
+    if comparison.base is None or comparison.head is None:
+        return DivergenceRecord(
+            str(Where.NOWHERE), f"{comparison.pair.reason.capitalize()}.", None, None
+        )
+    if comparison.bare:
+        return DivergenceRecord(str(Where.UNKNOWN), "Only figures are known.", None, None)
+    return DivergenceRecord(
+        where=str(where),
+        sentence=f"{parting(comparison)}.",
+        base=_label(comparison.base.moments, comparison.divergence.base),
+        head=_label(comparison.head.moments, comparison.divergence.head),
+    )
+
+
+def _label(moments: Sequence[SnapshotDigest], number: int | None) -> str | None:
+    return None if number is None else moments[number].label
