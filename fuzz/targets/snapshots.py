@@ -1,6 +1,7 @@
 """What the readers of snapshots promise: a module or a problem, and a module that can be used."""
 
-from xlareport.hlo.elements import compact_operands
+from dialects import compact_operands
+
 from xlareport.hlo.graph import callers, depths, edges
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.reading import SnapshotReader

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dialects import GET, compact_operands
 
 from xlareport.hlo.dot import DotReader
-from xlareport.hlo.elements import GET, compact_operands
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.proto import ProtoReader

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from dialects import GET, compact_operands
 
-from xlareport.hlo.elements import GET, compact_operands
 from xlareport.hlo.graph import control_predecessors
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.protos.schema import message_class

@@ -1,12 +1,226 @@
 """Reads the computations of a text: each distinct chunk once, as XLA prints it or line by line."""
 
+import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 
+from xlareport.hlo import quoting
+from xlareport.hlo.handwritten import (
+    HandwrittenNames,
+    find_inline,
+    infer_shapes,
+    lacks_opcode,
+    opens_inline,
+    plain_statements,
+    split_line,
+    without_comments,
+)
 from xlareport.hlo.header import ComputationPool, computation_name, thread_name
-from xlareport.hlo.line import InstructionPool
-from xlareport.hlo.model import Computation
-from xlareport.hlo.recovery import LineByLine
+from xlareport.hlo.line import InstructionPool, LineError
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.hlo.reading import trouble
 from xlareport.runtime.errors import Problem
+
+_BLANK = re.compile(r"\s*+(?:#.*+)?+\Z")
+_STARTS = re.compile(
+    r"\s*+(?:ROOT\s++)?+%?+[^\s=%(){},\"]++ = (?:\(|[a-z][a-z0-9]*+\[|[a-z][\w\-]*+\()"
+)
+_CLOSES_FAR_LEFT = re.compile(r"\}\s*+(?:,\s*+execution_thread=.*+|//.*+)?+\Z")
+_CLOSES = re.compile(r"\s*+" + _CLOSES_FAR_LEFT.pattern)
+_CONTINUES = re.compile(r"\s*+,")
+_HEADER_BEGINS = re.compile(r"(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+(?:\(|\Z)")
+_SHORT_HEADER = re.compile(r"\s*+(?:ENTRY\s++)?+%?+[^\s=(){},:\"]++\s*+\{")
+_DEEPEST = 20
+"""Computations inside statements of computations; deeper ones are not read."""
+_LINES_OF_HEADER = 64
+"""More are no header: each line is read once more with those before it."""
+_MOST_INLINE = 100
+"""Computations inside one statement; further ones are not read."""
+_LINES_TO_OPCODE = 4
+"""Name, shape and opcode of a statement stand on fewer lines; open brackets do not count."""
+_IN_HALF = (",", "=", "ROOT")
+"""How a line ends whose statement goes on."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A computation whose closing brace has not been seen."""
+
+    header: str
+    line: int
+    instructions: list[Instruction] = field(default_factory=list)
+    names: HandwrittenNames = field(default_factory=HandwrittenNames)
+
+
+@dataclass(slots=True)
+class _Statement:
+    """The lines of a statement that are read so far."""
+
+    line: int
+    lines: list[str] = field(default_factory=list)
+    depth: int = 0
+    """Brackets that are open."""
+    is_quoting: bool = False
+    """Whether a quote is open."""
+    is_inline: bool = False
+    """Whether it holds a computation with statements of its own."""
+    checks: int = 0
+    """How often the opcode was looked for; bounded, for each takes the whole statement."""
+
+    def add(self, line: str) -> None:
+        """Add a line."""
+        self.lines.append(line)
+        self.is_inline = self.depth >= 0 and (self.is_inline or opens_inline(line))
+        marks = [mark for _, mark in quoting.marks(f'"{line}' if self.is_quoting else line)]
+        self.is_quoting = marks[-1:] == ['"']
+        self.depth += sum(quoting.DEPTH.get(mark, 0) for mark in marks)
+
+    def is_open(self) -> bool:
+        """Tell whether more has to come; asked once for each line."""
+        if self.depth > 0 or self.is_quoting or self.lines[-1].rstrip().endswith(_IN_HALF):
+            return True
+        self.checks += 1
+        return self.checks < _LINES_TO_OPCODE and lacks_opcode("\n".join(self.lines))
+
+
+class LineByLine:
+    """Feed numbered lines, then `finish`; computations and problems collect in order."""
+
+    def __init__(
+        self, lines: InstructionPool, computations: ComputationPool, depth: int = 0
+    ) -> None:
+        self.computations: list[Computation] = []
+        self.problems: list[Problem] = []
+        self._lines = lines
+        self._pool = computations
+        self._depth = depth
+        """How many statements this text stands inside."""
+        self._open: _Open | None = None
+        self._statement: _Statement | None = None
+        self._line_number = 1
+        """Of the statement that is being read."""
+        self._header: list[str] = []
+        """The lines of a computation's header that are read so far."""
+
+    def read(self, text: str, first: int) -> None:
+        """Read a text; `first` is the number of its first line."""
+        for number, line in enumerate(without_comments(text).split("\n"), first):
+            for part in self._parts(line):
+                if not _BLANK.match(part) and not self._goes_on(part):
+                    self._end_statement()
+                    self._line(number, part)
+
+    def _parts(self, line: str) -> list[str]:
+        """Split a line that holds more than one statement, a header or an end."""
+        header = None if self._open else _SHORT_HEADER.match(line)
+        rest = line[header.end() :] if header else line
+        depth = self._statement.depth if self._statement else 0
+        is_end = _CLOSES.match(rest) or not (header or self._open)
+        parts = [rest] if is_end else split_line(rest, depth)
+        return [header[0], *parts] if header else parts
+
+    def finish(self) -> None:
+        """Say what was left open, and close it."""
+        self._end_statement()
+        if self._open is not None:
+            self._complain(self._open.line, self._open.header, 0, "computation is not closed")
+            self._close("")
+
+    def _goes_on(self, line: str) -> bool:
+        """Add the line to the statement before it, if it belongs there."""
+        statement = self._statement
+        if statement is None or (_ends_all(line) and not statement.is_inline):
+            return False
+        if not statement.is_open() and not _CONTINUES.match(line):
+            return False
+        statement.add(line)
+        return True
+
+    def _line(self, number: int, line: str) -> None:
+        if self._open is None:
+            self._outside(number, line)
+        elif _CLOSES.match(line):
+            self._close(line)
+        elif computation_name(line) and not _STARTS.match(line):
+            self._complain(number, line, 0, "the computation before is not closed")
+            self._close("")
+            self._outside(number, line)
+        else:
+            self._statement = _Statement(number)
+            self._statement.add(line)
+
+    def _outside(self, number: int, line: str) -> None:
+        """Read a header; one of several lines ends with the line that opens the computation."""
+        header = " ".join([*self._header, line.strip()])
+        if computation_name(header) is not None:
+            self._open = _Open(header, number)
+        elif _HEADER_BEGINS.match(header) and len(self._header) < _LINES_OF_HEADER:
+            self._header.append(line.strip())
+            return
+        else:
+            self._complain(number, line, 0, "expected a computation")
+        self._header.clear()
+
+    def _end_statement(self) -> None:
+        """Read the statement whose lines are complete."""
+        statement, self._statement = self._statement, None
+        if statement is None or self._open is None:
+            return
+        text = "\n".join(statement.lines)
+        self._line_number = statement.line
+        try:
+            self._open.instructions += self._instructions(text.strip(), self._open.names)
+        except LineError as error:
+            place = _indentation(text) + error.place
+            self._complain(statement.line, text, place, error.message)
+
+    def _instructions(self, text: str, names: HandwrittenNames) -> list[Instruction]:
+        """Return the instructions of a statement: one, as a rule. Raises LineError."""
+        text = self._without_inline(text)
+        try:
+            return [self._lines.statement(text)]
+        except LineError:
+            plain = plain_statements(text, names)
+            if plain is None:
+                raise
+            return [self._lines.statement(statement) for statement in plain]
+
+    def _without_inline(self, text: str) -> str:
+        """Read the computations inside a statement; return it with their names in their place."""
+        for _ in range(_MOST_INLINE if self._depth < _DEEPEST else 0):
+            inline = find_inline(text)
+            if inline is None:
+                break
+            name = f"{inline.attribute}.inline.{self._line_number}.{len(self.computations)}"
+            reader = LineByLine(self._lines, self._pool, self._depth + 1)
+            reader.read(f"{name} {{\n{inline.body}\n}}", self._line_number)
+            reader.finish()
+            self.computations += reader.computations
+            self.problems += reader.problems
+            text = f"{text[: inline.start]}%{name}{text[inline.end :]}"
+        return text
+
+    def _close(self, trailer: str) -> None:
+        opened, self._open = self._open, None
+        if opened is not None:
+            known = {computation.name: computation for computation in self.computations}
+            instructions = infer_shapes(opened.instructions, known)
+            computation = self._pool.get(opened.header, instructions, thread_name(trailer))
+            self.computations.append(computation)
+
+    def _complain(self, line: int, text: str, place: int, message: str) -> None:
+        self.problems.append(trouble(line, text, place, message))
+
+
+def _ends_all(line: str) -> bool:
+    """Whether a line cannot belong to the statement before it."""
+    starts = _STARTS.match(line) or _CLOSES_FAR_LEFT.match(line)
+    return starts is not None or computation_name(line) is not None
+
+
+def _indentation(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
 
 _LONG = 4096
 """Chunks of more bytes are known by length and hash, so that memory does not hold them twice.

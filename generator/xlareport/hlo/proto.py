@@ -22,8 +22,7 @@ from xlareport.hlo.protos.header import module_attributes, stack_frames
 from xlareport.hlo.protos.printer import Printer
 from xlareport.hlo.protos.schema import Message, message_class
 from xlareport.hlo.protos.words import text
-from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited
-from xlareport.hlo.trouble import trouble
+from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited, trouble
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.packed import decompress_bytes
 

@@ -4,10 +4,99 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xlareport.hlo.model import HloModule
-from xlareport.hlo.repeated import NamesOnce
+from xlareport.hlo.model import Computation, HloModule
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.garbage_collection import no_collections
+
+
+class NamesOnce:
+    """Gives everything a name of its own; computations that are shared remain shared."""
+
+    def __init__(self) -> None:
+        self._known: dict[Computation, Computation] = {}
+        self._renamed: dict[tuple[Computation, str], Computation] = {}
+
+    def apply(self, module: HloModule) -> tuple[HloModule, list[Problem]]:
+        """Return the module, and what was given twice: the second `x` becomes `x~2`."""
+        computations = [self._with_own_names(computation) for computation in module.computations]
+        problems = [
+            _problem(other.name, f"in %{new.name}")
+            for old, new in zip(module.computations, computations, strict=True)
+            if old is not new
+            for instruction, other in zip(old.instructions, new.instructions, strict=True)
+            if instruction is not other
+        ]
+        names = _own_names([computation.name for computation in computations])
+        for place, name in names.items():
+            computations[place] = self._renamed.setdefault(
+                (computations[place], name), replace(computations[place], name=name)
+            )
+            problems.append(_problem(name, "among the computations"))
+        return (replace(module, computations=tuple(computations)) if problems else module), problems
+
+    def _with_own_names(self, computation: Computation) -> Computation:
+        known = self._known.get(computation)
+        if known is None:
+            names = _own_names([instruction.name for instruction in computation.instructions])
+            known = _renamed(computation, names) if names else computation
+            self._known[computation] = known
+        return known
+
+
+def _renamed(computation: Computation, names: dict[int, str]) -> Computation:
+    instructions = (
+        replace(instruction, name=names[place]) if place in names else instruction
+        for place, instruction in enumerate(computation.instructions)
+    )
+    return replace(computation, instructions=tuple(instructions))
+
+
+def _problem(name: str, where: str) -> Problem:
+    first = name.rpartition("~")[0]
+    return Problem("", None, f"%{first} is given more than once {where}; one is %{name} here")
+
+
+def _own_names(names: Sequence[str]) -> dict[int, str]:
+    """Return `x~2`, `x~3` by the places of names that came before; empty where none did."""
+    taken = set(names)
+    if len(taken) == len(names):
+        return {}
+    result: dict[int, str] = {}
+    seen = dict.fromkeys(taken, 0)
+    for place, name in enumerate(names):
+        seen[name] += 1
+        if seen[name] > 1:
+            while f"{name}~{seen[name]}" in taken:
+                seen[name] += 1
+            result[place] = f"{name}~{seen[name]}"
+    return result
+
+
+_BEFORE, _AFTER = 50, 30
+"""How many characters a drawing shows on each side of the place."""
+
+
+def trouble(line: int, text: str, place: int, message: str) -> Problem:
+    """Return a problem without a path; `place` counts characters of `text` from 0.
+
+    `text` may go on over several lines; the problem points to the line that holds the place.
+    """
+    place = min(place, len(text))
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    shown = text[start : end if end >= 0 else len(text)]
+    drawn = f"{message}\n{draw(shown, place - start)}"
+    return Problem("", line + text.count("\n", 0, place), drawn, place - start + 1)
+
+
+def draw(text: str, place: int) -> str:
+    """Return the text about a place and, below it, a mark that points at it."""
+    start = max(0, place - _BEFORE)
+    cut = text[start : place + _AFTER].replace("\t", " ")
+    dots = "..." if start else ""
+    more = "..." if place + _AFTER < len(text) else ""
+    return f"{dots}{cut}{more}\n{' ' * (len(dots) + place - start)}^"
+
 
 MAX_PROBLEMS = 100
 """Problems listed for one file; the last one says how many more there are."""

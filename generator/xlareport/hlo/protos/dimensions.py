@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from xlareport.hlo.protos.schema import Message
-from xlareport.hlo.protos.words import braces, set_flag
 
 
 def window_text(window: Message) -> str:
@@ -69,46 +68,6 @@ def _letters(first: tuple[str, int], second: tuple[str, int], spatial: Sequence[
     return "".join(places[place] for place in sorted(places))
 
 
-def dot_attributes(numbers: Message) -> dict[str, str]:
-    """Return the four lists of dimensions, without batch dimensions where there are none."""
-    return {
-        "lhs_batch_dims": _list(numbers.lhs_batch_dimensions),
-        "lhs_contracting_dims": braces(numbers.lhs_contracting_dimensions),
-        "rhs_batch_dims": _list(numbers.rhs_batch_dimensions),
-        "rhs_contracting_dims": braces(numbers.rhs_contracting_dimensions),
-    }
-
-
-def gather_attributes(instruction: Message) -> dict[str, str]:
-    """Return what a gather says about its dimensions and indices."""
-    numbers = instruction.gather_dimension_numbers
-    return {
-        "offset_dims": braces(numbers.offset_dims),
-        "collapsed_slice_dims": braces(numbers.collapsed_slice_dims),
-        "start_index_map": braces(numbers.start_index_map),
-        "operand_batching_dims": _list(numbers.operand_batching_dims),
-        "start_indices_batching_dims": _list(numbers.start_indices_batching_dims),
-        "index_vector_dim": str(numbers.index_vector_dim),
-        "slice_sizes": braces(instruction.gather_slice_sizes),
-        "indices_are_sorted": set_flag(instruction.indices_are_sorted),
-    }
-
-
-def scatter_attributes(instruction: Message) -> dict[str, str]:
-    """Return what a scatter says about its dimensions and indices."""
-    numbers = instruction.scatter_dimension_numbers
-    return {
-        "update_window_dims": braces(numbers.update_window_dims),
-        "inserted_window_dims": braces(numbers.inserted_window_dims),
-        "scatter_dims_to_operand_dims": braces(numbers.scatter_dims_to_operand_dims),
-        "input_batching_dims": _list(numbers.input_batching_dims),
-        "scatter_indices_batching_dims": _list(numbers.scatter_indices_batching_dims),
-        "index_vector_dim": str(numbers.index_vector_dim),
-        "indices_are_sorted": set_flag(instruction.indices_are_sorted),
-        "unique_indices": set_flag(instruction.unique_indices),
-    }
-
-
 def slice_text(sides: Iterable[Message]) -> str:
     """Return `{[0:16], [1:512:2]}`."""
     words = (
@@ -116,7 +75,3 @@ def slice_text(sides: Iterable[Message]) -> str:
         for side in sides
     )
     return "{" + ", ".join(words) + "}"
-
-
-def _list(values: Sequence[int]) -> str:
-    return braces(values) if values else ""

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from xlareport.hlo.model import StackFrame
 from xlareport.hlo.protos.common import frontend_text
-from xlareport.hlo.protos.enums import word
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
-from xlareport.hlo.protos.words import braces, name, named, numbered, set_flag, text
+from xlareport.hlo.protos.words import braces, name, named, numbered, set_flag, text, word
 
 
 def module_attributes(module: Message) -> str:

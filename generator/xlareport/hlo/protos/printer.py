@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from xlareport.hlo.calls import call_attributes
 from xlareport.hlo.element_types import ELEMENT_TYPES
-from xlareport.hlo.protos.arrays import comparison_order
-from xlareport.hlo.protos.attributes import own_attributes
+from xlareport.hlo.protos.attributes import comparison_order, own_attributes
 from xlareport.hlo.protos.common import common_attributes
 from xlareport.hlo.protos.header import computation_header
 from xlareport.hlo.protos.literals import literal_text

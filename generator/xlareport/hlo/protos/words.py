@@ -1,10 +1,27 @@
 """Small pieces that all printed texts are made of."""
 
+import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import TypeAlias
 
 from xlareport.hlo.quoting import escape
+
+
+def _read() -> dict[tuple[str, str], str]:
+    text = files(__package__).joinpath("enums.tsv").read_text("utf-8")
+    rows = csv.DictReader(text.splitlines(), delimiter="\t")
+    return {(row["enum"], row["number"]): row["text"] for row in rows}
+
+
+_WORDS = _read()
+
+
+def word(enum: str, number: object) -> str:
+    """Return the word; empty where XLA prints none or the number is unknown."""
+    return _WORDS.get((enum, str(number)), "")
+
 
 Attributes: TypeAlias = dict[str, str]
 """Names and values of attributes as text; those without a value print nothing."""

@@ -1,4 +1,5 @@
-from xlareport.hlo.elements import compact_operands
+from dialects import compact_operands
+
 from xlareport.hlo.text import TextReader
 
 

@@ -1,16 +1,142 @@
-"""The graph in a drawing: nodes in clusters, and edges lifted to where operands are."""
+"""The graph in one of XLA's drawings: statements, labels of nodes, clusters, edges to operands."""
 
+import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from importlib.resources import files
 
-from xlareport.hlo.dots.labels import Label, read_label
-from xlareport.hlo.dots.statements import Statement
-from xlareport.hlo.trouble import trouble
+from xlareport.hlo import quoting
+from xlareport.hlo.reading import trouble
+from xlareport.hlo.shape import UNKNOWN, ShapeError, parse_shape
+from xlareport.runtime.errors import Problem
 
-if TYPE_CHECKING:
-    from xlareport.runtime.errors import Problem
+OPCODES = frozenset(files(__package__).joinpath("opcodes.txt").read_text("ascii").split())
+"""Names as in HLO text; a module may still hold others."""
+
+
+_STARTS = re.compile(r"label = <|subgraph |\}|\w++ \[label=<|\w++ -> \w++ \[")
+_QUOTE = re.compile(r'(?<!\\)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A node, an edge, a label, the start or the end of a cluster."""
+
+    line: int
+    """The number of its first line, from 1."""
+    text: str
+    is_closed: bool
+    """Whether all quotes are closed; the file ends inside where they are not."""
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """Yield the statements that begin a line; a quoted text can go on over several lines.
+
+    XLA indents nothing but the style sheet, so that no line of it can be taken for a statement.
+    """
+    held: list[str] = []
+    first, is_open = 0, False
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not held and not _STARTS.match(line):
+            continue
+        if not held:
+            first = number
+        held.append(line)
+        is_open ^= len(_QUOTE.findall(line)) % 2 == 1
+        if not is_open:
+            yield Statement(first, "\n".join(held), is_closed=True)
+            held = []
+    if held:
+        yield Statement(first, "\n".join(held), is_closed=False)
+
+
+_TAG = re.compile(r"</?[bi]>")
+_PARAMETER = re.compile(r"Parameter (\d{1,9})")
+_OPERAND = re.compile(r"<b>operand(?: (\d{1,9}))?</b> = (.*)", re.DOTALL)
+_ELEMENT = re.compile(r"tuple-element (\d{1,9}) of (\S++)")
+_OPCODE_AT_START = re.compile("|".join(sorted(map(re.escape, OPCODES), key=len, reverse=True)))
+
+
+@dataclass(slots=True)
+class Label:
+    """A label, taken apart."""
+
+    name: str = ""
+    """Empty for parameters: their names stand at the edges only."""
+    opcode: str = ""
+    shape: str = f"{UNKNOWN}[]"
+    number: int | None = None
+    """Of a parameter."""
+    element: str = ""
+    """What a parameter of a fusion stands for, where that is a tuple element: `while.35#0`."""
+    folded: dict[int, str] = field(default_factory=dict)
+    """Tuple elements that are drawn inside the node, by the number of the operand."""
+    attributes: list[str] = field(default_factory=list)
+
+
+def read_label(text: str) -> Label:
+    """Read the text between `<` and `>`; what is not understood is kept as an attribute."""
+    first, *lines = text.split("<br/>")
+    label = _named(_plain(first))
+    for line in lines:
+        operand = _OPERAND.match(line)
+        if operand:
+            _fold_operand(label, int(operand[1] or 0), _plain(operand[2]))
+        elif not line.startswith("<i>from "):
+            _add_line(label, _plain(line))
+    label.opcode = label.opcode or opcode_of_name(label.name)
+    return label
+
+
+def _plain(line: str) -> str:
+    return html.unescape(_TAG.sub("", line))
+
+
+def _named(first: str) -> Label:
+    parameter = _PARAMETER.fullmatch(first)
+    if parameter:
+        return Label(opcode="parameter", number=int(parameter[1]))
+    return Label(name=first)
+
+
+def _fold_operand(label: Label, number: int, text: str) -> None:
+    element = _ELEMENT.match(text)
+    if element:
+        label.folded[number] = f"{element[2]}#{element[1]}"
+
+
+def _add_line(label: Label, line: str) -> None:
+    element = _ELEMENT.match(line)
+    if element:
+        label.element = f"{element[2]}#{element[1]}"
+    elif not label.opcode and line.partition(":")[0] in OPCODES:
+        label.opcode = line.partition(":")[0]
+    elif shape := _shape(line):
+        label.shape = shape
+    elif "=" in line and quoting.is_balanced(line):
+        label.attributes.append(line)
+
+
+def _shape(line: str) -> str:
+    """Return the shape that a line holds; XLA cuts long ones, which then end in an unknown one."""
+    if line.startswith("(") and line.endswith("..."):
+        whole = line.rpartition(", ")[0]
+        line = f"{whole}, {UNKNOWN}[]" + ")" * max(1, whole.count("(") - whole.count(")"))
+    try:
+        return parse_shape(line).text
+    except ShapeError:
+        return ""
+
+
+def opcode_of_name(name: str) -> str:
+    """Return the opcode with which a name begins: XLA leaves the opcode out where it does.
+
+    Of several the longest, which is a guess; empty where there is none.
+    """
+    match = _OPCODE_AT_START.match(name)
+    return match[0] if match else ""
+
 
 MAX_DEPTH = 100
 """Clusters nested deeper are taken for part of the cluster around them."""
@@ -56,9 +182,12 @@ class DotCluster:
 class DotGraph:
     """The clusters of a drawing: callees first, the drawing as a whole last."""
 
+    problems: list[Problem]
+    """What was not understood."""
+
     def __init__(self, statements: Iterable[Statement]) -> None:
-        """Read the statements; `problems` says what was not understood."""
-        self.problems: list[Problem] = []
+        """Read the statements."""
+        self.problems = []
         self.top = DotCluster()
         self.clusters: list[DotCluster] = []
         self._by_id: dict[str, DotCluster] = {}

@@ -1,9 +1,11 @@
 import math
 import struct
+from typing import Any
 
 import pytest
 
-from xlareport.hlo.protos.floats import float_text, unpack
+from xlareport.hlo.protos.literals import float_text, literal_text, unpack
+from xlareport.hlo.protos.schema import message_class
 
 
 def single(value: float) -> float:
@@ -60,3 +62,39 @@ def test_unpack(kind: str, raw: bytes, values: list[float]) -> None:
 )
 def test_what_is_no_number(kind: str, raw: bytes) -> None:
     assert math.isnan(unpack(kind, raw)[0])
+
+
+F32, S32, PRED, TUPLE, C64, BF16, U8, TOKEN, BUFFER = 11, 4, 1, 13, 15, 16, 6, 17, 34
+
+
+def shape(kind: int, *sizes: int, **more: Any) -> dict[str, Any]:
+    return {"element_type": kind, "dimensions": sizes, **more}
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"shape": shape(F32), "f32s": [0.5]}, "0.5"),
+        ({"shape": shape(F32, 2, 2), "f32s": [1, 2, 3, 4]}, "{ {1, 2}, {3, 4} }"),
+        ({"shape": shape(S32, 0), "s32s": []}, "{}"),
+        ({"shape": shape(S32, 0, 3), "s32s": []}, "{  }"),
+        ({"shape": shape(PRED), "preds": [True]}, "true"),
+        ({"shape": shape(PRED, 2), "preds": [True, False]}, "{1, 0}"),
+        ({"shape": shape(C64), "c64s": [0, 1]}, "(0, 1)"),
+        ({"shape": shape(U8, 2), "u8s": b"\x01\xff"}, "{1, 255}"),
+        ({"shape": shape(BF16), "bf16s": b"\x80\x3f"}, "1"),
+        ({"shape": shape(S32, 11), "s32s": range(11)}, "{...}"),
+        ({"shape": shape(S32, 3), "s32s": [1]}, "{...}"),
+        ({"shape": shape(21, 2)}, "{...}"),
+        ({"shape": shape(S32, 10**12)}, "{...}"),
+        (
+            {
+                "shape": shape(TUPLE),
+                "tuple_literals": [{"shape": shape(S32), "s32s": [1]}, {"shape": shape(99)}],
+            },
+            "( 1, {...} )",
+        ),
+    ],
+)
+def test_literals(fields: dict[str, Any], text: str) -> None:
+    assert literal_text(message_class("LiteralProto")(**fields)) == text

@@ -1,1 +1,0 @@
-"""XLA's drawings: statements, labels, and the graph that they tell of."""
