@@ -12,7 +12,7 @@ from pathlib import Path
 from dumps import dumps, modules
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.reading import code_file
+from xlareport.analysis.code.module import code_file
 from xlareport.analysis.code.units import join_code
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import read_code, read_module

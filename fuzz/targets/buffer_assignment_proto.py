@@ -1,7 +1,7 @@
 """Buffer assignments in protos."""
 
 from targets.protos import mutated
-from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.readers.buffer_assignment import read_buffer_assignment_proto
 from xlareport.readers.table_protos import message_class
 
 

@@ -9,15 +9,13 @@ from itertools import product
 from typing import Generic, TypeVar
 
 from xlareport.dump.modules import Artifact, ModuleFiles
-from xlareport.readers.buffer_assignment import read_buffer_assignment
-from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.debug_options import read_debug_options
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.live_range import read_live_range
-from xlareport.readers.memory_report import read_memory_report
-from xlareport.readers.memory_report_proto import read_memory_report_proto
+from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
 from xlareport.readers.pass_metadata import read_pass_metadata
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from xlareport.dump.filename import LONGEST, DumpName, parse, read, sanitised
-from xlareport.dump.vocabulary import kinds
+from xlareport.knowledge import kinds
 
 FIELDS = (
     "kind",
@@ -44,7 +44,7 @@ def test_every_part_has_a_meaning_and_the_parts_are_the_name(case: Mapping[str, 
 
     assert str(name) == case["name"]
     assert all(token.meaning for token in name.tokens if token.field != "sign")
-    assert name.kind in kinds()
+    assert name.kind in kinds.all_entries()
 
 
 @pytest.mark.parametrize(

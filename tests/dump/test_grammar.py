@@ -11,6 +11,7 @@ from xlareport.dump.grammar import (
     suffix_forms,
 )
 from xlareport.dump.tokens import table
+from xlareport.knowledge import kinds
 
 
 def test_spans_are_the_innermost_groups_from_left_to_right() -> None:
@@ -39,3 +40,8 @@ def test_no_macro_is_left_in_a_pattern() -> None:
     forms = (*suffix_forms(), *name_forms(), *file_forms(), *path_forms(), *module_forms())
 
     assert not any(re.search(r"\{[A-Z]+\}", form.pattern.pattern) for form in forms)
+
+
+def test_the_forms_give_only_known_kinds() -> None:
+    forms = (*suffix_forms(), *name_forms(), *file_forms(), *path_forms())
+    assert {form.kind for form in forms} - {"by-format", "by-report"} <= set(kinds.all_entries())

@@ -1,6 +1,8 @@
 import re
+from itertools import combinations
 
 from xlareport.knowledge import colours, opcodes
+from xlareport.knowledge.opcodes import opcode_work
 
 
 def test_the_133_opcodes_of_2026_are_there() -> None:
@@ -35,3 +37,11 @@ def test_an_opcode_that_is_gone_says_since_when() -> None:
     assert gone.until == "2018-12"
     for one in opcodes.all_entries().values():
         assert one.until is None or re.fullmatch(r"20\d\d(-\d\d)?", one.until), one.name
+
+
+def test_an_opcode_counts_in_one_way() -> None:
+    table = opcode_work()
+    for one, other in combinations((table.elementwise, table.transcendental, table.movement), 2):
+        assert not one & other
+    assert not table.free & table.bookkeeping
+    assert table.free | table.bookkeeping <= table.movement

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from xlareport.knowledge import colours
 from xlareport.pictures.style import dark_rules, style_sheet
-from xlareport.pictures.style_values import dark, light
 from xlareport.runtime.resources import find_resource
 
 
@@ -53,12 +52,6 @@ def test_a_page_has_the_dark_colors_of_a_file() -> None:
     of_page = dict(re.findall(r"(--xg-[\w-]+):\s*([^;]+);", sheet))
     assert len(of_page) > 60
     assert dict(re.findall(r"(--xg-[\w-]+):([^;}]+)", dark_rules())) == of_page
-
-
-def test_every_color_has_a_value_for_dark_systems() -> None:
-    families = colours.all_entries()
-    wanted = {f"{name}{part}" for name in families for part in ("", "-line", "-text")}
-    assert wanted | set(light()) == set(dark())
 
 
 def test_what_is_made_from_the_table_is_current() -> None:

@@ -11,18 +11,15 @@ from io import BytesIO
 from typing import Any
 
 from xlareport.analysis.profile.times import sum_times
-from xlareport.readers.buffer_assignment import read_buffer_assignment
-from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
 from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
-from xlareport.readers.kernels import llvm_kernels, ptx_kernels
+from xlareport.readers.kernels import llvm_kernels, object_kernels, ptx_kernels
 from xlareport.readers.live_range import read_live_range
-from xlareport.readers.memory_report import read_memory_report
-from xlareport.readers.memory_report_proto import read_memory_report_proto
+from xlareport.readers.memory_report import read_memory_report, read_memory_report_proto
 from xlareport.readers.mosaic import read_mosaic
-from xlareport.readers.objects import object_kernels
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.table_protos import message_class

@@ -11,7 +11,7 @@ from xlareport.dump.filename import parse
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import explain_module
 from xlareport.dump.tokens import joined
-from xlareport.dump.vocabulary import kinds
+from xlareport.knowledge import kinds
 
 ANY_TEXT = st.text(
     alphabet=st.characters(exclude_categories=()), max_size=80
@@ -44,7 +44,7 @@ def test_a_name_is_given_back_byte_for_byte(path: str) -> None:
     name = parse(path)
 
     assert str(name) == path
-    assert name.kind in kinds()
+    assert name.kind in kinds.all_entries()
     assert all(token.text for token in name.tokens)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.analysis.code.test_tuning import instruction
 
 import xlareport
-from xlareport.analysis.code.tuning import read_tuning
+from xlareport.analysis.code.units import read_tuning
 from xlareport.dump.redact import Redactor
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import DeviceTableError, parse_devices

@@ -1,30 +1,4 @@
-from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.textproto import read_textproto
-
-TEXT = b"""fusion_steps {
-  producer_ineligible {
-    producer_name: "gemm_fusion_dot.3"
-    reason: "the producer is not fusible"
-  }
-}
-fusion_steps {
-  update_priority {
-    producer_name: "reduce.1.0"
-    consumer_names: "add.15.0"
-    consumer_names: "bitcast.4.0"
-    us_fused: 5.22025
-    us_unfused: 5.26225
-  }
-}
-fusion_steps {
-  fusion {
-    fusion_name: "loop_add_fusion"
-    producer_name: "a"
-    consumer_name: "b"
-    us_fused: many
-  }
-}
-"""
 
 
 def test_fields_and_messages() -> None:
@@ -49,18 +23,3 @@ def test_what_does_not_close_is_a_problem() -> None:
 def test_very_deep_messages_end() -> None:
     _, problems = read_textproto(b"a {\n" * 10_000, "t")
     assert problems
-
-
-def test_fusion_decisions() -> None:
-    found, problems = read_fusion_decisions(TEXT, "t")
-    assert problems == []
-    refused, weighed, done = found
-    assert (refused.kind, refused.producer) == ("producer_ineligible", "gemm_fusion_dot.3")
-    assert refused.reason == "the producer is not fusible"
-    assert weighed.consumers == ("add.15.0", "bitcast.4.0")
-    assert (weighed.microseconds_fused, weighed.microseconds_unfused) == (5.22025, 5.26225)
-    assert (done.fusion, done.consumers, done.microseconds_fused) == (
-        "loop_add_fusion",
-        ("b",),
-        None,
-    )

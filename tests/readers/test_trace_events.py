@@ -1,9 +1,7 @@
 """Events of instructions in Chrome traces and in XSpaces; anything else costs nothing."""
 
-import gzip
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -27,14 +25,6 @@ def read(path: Path, data: bytes) -> tuple[list[OpEvent], list[Problem]]:
     problems: list[Problem] = []
     with path.open("rb") as file:
         return list(trace_events(file, path.name, problems)), problems
-
-
-def test_events_of_instructions_are_taken_to_the_picosecond(tmp_path: Path) -> None:
-    whole = {"traceEvents": [event("a", 1.25, 93.074, run_id="5"), {"ph": "M", "args": {}}, {}]}
-    for data in (json.dumps(whole).encode(), gzip.compress(json.dumps(whole).encode())):
-        (found,), problems = read(tmp_path / "x.trace.json.gz", data)
-        assert found == OpEvent("jit_f", "a", "5", (1, 2), 1_250_000, 93_074_000)
-        assert not problems
 
 
 @pytest.mark.parametrize("when", [float("nan"), 1e400, -5, 10**400, "5", None, [1]])
@@ -82,33 +72,12 @@ def read_space(data: bytes) -> tuple[list[OpEvent], list[Problem]]:
     return list(xplane_events(BytesIO(data), "x.xplane.pb", problems)), problems
 
 
-def test_events_of_a_space_have_what_is_told_once_of_all() -> None:
-    found, problems = read_space(space(("a", 5, 7), ("b", 20, 1)))
-    assert found == [
-        OpEvent("jit_g", "a", "9", (0, 0), 2_005, 7),
-        OpEvent("jit_g", "b", "9", (0, 0), 2_020, 1),
-    ]
-    assert not problems
-
-
 def test_a_space_that_is_cut_off_is_told() -> None:
     whole = space(("a", 5, 7))
     for length in range(len(whole)):
         found, problems = read_space(whole[:length])
         assert len(found) <= 1
         assert length == 0 or problems or found == []
-
-
-def test_both_forms_of_a_small_real_profile_say_the_same(unpacked: Callable[[str], Path]) -> None:
-    folder = unpacked("looped")
-    (trace,), (plane,) = folder.rglob("*.trace.json.gz"), folder.rglob("*.xplane.pb")
-    problems: list[Problem] = []
-    with trace.open("rb") as one, plane.open("rb") as other:
-        first, second = list(trace_events(one, "t", problems)), list(xplane_events(other, "x", []))
-    assert len(first) == len(second) == 595
-    assert sums(first) == sums(second)
-    assert [one.run for one in first] == [one.run for one in second]
-    assert not problems
 
 
 def test_a_run_without_a_name_has_none(tmp_path: Path) -> None:
@@ -186,43 +155,12 @@ def test_on_a_tpu_the_line_of_modules_tells_which_one_ran() -> None:
     assert not problems
 
 
-def test_on_a_gpu_the_streams_tell_and_what_is_derived_is_left_out() -> None:
-    told = {"hlo_op": "fusion.1", "hlo_module": "jit_f"}
-    kinds = {"loop_fusion_kernel": told, "fusion.1": told, "MemcpyD2D": {}}
-    lines = {
-        "Stream #14(Compute)": ["loop_fusion_kernel|5|7|run_id=3", "MemcpyD2D|20|7"],
-        "XLA Ops": ["fusion.1|5|7|run_id=3"],
-        "XLA Modules": ["fusion.1|5|7"],
-    }
-    found, problems = read_space(device("/device:GPU:0", kinds, lines))
-    assert found == [OpEvent("jit_f", "fusion.1", "3", (0, 0), 1_005, 7)]
-    assert not problems
-
-
 def test_a_line_that_is_longer_than_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [(str(number), number, 1) for number in range(100)]
     whole = read_space(space(*events))
     for size in (8, 33, 64):
         monkeypatch.setattr("xlareport.readers.wire._PIECE", size)
         assert read_space(space(*events)) == whole
-
-
-def sums(events: Iterable[OpEvent]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for one in events:
-        found[one.instruction] += one.duration
-    return found
-
-
-def test_both_forms_of_a_real_profile_say_the_same(dumps: Path) -> None:
-    (trace,) = (dumps / "trace-jax-cpu").rglob("*.trace.json.gz")
-    (plane,) = (dumps / "trace-jax-cpu").rglob("*.xplane.pb")
-    problems: list[Problem] = []
-    with trace.open("rb") as one, plane.open("rb") as other:
-        first = list(trace_events(one, "t", problems))
-        assert len(first) == 1_500
-        assert sums(first) == sums(xplane_events(other, "x", problems))
-    assert not problems
 
 
 def test_a_small_real_trace(unpacked: Callable[[str], Path]) -> None:

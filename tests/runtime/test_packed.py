@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.hlo.proto import ProtoReader
-from xlareport.readers.buffer_assignment_proto import read_buffer_assignment_proto
+from xlareport.readers.buffer_assignment import read_buffer_assignment_proto
 from xlareport.runtime.packed import ALWAYS, TIMES, decompress_bytes
 
 

@@ -39,7 +39,7 @@ class DumpName(FastPickle):
     """The path of a file in a dump, taken apart; None where it does not hold the field."""
 
     kind: str
-    """One of the kinds of `tables/vocabulary.toml`."""
+    """One of the kinds of `knowledge/kinds.toml`."""
     stage: str | None
     """Which point of the compilation, `pass` between two passes, or which side file."""
     module_id: int | None

@@ -8,6 +8,7 @@ numbers, so that no name of theirs ever becomes a path of this machine.
 import errno
 import os
 import stat
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,10 +19,42 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from xlareport.dump import archive, built_site, log, remote, single_file, standard_input
+from xlareport.dump import archive, built_site, log, remote
 from xlareport.dump.spool import Spool
 from xlareport.runtime.errors import Problem, UnreadableInputError
-from xlareport.runtime.limits import LIMITS, LimitPassedError, Limits, too_large
+from xlareport.runtime.limits import LIMITS, FileTooLargeError, LimitPassedError, Limits, too_large
+
+_STANDARD_INPUT = "-"
+"""What stands on the command line for standard input."""
+_INPUT_NAME = "standard-input"
+_HEAD = 64
+
+
+def _take_standard_input(spool: Spool) -> tuple[str, Path]:
+    """Copy standard input into a file; return a name that fits how it begins, and the file."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise UnreadableInputError("Nothing comes in on standard input; name a dump, or pipe one.")
+    try:
+        location = spool.add(sys.stdin.buffer)
+    except FileTooLargeError as error:
+        raise UnreadableInputError(f"Standard input cannot be taken: {error}.") from error
+    except OSError as error:
+        raise UnreadableInputError(f"Standard input cannot be read: {error.strerror}.") from error
+    with location.open("rb") as file:
+        head = file.read(_HEAD)
+    if not head:
+        raise UnreadableInputError("Nothing came in on standard input.")
+    return f"{_INPUT_NAME}.{_ending(head)}", location
+
+
+def _ending(head: bytes) -> str:
+    """Return the ending of the name of a file that begins so, if it is no archive."""
+    if head.startswith(b"HloModule "):
+        return "txt"
+    if head.lstrip().startswith(b"{"):
+        return "json"
+    return "hlo.pb" if head.startswith(b"\n") and any(sign < ord("\t") for sign in head) else "log"
+
 
 _LATEST = 1 << 36
 """Seconds since the epoch; what a file says of a later moment, or of none, is not believed."""
@@ -108,7 +141,7 @@ def local_path(place: str | Path) -> Path | None:
     """Return where a dump lies on this machine; None for another machine or standard input."""
     if isinstance(place, Path):
         return place
-    if place == standard_input.PLACE:
+    if place == _STANDARD_INPUT:
         return None
     if place.lower().startswith("file://"):
         from urllib.request import url2pathname  # noqa: PLC0415 - brings all of HTTP along
@@ -119,7 +152,7 @@ def local_path(place: str | Path) -> Path | None:
 
 def _shown(place: str | Path) -> str:
     """Return what a report calls its dump."""
-    if place == standard_input.PLACE:
+    if place == _STANDARD_INPUT:
         return "standard input"
     return str(local_path(place) or remote.shown(str(place)))
 
@@ -177,8 +210,8 @@ def _files(place: str | Path, spool: Spool, problems: list[Problem]) -> Iterator
     path = local_path(place)
     if path is not None:
         return _local(path, spool, problems)
-    if place == standard_input.PLACE:
-        name, location = standard_input.taken(spool)
+    if place == _STANDARD_INPUT:
+        name, location = _take_standard_input(spool)
         return _of_file(location, name, None, spool, problems)
     return _fetched(str(place), spool, problems)
 
@@ -213,8 +246,8 @@ def _of_file(
     location: Path, name: str, modified: float | None, spool: Spool, problems: list[Problem]
 ) -> Iterator[Entry]:
     """Yield the members of an archive, the data of a report in one file, else the file itself."""
-    if single_file.is_single_file(location, name):
-        return _spooled(single_file.members(location, name, spool, problems))
+    if built_site.is_single_file(location, name):
+        return _spooled(built_site.single_file_members(location, name, spool, problems))
     kind = archive.archive_kind(location, name)
     if kind is None:
         return _spooled(iter([(printable(name), location, modified)]))

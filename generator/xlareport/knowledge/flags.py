@@ -41,3 +41,20 @@ def all_entries() -> Mapping[str, Flag]:
 def find(name: str) -> Flag | None:
     """Return the flag or variable called so; leading dashes and `=value` may be there."""
     return all_entries().get(name.strip().lstrip("-").partition("=")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class FrontendSetting:
+    """An option that a frontend sets without being asked."""
+
+    name: str
+    value: str
+    """What it sets; empty for any value."""
+    by: str
+    """The frontend."""
+
+
+@cache
+def frontend_settings() -> Mapping[str, FrontendSetting]:
+    """Return the table by option."""
+    return read_table("frontend_settings", FrontendSetting)

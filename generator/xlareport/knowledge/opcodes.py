@@ -3,9 +3,11 @@
 Source: xla/hlo/ir/hlo_opcode.h for the names, xla/service/hlo_graph_dumper.cc for the colours.
 """
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
+from importlib.resources import files
 
 from xlareport.knowledge.tables import read_table
 
@@ -32,3 +34,26 @@ def all_entries() -> Mapping[str, Opcode]:
 def find(name: str) -> Opcode | None:
     """Return what is known of an opcode."""
     return all_entries().get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class OpcodeWork:
+    """Opcodes by how they count; those of no list have a rule of their own or none."""
+
+    elementwise: frozenset[str]
+    """One flop for each element of the result."""
+    transcendental: frozenset[str]
+    """One transcendental for each element of the result."""
+    movement: frozenset[str]
+    """No arithmetic."""
+    free: frozenset[str]
+    """No bytes by XLA's count."""
+    bookkeeping: frozenset[str]
+    """Bytes by XLA's count, none by ours."""
+
+
+@cache
+def opcode_work() -> OpcodeWork:
+    """Return the table, read once."""
+    table = tomllib.loads(files(__package__).joinpath("opcode_work.toml").read_text("utf-8"))
+    return OpcodeWork(**{field.name: frozenset(table[field.name]) for field in fields(OpcodeWork)})

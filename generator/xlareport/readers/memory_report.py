@@ -5,10 +5,16 @@ section per memory space (since 2025), one total and a list of allocations (2024
 """
 
 import re
+import zlib
 from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf.message import DecodeError
 
 from xlareport.readers.lines import Troubles, decoded_lines
+from xlareport.readers.table_protos import message_class
 from xlareport.runtime.errors import Problem
+from xlareport.runtime.packed import decompress_bytes
 
 _SPACE = re.compile(r"Memory Space: (\S+) \(color=(\d{1,9})\)")
 _TOTAL = re.compile(r"Total bytes(?: used)?: (\d{1,18}) \([^)]*\)")
@@ -118,3 +124,22 @@ class _Reader:
         if self._total is not None:
             self._done.append(SpaceUsage(*self._space, self._total, self.tables()))
         self._total, self._tables = None, []
+
+
+def read_memory_report_proto(
+    data: bytes, path: str
+) -> tuple[tuple[SpaceUsage, ...], list[Problem]]:
+    """Read the report; empty where it is cut off."""
+    try:
+        proto = message_class("memory_report", "MemoryUsageReportProto")()
+        proto.ParseFromString(decompress_bytes(data))
+    except (DecodeError, zlib.error) as error:
+        return (), [Problem(path, None, f"cut off, or no memory usage report: {error}")]
+    return tuple(
+        SpaceUsage("", space.color, space.total_bytes, _tables(space)) for space in proto.spaces
+    ), []
+
+
+def _tables(space: Any) -> tuple[ReportTable, ...]:
+    texts = (allocation.hlo_text.decode("utf-8", "replace") for allocation in space.allocations)
+    return tuple(table for text in texts for table in report_tables(text))

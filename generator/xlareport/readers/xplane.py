@@ -6,13 +6,14 @@ has only their texts, and the line of modules tells which one ran at that time. 
 is held at a time.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from itertools import islice
+from typing import IO, Any, TypeAlias
 
 from google.protobuf.message import DecodeError
 
-from xlareport.readers.device_runs import DeviceRun, DeviceRuns
 from xlareport.readers.op_events import (
     DERIVED_LINES,
     OpEvent,
@@ -24,6 +25,27 @@ from xlareport.readers.op_events import (
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.wire import Field, fields, pieces, value_of
 from xlareport.runtime.errors import Problem
+
+DeviceRun: TypeAlias = tuple[int, int, str, str]
+"""When it began and ended, the module, the run."""
+_MOST = 500_000
+"""Runs of a device; what comes later belongs to none."""
+
+
+class DeviceRuns:
+    """The runs of modules on a device, one after the other."""
+
+    def __init__(self, runs: Iterable[DeviceRun]) -> None:
+        self._runs = sorted(islice(runs, _MOST))
+        self._starts = [start for start, _, _, _ in self._runs]
+
+    def at(self, moment: int) -> tuple[str, str]:
+        """Return module and run at a moment; both empty where none ran."""
+        place = bisect_right(self._starts, moment) - 1
+        if place < 0 or moment >= self._runs[place][1]:
+            return "", ""
+        return self._runs[place][2:]
+
 
 _PICOSECONDS = 1_000
 """In a nanosecond."""

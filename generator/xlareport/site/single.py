@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from xlareport.dump.single_file import MARK
+from xlareport.dump.built_site import SINGLE_FILE_MARK
 from xlareport.pages.rendering.environment import environment
 from xlareport.runtime import units
 from xlareport.runtime.errors import UnreadableInputError, UnwritableFileError
@@ -50,7 +50,7 @@ def pack_single(
     main = read_main_program(site)
     pages = [read_page(site, path) for path in main.pages]
     templates = "".join(page.template() for page in pages)
-    head, scripts, foot = pages[0].frame(_script(site), _NOTE, MARK)
+    head, scripts, foot = pages[0].frame(_script(site), _NOTE, SINGLE_FILE_MARK)
     facts = _block("report.json", _facts(site, main.slug))
     others = _others(site, main)
     parts = [_part(site, path, main) for path in main.data]

@@ -1,14 +1,17 @@
 """What the instructions of a real GPU program became."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.code.reading import code_file
-from xlareport.analysis.code.units import ModuleCode, join_code
+from xlareport.analysis.code.module import code_file
+from xlareport.analysis.code.units import ModuleCode, join_code, read_tuning
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
+from xlareport.hlo.model import Instruction
+from xlareport.hlo.text import TextReader
 from xlareport.program import read_code, read_module
 from xlareport.report import name_files
 
@@ -72,3 +75,25 @@ def test_every_file_of_a_large_dump(dumps: Path, dump: str) -> None:
                 total += len(code.links)
                 found += len(code.links) - len(code.unlinked)
     assert found >= 0.98 * total > 0
+
+
+def instruction(config: str) -> Instruction:
+    text = f"HloModule m\n\nENTRY e {{\n  ROOT a = f32[] constant(1), backend_config={config}\n}}\n"
+    module = TextReader().read(text.encode(), "m.txt")
+    assert module is not None
+    assert module.entry is not None
+    return module.entry.instructions[0]
+
+
+def test_choices_are_found_at_any_depth_and_the_rest_is_left() -> None:
+    gemm = {"block_m": "64", "num_warps": "4"}
+    config = {"fusion_backend_config": {"kind": "__triton_gemm", "triton_gemm_config": gemm}}
+    found = read_tuning(instruction(json.dumps(config)))
+    assert {name: json.loads(value) for name, value in found.items()} == {
+        "triton_gemm_config": gemm
+    }
+
+
+def test_what_is_no_json_or_empty_says_nothing() -> None:
+    assert read_tuning(instruction("{nonsense}")) == {}
+    assert read_tuning(instruction('{"algorithm":{}}')) == {}

@@ -5,7 +5,6 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.analysis.cost.residency import buffer_sizes, peak_buffers, shares, trace_residency
-from xlareport.analysis.cost.saving import find_savings
 from xlareport.analysis.source.locations import SourcePlace
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -13,6 +12,8 @@ from xlareport.readers.buffer_assignment import read_buffer_assignment
 from xlareport.readers.live_range import LiveRanges, read_live_range
 
 ReadModule: TypeAlias = Callable[[str], HloModule]
+
+
 LIVE = b"""HloLiveRange (max 4):
   InstructionSequence:
     0:x
@@ -29,7 +30,11 @@ LIVE = b"""HloLiveRange (max 4):
     z{}: 16 bytes (cumulative: 80 bytes)
     x{}: 8 bytes (cumulative: 88 bytes)
 """
+
+
 SIZES = {("x", ()): 8, ("y", ()): 64, ("z", ()): 16, ("w", ()): 4}
+
+
 MODULE = """ENTRY e {
   x = f32[2] parameter(0)
   y = f32[16] broadcast(x), metadata={op_name="jit(f)/a" source_file="f.py" source_line=3}
@@ -61,17 +66,6 @@ def test_the_peak_by_line(live: LiveRanges, module_of: ReadModule) -> None:
     peak = peak_buffers(live, module_of(MODULE))
     by_line = shares(peak, lambda one: one.place.text if one.place else "")
     assert [(one.name, one.size, one.count) for one in by_line] == [("f.py:3", 80, 2), ("", 8, 1)]
-
-
-def test_what_to_shrink_to_save_a_part(live: LiveRanges) -> None:
-    found = find_savings(live, SIZES, 0.5, frozenset({"x"}))
-    assert found.buffers == ((("y", ()), 64),)
-    assert (found.wanted, found.reached, found.is_enough) == (44, 28, True)
-
-
-def test_what_cannot_be_saved_is_said(live: LiveRanges) -> None:
-    found = find_savings(live, SIZES, 0.99, frozenset({"x"}))
-    assert (found.reached, found.is_enough) == (8, False)
 
 
 @pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])

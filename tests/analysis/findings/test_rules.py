@@ -22,7 +22,7 @@ from xlareport.analysis.modules.summarize import count_final_cost, summarize_mod
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
-from xlareport.knowledge.devices import devices, nominal_device
+from xlareport.knowledge.devices import nominal_device
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.report import name_files
@@ -30,9 +30,16 @@ from xlareport.runtime.resources import find_resource
 
 DATA = Path(__file__).parents[2] / "data"
 
+
 MakeCase: TypeAlias = Callable[..., Case]
+
+
 REAL = sorted(one.name for one in (DATA / "findings").iterdir())
+
+
 ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n"
+
+
 PRODUCT = "dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 
 
@@ -80,10 +87,19 @@ def gather(kind: str, users: str, attributes: str = "") -> str:
 
 
 CALLBACK = '  y = f32[4] custom-call(x), custom_call_target="xla_python_cpu_callback"'
+
+
 USED_ONCE = "  ROOT n = f32[4096,1024] negate(g)"
+
+
 USED_TWICE = "  n = f32[4096,1024] negate(g)\n  ROOT m = f32[4096,1024] add(n, g)"
+
+
 DONOR = ", buffer_donor={ (0, {}) }"
+
+
 ALIAS = ", input_output_alias={ {}: (0, {}, may-alias) }"
+
 
 # (rule, the module that has it, the same without it)
 SEEDED = [
@@ -205,24 +221,6 @@ def test_a_rule_finds_what_a_compiler_left(case_of: MakeCase, rule: str) -> None
     assert len(found["having"]) == 1
     assert found["having"][0].places
     assert not found["lacking"]
-
-
-@pytest.mark.parametrize(("name", "given_up"), [("tpu-v5e-oom", True), ("tpu-v5e-remat", False)])
-def test_a_program_that_did_not_fit(
-    unpacked: Callable[[str], Path], name: str, *, given_up: bool
-) -> None:
-    with open_source(unpacked(name)) as source:
-        (files,) = group(name_files(source)).modules
-        module = read_module(files)
-    cost = count_final_cost(module)
-    assert cost is not None
-    case = case_of_module(module, cost, devices()["tpu-v5e"])
-    assert case is not None
-    first = findings(case)[0]
-    assert (first.rule == "out-of-memory") is given_up
-    if given_up:
-        assert "18.2 GiB, 17.6 GiB of it for temporaries; Google TPU v5e has" in first.evidence
-        assert first.places
 
 
 def refusal(case: Case, *steps: FusionDecision) -> list[str]:

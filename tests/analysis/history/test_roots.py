@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.history.all_subjects import list_subjects
 from xlareport.analysis.history.instruction import SnapshotSequence, ancestors, descendants
 from xlareport.analysis.history.roots import find_heirs, find_roots
 from xlareport.analysis.matching.pairing import Place
@@ -43,14 +42,3 @@ def test_heirs_are_the_descendants_of_each(snapshots: SnapshotSequence) -> None:
         for line in one.instructions:
             place = Place(one.name, line.name)
             assert found[one.name][line.name] == descendants(snapshots, 0, [place])
-
-
-def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
-    subjects = list(list_subjects(snapshots))
-    assert len({(one.name, one.stage) for one in subjects}) == len(subjects)
-    entry = snapshots.modules[-1].entry
-    assert entry is not None
-    named = {one.name for one in subjects if one.stage}
-    assert {f"{entry.name}/%{line.name}" for line in entry.instructions} <= named
-    first = [place for one in subjects if not one.stage for place in one.places]
-    assert len(first) == len(set(first)) == snapshots.modules[0].instruction_count

@@ -2,12 +2,9 @@
 
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
-from xlareport.analysis import module as module_analysis
-from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.modules import marker
 from xlareport.analysis.modules.marker import (
     BadMarkerError,
@@ -15,10 +12,7 @@ from xlareport.analysis.modules.marker import (
     compile_marker,
     find_marker,
 )
-from xlareport.dump.modules import Artifact, group
-from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
-from xlareport.report import name_files
 
 TEXT = """HloModule jit_f
 
@@ -84,24 +78,3 @@ def test_a_search_that_takes_ages_is_given_up(monkeypatch: pytest.MonkeyPatch) -
         find_marker([TextReader().read(long, "a.txt")], re.compile("(a+)+!"))  # type: ignore[list-item]
     assert signal.getsignal(signal.SIGVTALRM) is former
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
-
-
-def test_a_marker_given_up_costs_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def ages(*_: object) -> None:
-        raise SlowMarkerError
-
-    monkeypatch.setattr(module_analysis, "find_marker", ages)
-    path = tmp_path / "module_0001.x.before_optimizations.txt"
-    path.write_text(TEXT)
-    (files,) = group(name_files_of(tmp_path)).modules
-    result = module_analysis.outline_module(files, AnalysisOptions(re.compile("x")))
-    assert result.marker is None
-    assert result.summary.stages[0].instructions == 2
-    assert [one.message for one in result.summary.problems if "--marker" in one.message]
-
-
-def name_files_of(folder: Path) -> list[Artifact]:
-    with open_source(folder) as source:
-        return name_files(source)

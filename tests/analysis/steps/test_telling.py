@@ -4,9 +4,8 @@ import pytest
 
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.clauses import clause
 from xlareport.analysis.steps.differences import Kind
-from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
+from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.telling import Telling, tell
 
 
@@ -96,70 +95,9 @@ def test_many_groups_are_cut_and_counted() -> None:
     assert "renamed 1 add" in last
 
 
-def test_groups_put_like_changes_together() -> None:
-    changes = [change(Kind.REPLACED, f"add.{number}") for number in range(5)]
-    [group] = grouped(changes)
-    assert (group.count, group.opcodes, group.scope) == (5, ("add", "multiply"), "layer_1/mlp")
-    assert len(group.examples) == 3
-    assert group.repetition == "5 times"
-
-
-def test_the_surest_examples_come_first() -> None:
-    changes = [change(Kind.REPLACED, "a", Grade.GUESSED), change(Kind.REPLACED, "b")]
-    [group] = grouped(changes)
-    assert [one.grade for one in group.examples] == [Grade.EXACT, Grade.GUESSED]
-
-
-def test_nothing_renumbered() -> None:
-    assert renumbered([change(Kind.RENAMED)]) is None
-    assert isinstance(grouped([]), tuple)
-
-
-def test_one_change_needs_no_repetition() -> None:
-    [group] = grouped([change(Kind.ADDED)])
-    assert isinstance(group, ChangeGroup)
-    assert group.repetition == ""
-
-
-def test_unlike_changes_are_one_of_many_and_like_ones_happened_many_times() -> None:
-    like = [change(Kind.LAYOUT, f"add.{number}") for number in range(3)]
-    [group] = grouped(like)
-    assert group.repetition == "3 times"
-    [group] = grouped([*like, replace(like[0], reason="for another reason")])
-    assert group.repetition == "one of 4"
-
-
-def test_the_numbers_of_computations_are_no_layers() -> None:
-    inside = [
-        replace(change(Kind.DEAD), before=Place(name, "x"), after=None, scope=name)
-        for name in ("region_1.2", "region_3.4")
-    ]
-    [group] = grouped(inside)
-    assert (group.count, group.per_layer, group.scope) == (2, None, "region_*.*")
-
-
 def test_names_and_scopes_that_are_very_long_are_shortened_in_their_middle() -> None:
     name = f"a_inference_train_step_{'x' * 90}_.668"
     one = replace(change(Kind.REMOVED), scope=name)
     headline = told(one)[0]
     assert name not in headline
     assert "`a_inference_train_step_xxxxx…" in headline
-
-
-def test_an_opcode_stands_before_a_name_that_does_not_tell_it() -> None:
-    assert clause(change(Kind.REPLACED)) == (
-        "`%add.1` in `layer_1/mlp` became the multiply `%add.1.new`"
-    )
-    assert clause(change(Kind.REMOVED, "Arg_0")).startswith("the add `%Arg_0` in")
-
-
-def test_the_same_name_is_not_said_to_have_become_itself() -> None:
-    place = Place("main", "add.1")
-    for kind in (Kind.REPLACED, Kind.REBUILT, Kind.MERGED):
-        said = clause(replace(change(kind), after=place))
-        assert said.count("`%add.1`") == 1
-
-
-def test_names_in_reasons_are_set_as_code_and_backticks_of_a_dump_are_not() -> None:
-    one = replace(change(Kind.DEAD), reason="went with %x.1, a `trap` of 50 % or so")
-    assert clause(one).endswith("was removed: went with `%x.1`, a 'trap' of 50 % or so")

@@ -13,7 +13,7 @@ from xlareport.analysis.cost.windows import (
     reduce_window_count,
 )
 from xlareport.hlo.shape import Shape
-from xlareport.knowledge.opcode_work import opcode_work
+from xlareport.knowledge.opcodes import opcode_work
 
 _FLOPS_PER_COMPLEX_PRODUCT = 4 * FMA_FLOPS
 

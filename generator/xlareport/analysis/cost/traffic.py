@@ -12,7 +12,7 @@ from xlareport.analysis.cost.sizes import data_size, leaves
 from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major
 from xlareport.analysis.cost.xla_sizes import operand_size, result_size
 from xlareport.hlo.shape import Shape
-from xlareport.knowledge.opcode_work import opcode_work
+from xlareport.knowledge.opcodes import opcode_work
 
 
 @dataclass(frozen=True, slots=True)

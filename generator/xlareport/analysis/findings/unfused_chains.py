@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
 from xlareport.analysis.findings.wrapped import operation
 from xlareport.hlo.model import Computation, Instruction
-from xlareport.knowledge.opcode_work import opcode_work
+from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime import units
 
 LEAST_LENGTH = 3

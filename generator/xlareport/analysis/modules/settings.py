@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from xlareport.knowledge.frontend_settings import frontend_settings
+from xlareport.knowledge.flags import frontend_settings
 from xlareport.readers.debug_options import FlagValue
 
 _BACKEND = re.compile(r"xla_(cpu|gpu|tpu)_")

@@ -1,4 +1,4 @@
-"""Which step made what was slowest: the last that made it anew, or the program itself."""
+"""Measured time joined with instructions."""
 
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
@@ -17,6 +17,8 @@ ENTRY main {
   ROOT t = f32[8,8] tanh(d), metadata={op_name="jit(f)/tanh"}
 }
 """
+
+
 LEFT = """HloModule m
 
 ENTRY main {

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlareport.analysis.code.files import CodeLink
-from xlareport.analysis.code.mosaic import mosaic_links
+from xlareport.analysis.code.module import mosaic_links
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule

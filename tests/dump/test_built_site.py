@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.dump.single_file import MARK, is_single_file, members
+from xlareport.dump.built_site import SINGLE_FILE_MARK, is_single_file, single_file_members
 from xlareport.dump.spool import Limits, Spool
 from xlareport.storage.payloads import embed_payload, make_payload_file
 
@@ -21,9 +21,9 @@ def spool(tmp_path: Path) -> Spool:
 
 def test_it_is_known_by_its_mark_and_not_by_its_name(tmp_path: Path) -> None:
     report, graph, text = (tmp_path / name for name in ("a.html", "graph.html", "a.txt"))
-    report.write_text(f"<html>{MARK}")
-    graph.write_text("<html><svg></svg>" + " " * 5000 + MARK)
-    text.write_text(MARK)
+    report.write_text(f"<html>{SINGLE_FILE_MARK}")
+    graph.write_text("<html><svg></svg>" + " " * 5000 + SINGLE_FILE_MARK)
+    text.write_text(SINGLE_FILE_MARK)
 
     known = [is_single_file(one, one.name) for one in (report, graph, text)]
     assert known == [True, False, False]
@@ -33,7 +33,7 @@ def test_its_data_comes_back_as_files(tmp_path: Path, spool: Spool) -> None:
     _, script = make_payload_file("m/x/texts", ["a", "</script>"] * 2000)
     file = tmp_path / "bug.html"
     file.write_text(BLOCK.format("assets/data/m/x/texts.js", embed_payload(script)))
-    ((path, place, modified),) = members(file, "bug.html", spool, [])
+    ((path, place, modified),) = single_file_members(file, "bug.html", spool, [])
 
     assert (path, place.read_text(), modified) == ("assets/data/m/x/texts.js", script, None)
 
@@ -46,5 +46,5 @@ def test_damaged_data_is_a_problem(tmp_path: Path, spool: Spool, data: str) -> N
     file.write_text(BLOCK.format("../../x.js", data))
     problems: list[Any] = []
 
-    assert list(members(file, "bug.html", spool, problems)) == []
+    assert list(single_file_members(file, "bug.html", spool, problems)) == []
     assert [one.path for one in problems] == ["bug.html"]

@@ -1,0 +1,33 @@
+"""The case of a module: what rules get to see of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.findings.cases import case_of as case_of_module
+from xlareport.analysis.findings.rules import findings
+from xlareport.analysis.modules.summarize import count_final_cost
+from xlareport.dump.modules import group
+from xlareport.dump.source import open_source
+from xlareport.knowledge.devices import devices
+from xlareport.program import read_module
+from xlareport.report import name_files
+
+
+@pytest.mark.parametrize(("name", "given_up"), [("tpu-v5e-oom", True), ("tpu-v5e-remat", False)])
+def test_a_program_that_did_not_fit(
+    unpacked: Callable[[str], Path], name: str, *, given_up: bool
+) -> None:
+    with open_source(unpacked(name)) as source:
+        (files,) = group(name_files(source)).modules
+        module = read_module(files)
+    cost = count_final_cost(module)
+    assert cost is not None
+    case = case_of_module(module, cost, devices()["tpu-v5e"])
+    assert case is not None
+    first = findings(case)[0]
+    assert (first.rule == "out-of-memory") is given_up
+    if given_up:
+        assert "18.2 GiB, 17.6 GiB of it for temporaries; Google TPU v5e has" in first.evidence
+        assert first.places

@@ -1,0 +1,32 @@
+"""The subjects whose histories are written: each thing once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.history.all_subjects import list_subjects
+from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.report import BuildOptions, read_one_module
+
+Unpack = Callable[[str], Path]
+
+
+@pytest.fixture(
+    scope="module", params=[("jax-cpu-train", "jit_train_step"), ("tpu-v5e-scan", None)]
+)
+def snapshots(request: pytest.FixtureRequest, unpacked: Unpack) -> SnapshotSequence:
+    dump, name = request.param
+    module = read_one_module(unpacked(dump), name, BuildOptions())
+    return SnapshotSequence([one.hlo for one in module.snapshots])
+
+
+def test_the_census_holds_everything_once(snapshots: SnapshotSequence) -> None:
+    subjects = list(list_subjects(snapshots))
+    assert len({(one.name, one.stage) for one in subjects}) == len(subjects)
+    entry = snapshots.modules[-1].entry
+    assert entry is not None
+    named = {one.name for one in subjects if one.stage}
+    assert {f"{entry.name}/%{line.name}" for line in entry.instructions} <= named
+    first = [place for one in subjects if not one.stage for place in one.places]
+    assert len(first) == len(set(first)) == snapshots.modules[0].instruction_count

@@ -1,0 +1,80 @@
+"""Where a thing begins, step by step backwards."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.history.instruction import (
+    Event,
+    SnapshotSequence,
+    ancestors,
+    beginnings,
+)
+from xlareport.analysis.history.subjects import Subject
+from xlareport.analysis.history.trace import trace_subject
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+
+FIRST = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %half = f32[8]{0} divide(%a, %a), metadata={op_name="jit(f)/mlp/div"}
+  %idle = f32[8]{0} tanh(%a)
+  ROOT %out = f32[8]{0} negate(%half)
+}
+"""
+
+
+CLEANED = FIRST.replace("  %idle = f32[8]{0} tanh(%a)\n", "")
+
+
+RENAMED = CLEANED.replace("%half", "%quotient")
+
+
+REPLACED = RENAMED.replace("divide", "multiply")
+
+
+FUSED = """
+%fused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %quotient.1 = f32[8]{0} multiply(%p, %p), metadata={op_name="jit(f)/mlp/div"}
+  ROOT %out.1 = f32[8]{0} negate(%quotient.1)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %fusion = f32[8]{0} fusion(%a), kind=kLoop, calls=%fused
+}
+"""
+
+
+def at(name: str, computation: str = "main") -> Place:
+    return Place(computation, name)
+
+
+def snapshots(read: Read) -> SnapshotSequence:
+    return SnapshotSequence(
+        [read(one) for one in (FIRST, CLEANED, CLEANED, RENAMED, REPLACED, FUSED)]
+    )
+
+
+def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: Read) -> None:
+    made = FIRST.replace("negate(%half)", "negate(%new)").replace(
+        "  ROOT", "  %new = f32[8]{0} sort(%half), dimensions={0}, to_apply=%less\n  ROOT"
+    )
+    shots = SnapshotSequence(
+        [read(one) for one in (FIRST, FIRST, made, made.replace("%new", "%newer"))]
+    )
+    assert ancestors(shots, 3, [at("newer")]) == ()
+    (birth,) = beginnings(shots, 3, [at("newer")])
+    assert (birth.stage, birth.event, birth.instruction) == (2, Event.BORN, at("new"))
+    assert birth.sources == ()
+    assert trace_subject(shots, Subject("newer", 3, (at("newer"),))).beginnings == (birth,)
+
+
+def test_what_comes_from_the_first_snapshot_has_no_beginning(read: Read) -> None:
+    shots = snapshots(read)
+    assert not list(beginnings(shots, 5, [at("fusion")]))
+    assert not list(beginnings(shots, 0, [at("half")]))
+    assert trace_subject(shots, Subject("fusion", 5, (at("fusion"),))).beginnings == ()

@@ -1,0 +1,44 @@
+"""How the module grows from snapshot to snapshot."""
+
+import pytest
+
+from xlareport.analysis.cost.work import Costs
+from xlareport.analysis.passes.growth import measure_growth
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+
+
+def modules(*bodies: str) -> list[HloModule]:
+    reader = TextReader()
+    found = []
+    for body in bodies:
+        text = (
+            "HloModule m\n\nENTRY %main (x: f32[8,4]) -> f32[8] {\n"
+            f"  %x = f32[8,4]{{1,0}} parameter(0)\n{body}\n}}\n"
+        )
+        read = reader.read(text.encode(), "m.txt")
+        assert read is not None
+        found.append(read)
+    return found
+
+
+def dot(attributes: str = "", kind: str = "f32") -> str:
+    dims = "lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}"
+    return f"  ROOT %d = {kind}[] dot(%x, %x), {dims}{attributes}"
+
+
+def test_growth_counts_each_snapshot() -> None:
+    small, large = measure_growth(
+        modules(dot(), "  %n = f32[8,4]{1,0} negate(%x)\n" + dot()), Costs()
+    )
+    assert (small.instructions, large.instructions) == (2, 3)
+    assert small.flops is not None
+    assert large.flops == small.flops + 32
+
+
+def test_the_ends_are_counted_however_large_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xlareport.analysis.passes.growth._BUDGET", 0)
+    lines = [f"  %n{number} = f32[8,4]{{1,0}} negate(%x)\n" for number in range(3)]
+    grown = modules(*("".join(lines[:count]) + dot() for count in range(4)))
+    found = measure_growth(grown, Costs())
+    assert [one.flops is not None for one in found] == [True, False, False, True]

@@ -1,0 +1,77 @@
+"""Passes that ran and changed nothing."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from xlareport.analysis.passes.idle import find_idle_passes
+from xlareport.analysis.passes.times import (
+    pass_times,
+    pipelines_of,
+    refine_boundaries,
+)
+from xlareport.analysis.steps.boundaries import boundaries
+from xlareport.dump.classify import classify
+from xlareport.dump.modules import Artifact, SnapshotFiles, group
+from xlareport.dump.source import Entry
+from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
+
+FILES = (
+    "module_0001.f.0000.p.after_pipeline-start.before_a.txt",
+    "module_0001.f.0001.p.after_a.before_b.txt",
+    "module_0001.f.0002.p.after_b.before_pipeline-end.txt",
+)
+
+
+def stages() -> tuple[SnapshotFiles, ...]:
+    names = classify(FILES)
+    found = group(
+        [Artifact(Entry(p, 9, None, Path(p)), n) for p, n in zip(FILES, names, strict=True)]
+    )
+    return found.modules[0].stages
+
+
+def metadata() -> ModuleMetadata:
+    runs = (
+        ("pipeline-start", "p", 10, 20, FILES[0], ""),
+        ("a", "p", 20, 30, FILES[1], "module_changed: true"),
+        ("quiet", "p", 30, 31, None, ""),
+        ("inner", "p", 31, 50, None, "module_changed: true"),
+        ("b", "inner", 35, 45, FILES[2], "module_changed: true"),
+        ("quiet", "p", 50, 52, None, ""),
+    )
+    text = "".join(
+        f'pass_metadata {{\n  pass_id: {number}\n  pass_name: "{name}"\n'
+        f'  pipeline_name: "{pipeline}"\n  start_timestamp_usec: {start}\n'
+        f"  end_timestamp_usec: {end}\n  {changed}\n"
+        + (f'  dump_filenames: "/dump/{file}"\n' if file else "")
+        + "}\n"
+        for number, (name, pipeline, start, end, file, changed) in enumerate(runs, 1)
+    )
+    read, problems = read_pass_metadata(text.encode(), "module_0001.metadata.textproto")
+    assert read is not None
+    assert problems == []
+    return read
+
+
+def test_own_times_sum_to_the_span_at_most_and_name_the_idle() -> None:
+    read = metadata()
+    times = {one.name: one for one in pass_times(read)}
+    assert (times["inner"].self_microseconds, times["b"].self_microseconds) == (9, 10)
+    assert (times["quiet"].runs, times["quiet"].changed) == (2, 0)
+    assert sum(one.self_microseconds or 0 for one in times.values()) <= (read.span or 0)
+    assert pipelines_of(read) == {"inner"}
+    found = find_idle_passes(stages(), boundaries(stages(), [False, False]), read)
+    assert found.passes == (("quiet", 2),)
+    assert find_idle_passes(stages(), boundaries(stages(), [False, True]), None).passes == ()
+
+
+def test_who_may_have_changed_something_unreported_is_not_called_idle() -> None:
+    silent = ModuleMetadata(1, tuple(replace(run, changed=False) for run in metadata().runs))
+    assert ("quiet", 2) in find_idle_passes(
+        stages(), refine_boundaries(boundaries(stages(), [False, True]), stages(), silent), silent
+    ).passes
+    between = [
+        replace(one, ran=None)
+        for one in refine_boundaries(boundaries(stages(), [False, False]), stages(), silent)
+    ]
+    assert find_idle_passes(stages(), between, silent).passes == ()

@@ -1,0 +1,98 @@
+"""Times of passes and steps, from metadata or from the files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from xlareport.analysis.passes.times import (
+    StepTime,
+    refine_boundaries,
+    step_times,
+)
+from xlareport.analysis.steps.boundaries import boundaries
+from xlareport.dump.classify import classify
+from xlareport.dump.modules import Artifact, SnapshotFiles, group
+from xlareport.dump.source import Entry
+from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
+
+FILES = (
+    "module_0001.f.0000.p.after_pipeline-start.before_a.txt",
+    "module_0001.f.0001.p.after_a.before_b.txt",
+    "module_0001.f.0002.p.after_b.before_pipeline-end.txt",
+)
+
+
+def stages() -> tuple[SnapshotFiles, ...]:
+    names = classify(FILES)
+    found = group(
+        [Artifact(Entry(p, 9, None, Path(p)), n) for p, n in zip(FILES, names, strict=True)]
+    )
+    return found.modules[0].stages
+
+
+def metadata() -> ModuleMetadata:
+    runs = (
+        ("pipeline-start", "p", 10, 20, FILES[0], ""),
+        ("a", "p", 20, 30, FILES[1], "module_changed: true"),
+        ("quiet", "p", 30, 31, None, ""),
+        ("inner", "p", 31, 50, None, "module_changed: true"),
+        ("b", "inner", 35, 45, FILES[2], "module_changed: true"),
+        ("quiet", "p", 50, 52, None, ""),
+    )
+    text = "".join(
+        f'pass_metadata {{\n  pass_id: {number}\n  pass_name: "{name}"\n'
+        f'  pipeline_name: "{pipeline}"\n  start_timestamp_usec: {start}\n'
+        f"  end_timestamp_usec: {end}\n  {changed}\n"
+        + (f'  dump_filenames: "/dump/{file}"\n' if file else "")
+        + "}\n"
+        for number, (name, pipeline, start, end, file, changed) in enumerate(runs, 1)
+    )
+    read, problems = read_pass_metadata(text.encode(), "module_0001.metadata.textproto")
+    assert read is not None
+    assert problems == []
+    return read
+
+
+def test_the_time_of_a_step_is_that_of_its_passes_or_lies_between_its_files() -> None:
+    measured = step_times(stages(), metadata())
+    assert [one and one.measured for one in measured[1:]] == [True, True]
+    own = sum(timed.self_time or 0 for timed in metadata().timed())
+    assert sum(one.seconds for one in measured if one) <= own / 1e6
+    dated = [
+        replace(one, artifacts=(replace(one.artifacts[0], entry=Entry("x", 9, float(at), Path())),))
+        for at, one in zip((3, 3, 5), stages(), strict=True)
+    ]
+    assert step_times(dated, None) == (None, None, StepTime(2.0, measured=False))
+    assert step_times([], None) == ()
+
+
+def test_metadata_makes_it_certain_what_ran_inside_a_step() -> None:
+    known = boundaries(stages(), [False, False])
+    first, second = refine_boundaries(known, stages(), metadata())
+    assert (first.ran, first.certain) == ("a", True)
+    assert (second.ran, second.certain, second.actor) == ("b", True, "`b`")
+    assert "exactly 2 passes ran here: `quiet`, `b`; `b` reported a change" in second.note
+
+
+def test_a_pass_that_was_at_work_around_the_files_made_what_nobody_reported() -> None:
+    runs = (
+        ("pipeline-start", 10, 20, FILES[0]),
+        ("spmd", 30, 90, None),
+        ("pipeline-start", 40, 50, FILES[1]),
+    )
+    text = "".join(
+        f'pass_metadata {{\n  pass_name: "{name}"\n  pipeline_name: "p"\n'
+        f"  start_timestamp_usec: {start}\n  end_timestamp_usec: {end}\n"
+        + (f'  dump_filenames: "/dump/{file}"\n' if file else "")
+        + "}\n"
+        for name, start, end, file in runs
+    )
+    read, _ = read_pass_metadata(text.encode(), "module_0001.metadata.textproto")
+    assert read is not None
+    (found, _) = refine_boundaries(boundaries(stages(), [False, False]), stages(), read)
+    assert (found.ran, found.certain, found.actor) == ("spmd", True, "`spmd`")
+    assert found.note.endswith("`spmd` was still at work when the file was written.")
+
+
+def test_every_pass_of_a_step_is_listed_with_what_it_reported() -> None:
+    _, second = refine_boundaries(boundaries(stages(), [False, False]), stages(), metadata())
+    assert second.inside == (("quiet", False), ("b", True))

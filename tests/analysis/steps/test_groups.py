@@ -1,0 +1,64 @@
+"""Changes that are alike are one group."""
+
+from dataclasses import replace
+
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
+
+
+def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Change:
+    return Change(
+        kind=kind,
+        before=Place("main", name),
+        after=Place("main", f"{name}.new"),
+        grade=grade,
+        reason="for a reason",
+        scope="layer_1/mlp",
+        opcodes=("add", "multiply"),
+        kinds=(kind,),
+        details=("this → that",),
+    )
+
+
+def test_groups_put_like_changes_together() -> None:
+    changes = [change(Kind.REPLACED, f"add.{number}") for number in range(5)]
+    [group] = grouped(changes)
+    assert (group.count, group.opcodes, group.scope) == (5, ("add", "multiply"), "layer_1/mlp")
+    assert len(group.examples) == 3
+    assert group.repetition == "5 times"
+
+
+def test_the_surest_examples_come_first() -> None:
+    changes = [change(Kind.REPLACED, "a", Grade.GUESSED), change(Kind.REPLACED, "b")]
+    [group] = grouped(changes)
+    assert [one.grade for one in group.examples] == [Grade.EXACT, Grade.GUESSED]
+
+
+def test_nothing_renumbered() -> None:
+    assert renumbered([change(Kind.RENAMED)]) is None
+    assert isinstance(grouped([]), tuple)
+
+
+def test_one_change_needs_no_repetition() -> None:
+    [group] = grouped([change(Kind.ADDED)])
+    assert isinstance(group, ChangeGroup)
+    assert group.repetition == ""
+
+
+def test_unlike_changes_are_one_of_many_and_like_ones_happened_many_times() -> None:
+    like = [change(Kind.LAYOUT, f"add.{number}") for number in range(3)]
+    [group] = grouped(like)
+    assert group.repetition == "3 times"
+    [group] = grouped([*like, replace(like[0], reason="for another reason")])
+    assert group.repetition == "one of 4"
+
+
+def test_the_numbers_of_computations_are_no_layers() -> None:
+    inside = [
+        replace(change(Kind.DEAD), before=Place(name, "x"), after=None, scope=name)
+        for name in ("region_1.2", "region_3.4")
+    ]
+    [group] = grouped(inside)
+    assert (group.count, group.per_layer, group.scope) == (2, None, "region_*.*")

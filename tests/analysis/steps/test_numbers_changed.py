@@ -1,0 +1,69 @@
+"""What in a step may change the numbers that a program computes."""
+
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.steps.numbers_changed import ORDER, PRECISION, TYPE, numbers_changed
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
+
+
+def modules(*bodies: str) -> list[HloModule]:
+    reader = TextReader()
+    found = []
+    for body in bodies:
+        text = (
+            "HloModule m\n\nENTRY %main (x: f32[8,4]) -> f32[8] {\n"
+            f"  %x = f32[8,4]{{1,0}} parameter(0)\n{body}\n}}\n"
+        )
+        read = reader.read(text.encode(), "m.txt")
+        assert read is not None
+        found.append(read)
+    return found
+
+
+def dot(attributes: str = "", kind: str = "f32") -> str:
+    dims = "lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}"
+    return f"  ROOT %d = {kind}[] dot(%x, %x), {dims}{attributes}"
+
+
+def test_a_precision_and_a_type_are_told() -> None:
+    before, precise, narrow = modules(
+        dot(), dot(", operand_precision={high,high}"), dot("", "bf16")
+    )
+    (found,) = numbers_changed(step(before, precise))
+    assert (found.what, found.count) == (PRECISION, 1)
+    assert found.grade is not Grade.GUESSED
+    assert "operand_precision: none → {high,high}" in found.example
+    (found,) = numbers_changed(step(before, narrow))
+    assert found.what == TYPE
+    assert found.example == "`%d` in `main`: f32 → bf16"
+
+
+def test_a_sum_in_another_order_is_told_and_integers_are_not() -> None:
+    def over(dims: str, kind: str = "f32") -> str:
+        return f"  %y = {kind}[8,4]{{1,0}} convert(%x)\n  ROOT %d = {kind}[] dot(%y, %y), {dims}"
+
+    one = "lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}"
+    other = "lhs_contracting_dims={1,0}, rhs_contracting_dims={1,0}"
+    before, after = modules(over(one), over(other))
+    (found,) = numbers_changed(step(before, after))
+    assert found.what == ORDER
+    assert numbers_changed(step(*modules(over(one, "s32"), over(other, "s32")))) == ()
+    assert numbers_changed(step(before, before)) == ()
+
+
+def test_what_a_fusion_takes_in_keeps_its_numbers() -> None:
+    apart = "  %n = f32[8,4]{1,0} negate(%x)\n  ROOT %c = bf16[8,4]{1,0} convert(%n)"
+    called = (
+        "%f (p: f32[8,4]) -> bf16[8,4] {\n  %p = f32[8,4]{1,0} parameter(0)\n"
+        "  %n = f32[8,4]{1,0} negate(%p)\n  ROOT %c = bf16[8,4]{1,0} convert(%n)\n}\n\n"
+    )
+    (before,) = modules(apart)
+    read = TextReader().read(
+        f"HloModule m\n\n{called}ENTRY %main (x: f32[8,4]) -> bf16[8,4] {{\n"
+        "  %x = f32[8,4]{1,0} parameter(0)\n"
+        "  ROOT %fusion = bf16[8,4]{1,0} fusion(%x), kind=kLoop, calls=%f\n}\n".encode(),
+        "m.txt",
+    )
+    assert read is not None
+    assert numbers_changed(step(before, read)) == ()

@@ -1,0 +1,57 @@
+"""All that is worked out about one module; what fails costs its own part."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis import module as module_analysis
+from xlareport.analysis.module import AnalysisOptions
+from xlareport.analysis.modules.marker import (
+    SlowMarkerError,
+)
+from xlareport.dump.modules import Artifact, group
+from xlareport.dump.source import open_source
+from xlareport.report import name_files
+
+TEXT = """HloModule jit_f
+
+FileNames
+1 "/home/user/model.py"
+
+FunctionNames
+1 "loss"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=12 end_line=12 column=4 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+
+ENTRY %main (x: f32[3]) -> f32[3] {
+  %x = f32[3]{0} parameter(0)
+  ROOT %bitwise.7 = f32[3]{0} negate(%x), metadata={op_name="jit(f)/my_marker/neg" stack_frame_id=1}
+}
+"""
+
+
+def test_a_marker_given_up_costs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ages(*_: object) -> None:
+        raise SlowMarkerError
+
+    monkeypatch.setattr(module_analysis, "find_marker", ages)
+    path = tmp_path / "module_0001.x.before_optimizations.txt"
+    path.write_text(TEXT)
+    (files,) = group(name_files_of(tmp_path)).modules
+    result = module_analysis.outline_module(files, AnalysisOptions(re.compile("x")))
+    assert result.marker is None
+    assert result.summary.stages[0].instructions == 2
+    assert [one.message for one in result.summary.problems if "--marker" in one.message]
+
+
+def name_files_of(folder: Path) -> list[Artifact]:
+    with open_source(folder) as source:
+        return name_files(source)
