@@ -11,7 +11,7 @@ from xlareport.readers.op_events import OpEvent
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
-from xlareport.runtime.errors import Problem  # noqa: TC001
+from xlareport.runtime.errors import Problem
 
 
 def test_both_forms_of_a_small_real_profile_say_the_same(unpacked: Callable[[str], Path]) -> None:
