@@ -64,7 +64,7 @@ def test_what_became_slower(tmp_path: Path) -> None:
     figures = {each.name: (each.base, each.head) for each in module.figures}
     assert figures["run_nanoseconds"] == (11_000, 41_000)
     said = markdown(view)
-    assert "| Measured time of a run | 11 µs | 41 µs | +272.7% |" in said
+    assert "| Measured time per run | 11 µs | 41 µs | +272.7% |" in said
     assert "dot.1 takes 30 µs more" in said
     assert json.loads(json.dumps(asdict(view)))["modules"][0]["times"]["slower"] == 1
 
@@ -128,6 +128,6 @@ def test_the_page_of_the_module(tmp_path: Path) -> None:
     compare(base, head, BuildOptions(out=out, jobs=1, html=False))
     page = (out / "site_src/m/module_0001.jit_f.md").read_text()
     assert "A run took 11 µs in the base and 41 µs in the head" in page
-    assert "1 instruction became slower by more than chance" in page
+    assert "1 instruction slower outside noise" in page
     for name in ("times", "time-scopes"):
         assert read_stored_value(out / "site_src", f"m/module_0001.jit_f/{name}")["rows"]

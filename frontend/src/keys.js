@@ -36,8 +36,8 @@ const overlay = element("dialog.xr-keys", { "aria-label": "Keys" });
 function showKeys() {
   if (overlay.open) return overlay.close();
   const own = [...bound].map(([key, { help }]) => [key, help]);
-  const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
-  const all = [...own, ...theme, ["Esc", "Close what is open"]];
+  const theme = document.querySelector("[data-md-component=search]") ? [["s", "Full-text search"]] : [];
+  const all = [...own, ...theme, ["Esc", "Close"]];
   const rows = all.map(([key, help]) =>
     element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help)),
   );

@@ -151,14 +151,15 @@ var xlareport = (() => {
     [1e6, "\xB5s"]
   ];
   var fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
-  function scaled(number, base, units) {
+  function scaled(number, base, units, significant) {
     let value = number;
     let unit = 0;
     while (unit < units.length - 1 && Math.round(value) >= base) {
       value /= base;
       unit += 1;
     }
-    return `${value.toFixed(unit === 0 || value >= 99.95 ? 0 : 1)} ${units[unit]}`;
+    const decimals = significant ? Math.max(0, significant - value.toFixed(0).length) : value < 99.95 ? 1 : 0;
+    return `${value.toFixed(unit === 0 && Number.isInteger(value) ? 0 : unit === 0 && !significant ? 0 : decimals)} ${units[unit]}`;
   }
   var format = {
     unknown: EN_DASH,
@@ -180,7 +181,7 @@ var xlareport = (() => {
     /** @param {number} number */
     bytes: (number) => scaled(number, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
     /** @param {number} number */
-    flops: (number) => `${scaled(number, 1e3, ["", "k", "M", "G", "T", "P", "E"])}flop`,
+    flops: (number) => number ? `${scaled(number, 1e3, ["", "k", "M", "G", "T", "P", "E"], 3)}FLOP` : "0",
     /** @param {number} time seconds */
     seconds(time) {
       const [factor, unit] = TIMES.find(([each]) => time * each >= 1) ?? [1e9, "ns"];
@@ -312,9 +313,9 @@ var xlareport = (() => {
   var GRADES = (
     /** @type {Record<string, string>} */
     {
-      exact: "Read off directly: nothing else is possible.",
-      matched: "Paired by what they compute and what they are connected to.",
-      guessed: "Likely, but another reading is possible."
+      exact: "Follows directly from the dump.",
+      matched: "Matched by operation, operands and users.",
+      guessed: "Likely, but not certain."
     }
   );
   function gradeChip(grade) {
@@ -330,7 +331,7 @@ var xlareport = (() => {
     );
   }
   function nameNode(name2) {
-    return name2.startsWith("%") ? historyLink(name2, "Where it came from and where it went") : element("code", null, name2);
+    return name2.startsWith("%") ? historyLink(name2, "History") : element("code", null, name2);
   }
   function sentence(words2) {
     const parts = words2.split("`");
@@ -552,7 +553,7 @@ var xlareport = (() => {
     const cut = text.length > SHOWN && element(
       "p.xr-muted",
       null,
-      `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`
+      `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the HLO tab has the rest.`
     );
     return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest2)), cut || ""];
   }
@@ -572,7 +573,7 @@ var xlareport = (() => {
       });
       this.filter.addEventListener("input", () => this.narrow());
       this.items = index.units.map((unit) => this.item(unit));
-      this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order")) : null;
+      this.order = index.thunks.length ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "Thunk sequence")) : null;
       const head2 = element(
         "p.xr-list-head",
         null,
@@ -634,7 +635,7 @@ var xlareport = (() => {
      * @param {string} note
      */
     unit(unit, note2) {
-      const name2 = unit.name ? historyLink(unit.name, "Where it came from") : element("code", null, unit.computation);
+      const name2 = unit.name ? historyLink(unit.name, "History") : element("code", null, unit.computation);
       const facts2 = (
         /** @type {[string, string][]} */
         [
@@ -662,7 +663,7 @@ var xlareport = (() => {
         ),
         ...unit.thunks.map((place) => this.when(this.index.thunks[place])),
         ...unit.files.map((file, place) => this.file(file, place === 0)),
-        this.decisions(unit.decisions, "What the fusion pass decided")
+        this.decisions(unit.decisions, "Fusion decisions")
       ].filter((part2) => part2 !== null && part2 !== "");
     }
     /** @param {Thunk} thunk */
@@ -677,7 +678,7 @@ var xlareport = (() => {
         element("code", null, kind),
         ` ${description}. `,
         ...known3 ? [
-          "The nearest earlier thunk that touches the same memory: ",
+          "Nearest earlier thunk that touches the same memory: ",
           named(before),
           "; the nearest later one: ",
           named(after),
@@ -730,7 +731,7 @@ var xlareport = (() => {
       try {
         body.replaceChildren(...colored(await this.text(file)));
       } catch (error) {
-        body.replaceChildren(failure(`This text cannot be shown. ${errorMessage(error)}`));
+        body.replaceChildren(failure(`Cannot show this text. ${errorMessage(error)}`));
       }
     }
     /**
@@ -753,7 +754,7 @@ var xlareport = (() => {
      */
     decisions(decisions, words2) {
       if (!decisions) return null;
-      const head2 = ["", "Producer", "Consumer", "Became", "Why not", "\xB5s fused", "\xB5s apart"];
+      const head2 = ["", "Producer", "Consumer", "Result", "Reason not fused", "\xB5s fused", "\xB5s unfused"];
       const number = (value) => value === null ? "" : format.float(value);
       const rows3 = decisions.steps.map(
         ([what, producer, consumers, fusion, reason, fused, apart]) => element(
@@ -780,7 +781,7 @@ var xlareport = (() => {
         element(
           "p.xr-muted",
           null,
-          "In the order of the pass, with its own estimates of the time. Its names are those of that moment."
+          "In pass order, with the pass's own time estimates. Names are those at the time of the pass."
         ),
         element(
           "div.xr-scroll",
@@ -796,13 +797,13 @@ var xlareport = (() => {
       );
     }
     *thunks() {
-      yield element("h2", null, "What runs, in order");
+      yield element("h2", null, "Thunk sequence");
       yield element(
         "p",
         null,
         "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one."
       );
-      const head2 = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map(
+      const head2 = ["#", "Kind", "What", "Instruction", "Depends on", "Successors"].map(
         (text) => element("th", { scope: "col" }, text)
       );
       const rows3 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
@@ -816,7 +817,7 @@ var xlareport = (() => {
           element("tbody", null, ...rows3)
         )
       );
-      const gone = this.decisions(this.index.gone, "What the fusion pass decided about instructions that are gone");
+      const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
       if (gone) yield gone;
     }
     /** @param {Thunk} thunk */
@@ -845,8 +846,8 @@ var xlareport = (() => {
 
   // src/names/words.js
   var LONGEST2 = 4096;
-  var OUTPUT = "Which part of its result is meant, where that is a tuple, counted from 0.";
-  var WHOLE = "Its result as a whole.";
+  var OUTPUT = "Tuple index, counted from 0.";
+  var WHOLE = "The whole result.";
   var PAGES = (
     /** @type {Record<string, string>} */
     {
@@ -1004,7 +1005,7 @@ var xlareport = (() => {
         parts.push([written2, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
       }
       if (letter2 === "S") {
-        parts.push([written2, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+        parts.push([written2, `In memory space ${inside.slice(1, -1)} of the device.`]);
       }
       if (letter2 === "E") parts.push([written2, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
     }
@@ -1106,8 +1107,8 @@ var xlareport = (() => {
   function showKeys() {
     if (overlay.open) return overlay.close();
     const own2 = [...bound].map(([key, { help }]) => [key, help]);
-    const theme = document.querySelector("[data-md-component=search]") ? [["s", "Search the text of the pages"]] : [];
-    const all = [...own2, ...theme, ["Esc", "Close what is open"]];
+    const theme = document.querySelector("[data-md-component=search]") ? [["s", "Full-text search"]] : [];
+    const all = [...own2, ...theme, ["Esc", "Close"]];
     const rows3 = all.map(
       ([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help))
     );
@@ -1836,8 +1837,8 @@ var xlareport = (() => {
       const status = element("span.xr-zoom-level", { role: "status" });
       const field = element("input.xr-find", {
         type: "search",
-        placeholder: "Find a box",
-        "aria-label": "Find a box in this picture",
+        placeholder: "Find node",
+        "aria-label": "Find a node in this graph",
         autocomplete: "off",
         spellcheck: "false"
       });
@@ -1964,7 +1965,7 @@ var xlareport = (() => {
     /** @param {HTMLElement} host */
     label(host) {
       const description = host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
-      return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
+      return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a node.`;
     }
     toolbar() {
       return element(
@@ -1977,7 +1978,7 @@ var xlareport = (() => {
         this.button("+", "Larger", () => this.zoom(STEP)),
         this.button("Fit", "Show all of it", () => this.fit()),
         this.button("1:1", "Natural size", () => this.zoom(1 / this.scale())),
-        this.button("Save", "Save the picture as .svg", () => this.save())
+        this.button("Save", "Save as .svg", () => this.save())
       );
     }
     /**
@@ -3196,7 +3197,7 @@ var xlareport = (() => {
     );
     const crumbs = element(
       "nav.xr-levels",
-      { "aria-label": "Pictures around this one" },
+      { "aria-label": "Enclosing graphs" },
       ...back.flatMap((button) => [button, " \u203A "]),
       element("span", { "aria-current": "true" }, pictures[place].title)
     );
@@ -3281,8 +3282,8 @@ var xlareport = (() => {
     return element(
       "p.xr-onward",
       null,
-      around && element("a.xr-around", { href: around }, "What is around it"),
-      document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name2)}` }, "Where it came from, where it went"),
+      around && element("a.xr-around", { href: around }, "Neighborhood"),
+      document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name2)}` }, "History"),
       timelineLink(picture.host, box2, name2),
       inText(picture.host, name2),
       ...marks
@@ -3292,14 +3293,14 @@ var xlareport = (() => {
     const [computation, rest2] = (box2.getAttribute("data-node") ?? "").split("/%");
     if (!page(host) || rest2 === void 0) return null;
     const asked3 = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name2 });
-    return element("a", { href: `${page(host)}#${asked3}` }, "What is around it in every step");
+    return element("a", { href: `${page(host)}#${asked3}` }, "Neighborhood in every step");
   }
   function inText({ dataset: { side = "" }, parentElement }, name2) {
     const text = (
       /** @type {HTMLElement | null} */
       parentElement?.closest(`[data-text-${side || "none"}]`)?.dataset[side === "before" ? "textBefore" : "textAfter"]
     );
-    return text ? element("a", { href: `${text}&name=${encodeURIComponent(name2)}` }, "In the text") : null;
+    return text ? element("a", { href: `${text}&name=${encodeURIComponent(name2)}` }, "In the HLO text") : null;
   }
   function exploring(host, name2) {
     const here = (
@@ -3480,7 +3481,7 @@ var xlareport = (() => {
         { tabindex: 0, role: "region", "aria-label": "The line" },
         element("code", null, parts.join(", "))
       ),
-      text && element("a", { href: insideReport(address3) }, `In the text of ${label}`)
+      text && element("a", { href: insideReport(address3) }, `In the HLO text of ${label}`)
     );
   }
 
@@ -3779,7 +3780,7 @@ var xlareport = (() => {
         `${format.plural(this.index.others, "more computation")} changed, with fewer steps or too many instructions for a timeline.`
       ) : null;
       return [
-        element("div.xr-explore-form", null, part2("Computation", this.choice), part2("Watch one instruction", this.watch)),
+        element("div.xr-explore-form", null, part2("Computation", this.choice), part2("Track an instruction", this.watch)),
         element("div.xr-computations-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
         this.status,
         this.figure,
@@ -3839,15 +3840,8 @@ var xlareport = (() => {
       if (!quiet) this.unknown = "";
       if (!quiet) state.set({ computation: this.frames.name, frame: key });
       this.play(writeSvg(drawing2, layout, look2));
-      const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "As it was first seen.";
-      const warning = this.unknown ? [
-        element(
-          "strong",
-          null,
-          `There is no timeline of a computation ${this.unknown}; this is ${this.frames.name}.`
-        ),
-        " "
-      ] : [];
+      const changes = this.at ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.` : "First version.";
+      const warning = this.unknown ? [element("strong", null, `No timeline for computation ${this.unknown}; showing ${this.frames.name}.`), " "] : [];
       this.status.replaceChildren(
         ...warning,
         element("a", { href: `${this.steps}#step=${encodeURIComponent(key)}` }, label),
@@ -3950,9 +3944,9 @@ var xlareport = (() => {
     const shown = [...places2.keys()].sort((left, right) => left - right);
     const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => places2.has(source));
     const notes = [
-      more > 0 && `Left out: ${format.plural(more, "more instruction")} as near as these; the nearest ${MOST2} are drawn.`,
+      more > 0 && `Left out: ${format.plural(more, "more instruction")} at the same distance; the nearest ${MOST2} are drawn.`,
       hubs > 0 && `Not followed: ${format.plural(hubs, "instruction")} with very many users or operands.`,
-      "Constants are named in the boxes of their users."
+      "Constants are named in the nodes of their users."
     ];
     const title2 = `%${graph.name(start)}: ${SHOWS[show5]}, ${format.plural(radius, "step")}`;
     const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
@@ -3972,7 +3966,7 @@ var xlareport = (() => {
     const names2 = [`%${graph.name(from)}`, `%${graph.name(to)}`];
     const there = shortestPath(view, from, to);
     const hops = there ?? shortestPath(view, to, from);
-    if (!hops) return { drawing: null, summary: `No value goes from ${names2[0]} to ${names2[1]}, nor back.` };
+    if (!hops) return { drawing: null, summary: `No path between ${names2[0]} and ${names2[1]}.` };
     const [first, last] = there ? names2 : names2.reverse();
     const arrows = hops.length > MOST2 ? [...hops.slice(0, MOST2 / 2), ...hops.slice(-MOST2 / 2)] : hops;
     const places2 = [.../* @__PURE__ */ new Set([there ? from : to, ...arrows.flatMap(({ source, target: target2 }) => [source, target2])])];
@@ -4123,9 +4117,7 @@ var xlareport = (() => {
       this.to.part.hidden = asked3.show !== "path";
       this.radius.part.hidden = asked3.show === "path";
       if (!asked3.node) {
-        return this.empty(
-          "Name an instruction, or click on a box in a picture above and then on \u201CWhat is around it\u201D."
-        );
+        return this.empty("Enter an instruction, or click a node in a graph above and then \u201CNeighborhood\u201D.");
       }
       if (JSON.stringify(asked3) === this.drawn) return;
       this.drawn = JSON.stringify(asked3);
@@ -4134,7 +4126,7 @@ var xlareport = (() => {
         if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
         this.begun = true;
       } catch (error) {
-        this.empty(`This cannot be drawn. ${errorMessage(error)}`);
+        this.empty(`Cannot draw this. ${errorMessage(error)}`);
       }
     }
     /** @param {string} words */
@@ -4152,7 +4144,7 @@ var xlareport = (() => {
       const [from, to] = [asked3.node, asked3.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
       if (from === null) return this.unknown(graph, asked3.node);
       if (asked3.show === "path" && to === null) {
-        return asked3.to ? this.unknown(graph, asked3.to) : this.empty("Name the instruction to which the way leads.");
+        return asked3.to ? this.unknown(graph, asked3.to) : this.empty("Enter the instruction at the end of the path.");
       }
       const answer = asked3.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked3);
       if (!answer.drawing) return this.empty(answer.summary);
@@ -4239,10 +4231,10 @@ var xlareport = (() => {
   var NAMING = (
     /** @type {Record<string, string>} */
     {
-      born: "Made in",
-      copied: "Copied in",
-      replaced: "Put in place in",
-      renamed: "Named so since"
+      born: "Created in",
+      copied: "Cloned in",
+      replaced: "Replaced in",
+      renamed: "Renamed in"
     }
   );
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
@@ -4266,7 +4258,7 @@ var xlareport = (() => {
       const between = number >= this.index.between[0];
       const backward = number < this.index.forward || between;
       const rows3 = (numbers) => places(numbers, standings);
-      const kind = between ? "came and went on the way" : backward ? "an instruction of the last snapshot" : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+      const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
         "details.xr-subject",
         { open },
@@ -4283,13 +4275,13 @@ var xlareport = (() => {
           element(
             "h3",
             null,
-            backward ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot` : "Where it stands in the first snapshot"
+            backward ? `Comes from ${format.plural(subject.origins[0], "instruction")} in before_optimizations` : "In before_optimizations"
           ),
           rows3(subject.origins)
         ] : this.begun(events),
-        element("h3", null, "What happened to it"),
+        element("h3", null, "Changes by pass"),
         this.events(events, subject.instructions),
-        (between || !backward) && element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
+        (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
         (between || !backward) && rows3(subject.now)
       );
     }
@@ -4300,7 +4292,7 @@ var xlareport = (() => {
     begun(events) {
       const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN2);
       const paragraphs = births.map(([stage, , instruction2, , , grade]) => {
-        const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
+        const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
         return element(
           "p.xr-begun",
           null,
@@ -4312,7 +4304,7 @@ var xlareport = (() => {
           gradeChip(GRADES2[grade])
         );
       });
-      return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
+      return [element("h3", null, "Compiler-generated; no origin in before_optimizations"), ...paragraphs];
     }
     /**
      * Says first which step gave an instruction its name: that is what most people come to ask.
@@ -4347,7 +4339,7 @@ var xlareport = (() => {
      */
     events(events, instructions) {
       if (!events.length) {
-        return element("p.xr-empty", null, "Nothing: it is the same from the first snapshot to the last.");
+        return element("p.xr-empty", null, "None: unchanged from the first snapshot to the last.");
       }
       const shown = events.slice(0, 5 * SHOWN2).map((event) => this.event(event));
       const more = events.length - shown.length;
@@ -4382,7 +4374,7 @@ var xlareport = (() => {
     }
   };
   function places([count, ...numbers], standings) {
-    if (!count) return element("p.xr-empty", null, "None that could be found.");
+    if (!count) return element("p.xr-empty", null, "None found.");
     const rows3 = numbers.map((number) => standingRow(standings[number]));
     const rest2 = rows3.splice(SHOWN2);
     const left = count - numbers.length;
@@ -4434,11 +4426,11 @@ var xlareport = (() => {
         autocomplete: "off",
         spellcheck: "false"
       });
-      this.results = element("ul.xr-ask-results", { "aria-label": "What was found" });
+      this.results = element("ul.xr-ask-results", { "aria-label": "Matches" });
       this.status = element("p.xr-muted", { role: "status" });
       this.panel = element("dialog.xr-history", { "aria-label": "History" });
       host.replaceChildren(
-        element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input),
+        element("label.xr-ask-box", null, element("span", null, "Trace an instruction or op_name"), this.input),
         this.status,
         this.results
       );
@@ -4501,7 +4493,7 @@ var xlareport = (() => {
         ...matches(Object.keys(index.names), wanted2).map((name2) => historyLink(name2)),
         ...matches(opsOf(index), wanted2).map(opLink)
       ];
-      this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction and no framework op has this in its name.";
+      this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction or op_name contains this text.";
       if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
       this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
     }
@@ -5112,7 +5104,7 @@ var xlareport = (() => {
       this.slowest = element("p.xr-timeline-legend");
       this.ranks = /* @__PURE__ */ new Map();
       this.note = element("p.xr-muted");
-      this.table = element("details.xr-more", null, element("summary", null, "The same as a table"));
+      this.table = element("details.xr-more", null, element("summary", null, "Table"));
       this.shown = false;
       this.table.addEventListener("toggle", () => this.list());
       host.replaceChildren(this.toolbar(), this.canvas, this.legend, this.slowest, this.note, this.table);
@@ -5385,12 +5377,12 @@ var xlareport = (() => {
         return cells;
       });
       const columns2 = [
-        { title: "Begins \xB5s", kind: "float", help: "since the run began" },
-        { title: "Took \xB5s", kind: "float" },
+        { title: "Start \xB5s", kind: "float", help: "since the run began" },
+        { title: "Duration \xB5s", kind: "float" },
         { title: "Instruction", kind: "link" },
         { title: "Opcode", kind: "code", of: "opcode" },
         { title: "Thread", kind: "int" },
-        { title: "Depth", kind: "int", help: "in how many others it ran" }
+        { title: "Depth", kind: "int", help: "nesting depth" }
       ];
       new Table(room, this.key, { columns: columns2, rows: rows3, sort: [1, "desc"], empty: "Nothing ran." });
     }
@@ -5567,17 +5559,17 @@ var xlareport = (() => {
     [
       ["module", "Modules"],
       ["opcode", "Opcodes"],
-      ["touched", "Steps that touched it"],
+      ["touched", "Steps that changed it"],
       ["instruction", "Instructions"],
       ["computation", "Computations"],
       ["stages", "Passes, pipelines and steps"],
-      ["op_name", "Framework ops"],
+      ["op_name", "op_names"],
       ["scope", "Scopes"],
       ["source", "Source lines"],
       ["shape", "Shapes"],
-      ["finding", "What stands out"],
+      ["finding", "Findings"],
       ["file", "Files"],
-      ["word", "Explained"]
+      ["word", "Reference"]
     ]
   );
   var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
@@ -5585,7 +5577,7 @@ var xlareport = (() => {
     constructor() {
       this.input = element("input", {
         type: "search",
-        "aria-label": "Search everything in this report",
+        "aria-label": "Search this report",
         "aria-controls": "xr-search-results",
         placeholder: "a name, opcode, pass, op_name, shape, file\u2026",
         autocomplete: "off",
@@ -5673,7 +5665,7 @@ var xlareport = (() => {
       const hits = groups.reduce((sum, group) => sum + group.matches.length, 0);
       const at = this.results.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
       this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
-      this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type what you look for${this.searched()}`;
+      this.status.textContent = query ? `${format.plural(hits, "result")}${this.searched()}` : `Type a name, opcode, pass or term${this.searched()}`;
       const again = at && [...this.results.querySelectorAll("a")].find((link2) => link2.getAttribute("href") === at);
       if (again) again.focus();
     }
@@ -5739,7 +5731,7 @@ var xlareport = (() => {
           () => ({
             text: title2,
             note: this.modules[number].name,
-            href: `m/${this.modules[number].slug}.html?cost#what-stands-out`
+            href: `m/${this.modules[number].slug}.html?cost#findings`
           })
         ]);
       }
@@ -5856,12 +5848,12 @@ var xlareport = (() => {
     const search = new Search();
     const opener = element(
       "button.xr-search-open",
-      { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() },
+      { type: "button", title: "Search this report (key /)", onclick: () => search.open() },
       "Find ",
       element("kbd", null, "/")
     );
     document.querySelector(".md-header__inner")?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
-    bindKey("/", "Search everything in this report", () => search.open());
+    bindKey("/", "Search this report", () => search.open());
     window.addEventListener(
       "keydown",
       (event) => {
@@ -6074,7 +6066,7 @@ var xlareport = (() => {
   function drawDiff(diff) {
     const box2 = element("div.xr-diff");
     const missing = diff.total > diff.shown;
-    const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the texts hold the rest.` : `${format.plural(diff.total, "changed line")}.`;
+    const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.` : `${format.plural(diff.total, "changed line")}.`;
     const options = element(
       "div.xr-diff-bar",
       null,
@@ -6191,7 +6183,7 @@ var xlareport = (() => {
       " ",
       gradeChip(surest)
     );
-    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
+    const rest2 = more > 0 && element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more in the HLO diff`));
     return element("tbody", null, element("tr.xr-group-head", null, head2), ...examples.map(exampleRow), rest2);
   }
   function kindParts(groups) {
@@ -6209,7 +6201,7 @@ var xlareport = (() => {
     const rows3 = ran.map(
       ([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change"))
     );
-    const words2 = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
+    const words2 = `All ${format.count(ran.length)} passes, in order; ${changed ? format.count(changed) : "none"} reported a change`;
     return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows3));
   }
   function figuresPart({ figures: figures2, time }) {
@@ -6245,7 +6237,7 @@ var xlareport = (() => {
     return element(
       "section",
       null,
-      element("h3", null, "Opcodes that became more or fewer"),
+      element("h3", null, "Opcode counts"),
       all(rows3),
       rest2.length > 0 && element("details", null, element("summary", null, `${rest2.length} more`), all(rest2))
     );
@@ -6271,7 +6263,7 @@ var xlareport = (() => {
     return element(
       "section",
       null,
-      element("h3", null, "What changed, drawn"),
+      element("h3", null, "Graph diff"),
       note2 && element("p.xr-muted", null, ...sentence(note2)),
       figures2.some(Boolean) && element("div.xr-pair", null, ...figures2),
       leftOut2?.length ? leftOutPart(leftOut2, places2) : null
@@ -6282,7 +6274,7 @@ var xlareport = (() => {
     return element(
       "details.xr-left-out",
       null,
-      element("summary", null, `What changed besides (${lines2.length})`),
+      element("summary", null, `Other changes (${lines2.length})`),
       element("ul", null, ...lines2.map(item))
     );
   }
@@ -6310,7 +6302,7 @@ var xlareport = (() => {
   }
   function textPart({ diff }) {
     if (!diff?.hunks.length) return null;
-    return element("section", null, element("h3", null, "The text of the change"), drawDiff(diff));
+    return element("section", null, element("h3", null, "HLO diff"), drawDiff(diff));
   }
   function drawStory(story) {
     const part2 = element(
@@ -6320,7 +6312,7 @@ var xlareport = (() => {
       ranPart(story.ran ?? []),
       story.account.length > 0 && element("ul.xr-account", null, ...story.account.map((words2) => element("li", null, ...sentence(words2)))),
       figuresPart(story),
-      story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
+      story.groups.length > 0 && element("h3", null, "Changes by instruction"),
       ...kindParts(story.groups),
       opcodePart(story.opcodes),
       picturePart(story),
@@ -6366,7 +6358,7 @@ var xlareport = (() => {
     return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
   }
   function brief(step) {
-    return step.after === "pipeline-start" ? "before it began" : step.after ?? name(step);
+    return step.after === "pipeline-start" ? "pipeline start" : step.after ?? name(step);
   }
   var isFirst = (step, index) => step === index.steps[0] && step.changed === null;
   function figures(step) {
@@ -6403,8 +6395,8 @@ var xlareport = (() => {
       host.classList.add("xr-steps");
       host.replaceChildren(this.list, this.panel, this.status);
       window.addEventListener("hashchange", () => this.show(this.wanted()));
-      bindKey("j", "Next step that changed something", () => this.go(1));
-      bindKey("k", "Previous step that changed something", () => this.go(-1));
+      bindKey("j", "Next step with changes", () => this.go(1));
+      bindKey("k", "Previous step with changes", () => this.go(-1));
       this.current = -1;
       this.show(this.wanted());
     }
@@ -6426,7 +6418,7 @@ var xlareport = (() => {
     *listParts() {
       const known3 = this.index.steps.filter((step) => step.changed !== null);
       const changed = known3.filter((step) => step.changed).length;
-      const words2 = `${format.plural(known3.length, "step")}, ${format.count(changed)} changed something.`;
+      const words2 = `${format.count(changed)} of ${format.plural(known3.length, "step")} changed the module.`;
       yield element("p.xr-list-head", null, this.index.counted ?? words2);
       if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
       let quiet = (
@@ -6468,7 +6460,7 @@ var xlareport = (() => {
     fold(quiet) {
       const number = quiet.reduce((sum, section2) => sum + section2.steps.length, 0);
       const parts = quiet.flatMap((section2) => [heading(section2), ...section2.steps.map((step) => this.item(step))]);
-      const words2 = `${format.plural(number, "step")} changed nothing`;
+      const words2 = `${format.plural(number, "step")} without change`;
       return element("details.xr-fold", null, element("summary", null, words2), ...parts);
     }
     /** @param {Step} step */
@@ -6535,7 +6527,7 @@ var xlareport = (() => {
         {
           type: "button",
           disabled: this.neighbor(direction2) === null,
-          title: `${words2} step that changed something (${key})`,
+          title: `${words2} step with changes (${key})`,
           onclick: () => this.go(direction2)
         },
         words2,
@@ -6544,14 +6536,14 @@ var xlareport = (() => {
       );
       const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
       const total = this.index.steps.filter((earlier) => earlier.changed).length;
-      const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
+      const counted = step.changed ? `${format.count(number)} of ${format.count(total)} with changes` : "";
       return element(
         "header.xr-step-head",
         null,
         this.missing && element(
           "p.xr-warning",
           { role: "alert" },
-          `There is no step ${this.missing} in this module; the first that changed something is shown instead.`
+          `No step ${this.missing} in this module; showing the first step with changes.`
         ),
         element(
           "div.xr-step-moves",
@@ -6656,12 +6648,12 @@ var xlareport = (() => {
     /** @param {Step} step */
     whyEmpty(step) {
       if (isFirst(step, this.index)) {
-        return "This is the module as the compiler was given it. Press j for the first step that changed something.";
+        return "before_optimizations: the module as it was given to XLA. Press j for the first step with changes.";
       }
       if (step.changed === null) {
-        return "Whether anything changed is not known: one of the two snapshots could not be read.";
+        return "Not known: one of the two snapshots could not be read.";
       }
-      return "The module before and after this step is the same, so there is nothing to show. Press j for the next step that changed something.";
+      return "No changes in this step. Press j for the next step with changes.";
     }
     /** @param {Step} step */
     load(step) {
@@ -6694,16 +6686,16 @@ var xlareport = (() => {
     { title: "Instruction", kind: "code", of: "instruction" },
     { title: "Opcode", kind: "code", of: "opcode" },
     { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
-    { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
-    { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
+    { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
+    { title: "Bytes", kind: "bytes", help: "memory bytes of all executions; none inside a fusion" },
     {
       title: "Share",
       kind: "percent",
       help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion"
     },
-    { title: "Scope", kind: "text", help: "the framework op that it comes from" },
-    { title: "Source", kind: "text", help: "the line of the program that it comes from" },
-    { title: "Computation", kind: "code", of: "instruction", help: "where it stands" }
+    { title: "op_name scope", kind: "text", help: "scope of its op_name" },
+    { title: "Source", kind: "text", help: "source line of its metadata" },
+    { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" }
   ];
   var SHARE = 5;
   async function pieces3(key) {
@@ -6741,14 +6733,9 @@ var xlareport = (() => {
     const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
     host.replaceChildren(room);
     const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces3(key)]);
-    const note2 = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
+    const note2 = index.complete ? "" : "Only part of the module is listed; the HLO text has the rest.";
     room.removeAttribute("aria-busy");
-    const data = {
-      columns: COLUMNS,
-      rows: rows2(index, loaded2),
-      sort: [SHARE, "desc"],
-      empty: "There is no instruction."
-    };
+    const data = { columns: COLUMNS, rows: rows2(index, loaded2), sort: [SHARE, "desc"], empty: "No instructions." };
     new Table(room, key, data);
     host.append(element("p.xr-muted", null, note2));
   }
@@ -6789,8 +6776,8 @@ var xlareport = (() => {
       );
       this.find = element("input.xr-filter", {
         type: "search",
-        placeholder: "Find in this text",
-        "aria-label": "Find in this text",
+        placeholder: "Search in this text",
+        "aria-label": "Search in this text",
         spellcheck: "false",
         oninput: () => this.search(),
         onkeydown: (event) => this.press(event)

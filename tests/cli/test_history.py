@@ -56,7 +56,7 @@ def test_what_a_step_made_says_so(unpacked: Unpack) -> None:
     dump = str(unpacked("gpu-h100x2-train"))
     asked = [dump, "--jobs", "1", "bitcast.2", "--module", "jit_train_step"]
     told = CliRunner().invoke(command, asked).stdout
-    assert "No instruction of the first snapshot is known to have become it:" in told
+    assert "Compiler-generated; no origin in before_optimizations:" in told
     assert "  %bitcast is first seen in 0027 hlo_normalization: after reduction-dimension-" in told
     assert "It comes from" not in told
     events = json.loads(CliRunner().invoke(command, [*asked, "--json"]).stdout)

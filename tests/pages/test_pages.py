@@ -66,7 +66,7 @@ def test_a_pass_snapshot_is_described_in_a_sentence() -> None:
         "Snapshot 17 in the pipeline simplification, right after algsimp ran, before dce."
     )
     (start,) = artifacts("module_0008.jit_f.0000.p.after_pipeline-start.before_pipeline-end.txt")
-    assert describe(start.name) == "Snapshot 0 in the pipeline p, which has no pass to run."
+    assert describe(start.name) == "Snapshot 0 in the pipeline p, a pipeline without passes."
 
 
 def test_each_form_of_a_name_is_shown_once_hlo_first() -> None:
@@ -114,7 +114,7 @@ def test_coverage_tells_what_was_read_and_what_was_not() -> None:
     )
     uses = file_uses(group(found).modules, ["module_0001.jit_f.before_optimizations.txt"])
     said = [use_of(uses, one.path) for one in found]
-    assert said[0] == "read: snapshots and steps come from it"
+    assert said[0] == "read: snapshots and steps"
     assert "another form" in said[1]
     assert said[2] == said[3] == "listed and explained, not read"
 

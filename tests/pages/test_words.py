@@ -83,7 +83,7 @@ def test_the_reason_for_many_modules_counts_programs_first() -> None:
     found = [keyed("a", "one-op eager module"), keyed("b", "cast or transfer"), keyed("c", "main")]
     more = [keyed("d", "initialisation"), keyed("e", "unknown")]
     assert many(report(*found, *more)) == (
-        "5 modules: 1 program, 1 helper, 2 single operations that ran outside jit, "
+        "5 modules: 1 program, 1 helper, 2 eager ops (dispatched outside jit), "
         "1 other function of unknown role."
     )
 
@@ -111,38 +111,41 @@ def test_the_journey_counts_steps_that_changed_something() -> None:
     middle = stage(10, changed=False)
     stages = (stage(10, label=BEGIN), middle, stage(7, changed=True, label=END))
     assert journey(module("main", *stages)) == (
-        "10 instructions before optimizations, 7 after optimizations. Of the 2 steps between "
-        "3 snapshots, 1 changed something."
+        "10 → 7 HLO instructions (before optimizations → after optimizations). "
+        "1 of 2 steps changed the module."
     )
     assert journey(module("main", stages[0], stages[2])).endswith(
-        "The one step between its two snapshots changed something."
+        "The only step changed the module."
     )
     unchanged = module("main", stages[0], middle, stage(10, changed=False, label=END))
-    assert journey(unchanged).endswith("2 steps between 3 snapshots, none changed anything.")
-    assert "1 instruction." in journey(module("main", stage(1)))
+    assert journey(unchanged).endswith("0 of 2 steps changed the module.")
+    assert "1 HLO instruction in the only snapshot" in journey(module("main", stage(1)))
 
 
 def test_the_journey_says_which_end_is_missing() -> None:
     first, last = stage(10, label=BEGIN), stage(9, changed=True)
     told = journey(module("main", first, last))
-    assert ", 9 in the last snapshot." in told
-    assert "after all passes. The compilation may have failed or been stopped." in told
+    assert "→ last snapshot)." in told
+    assert (
+        "No readable snapshot after all passes. The compilation may have failed or been stopped."
+        in told
+    )
     ipu = journey(replace(module("main", last, last), backend="ipu"))
-    assert ipu.endswith("No snapshot that was read shows it before or after all passes.")
+    assert ipu.endswith("No readable snapshot before or after all passes.")
 
 
 def test_the_journey_says_that_it_was_counted_in_drawings() -> None:
     drawn = [replace(stage(3), files=("a.dot",)), replace(stage(5), files=("b.dot", "b.html"))]
-    assert "counted in drawings" in journey(module("main", *drawn))
+    assert "DOT or HTML graphs" in journey(module("main", *drawn))
     written = replace(stage(5), files=("b.dot", "b.txt"))
-    assert "drawings" not in journey(module("main", drawn[0], written))
+    assert "graphs" not in journey(module("main", drawn[0], written))
 
 
 def test_the_journey_says_why_nothing_was_read() -> None:
-    assert journey(module("main", stage(None))) == "None of its snapshots could be read."
+    assert journey(module("main", stage(None))) == "No snapshot of this module could be read."
     page = replace(stage(None), files=("a.html",))
-    assert "for a browser only" in journey(module("main", page))
-    assert "holds no HLO" in journey(module("main"))
+    assert "only as HTML" in journey(module("main", page))
+    assert "no HLO of this module" in journey(module("main"))
 
 
 def test_a_compiler_is_no_framework() -> None:
@@ -158,7 +161,7 @@ def test_long_names_are_shown_by_the_part_that_people_gave() -> None:
 
 
 def test_sureness_is_told_in_words() -> None:
-    assert [sureness(one) for one in ("clear", "tie")] == ["a clear case", "a tie"]
+    assert [sureness(one) for one in ("clear", "tie")] == ["high confidence", "a tie"]
 
 
 LONG = (

@@ -157,7 +157,7 @@ def test_spots_alike_are_drawn_once_and_counted(module_of: Read) -> None:
         module, module_of(many(0)), places(*(f"r{n}" for n in range(30))), [], []
     ).pair
     assert states(before) == {"r0": "removed", "s0": "context"}
-    assert "Not drawn: 29 spots that changed in the same way." in after.notes
+    assert "Not drawn: 29 spots changed the same way." in after.notes
 
 
 def test_many_different_spots_are_counted(module_of: Read) -> None:
@@ -177,7 +177,7 @@ def test_a_large_spot_is_cut_where_it_began(module_of: Read) -> None:
     before, after = change_pictures(module, module_of(many(0)), places(*names), [], []).pair
     removed = [name for name, state in states(before).items() if state == "removed"]
     assert removed[:40] == names[:40]
-    assert "Not drawn: 259 instructions that changed together with these." in after.notes
+    assert "Not drawn: 259 instructions changed together with these." in after.notes
 
 
 FUSED = """

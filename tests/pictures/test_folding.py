@@ -1,4 +1,4 @@
-"""Constants, spread scalars, inputs and elements of tuples need no box."""
+"""Constants, broadcast scalars, inputs and elements of tuples need no box."""
 
 from collections.abc import Callable
 

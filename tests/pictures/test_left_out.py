@@ -23,7 +23,7 @@ def test_everything_is_drawn_where_it_is_little() -> None:
 def test_spots_alike_are_drawn_once_and_named() -> None:
     found = choose([spot(f"main/%copy.{n}") for n in range(12)])
     assert list(found.chosen) == ["main/%copy.0"]
-    assert found.notes() == ("Not drawn: 11 spots that changed in the same way.",)
+    assert found.notes() == ("Not drawn: 11 spots changed the same way.",)
     names = ", ".join(f"%copy.{n}" for n in range(1, 9))
     assert found.lines() == (f"11 spots, as drawn: {names} and 3 more",)
 
@@ -35,7 +35,7 @@ def test_what_has_no_room_is_told_by_what_changed() -> None:
     assert len(found.chosen) == 40
     assert found.notes() == (
         "Not drawn: 1 other spot that changed.",
-        "Not drawn: 10 instructions that changed together with these.",
+        "Not drawn: 10 instructions changed together with these.",
     )
     assert found.lines() == ("2 removed dot, added fusion: %b",)
 

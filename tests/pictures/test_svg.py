@@ -62,7 +62,7 @@ def test_it_has_a_title_a_description_and_a_legend(drawn: Draw) -> None:
     root = drawn(DRAWING)
     assert root.findtext(f"{SVG}title") == "jit_f: entry"
     assert root.findtext(f"{SVG}desc") == "3 boxes, 2 arrows. One thing is left out."
-    assert "matrix product, convolution" in texts(root, "text")
+    assert "dot, convolution" in texts(root, "text")
     assert "One thing is left out." in texts(root, "text")
 
 

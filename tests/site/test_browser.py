@@ -199,7 +199,7 @@ class TestSteps:
     def test_keys_go_to_the_steps_that_changed_something(self, opened: Any) -> None:
         page = opened("m/sample.html?steps")
         page.keyboard.press("j")
-        expect(page.locator(STEP)).to_contain_text("2 of 2 that changed something")
+        expect(page.locator(STEP)).to_contain_text("2 of 2 with changes")
         assert page.url.endswith("#step=0004")
 
         page.keyboard.press("j")
@@ -210,7 +210,7 @@ class TestSteps:
     def test_steps_that_changed_nothing_are_folded_but_counted(self, opened: Any) -> None:
         page = opened("m/sample.html?steps")
         folds = page.locator(".xr-fold > summary")
-        assert folds.all_inner_texts() == ["2 steps changed nothing", "1 step changed nothing"]
+        assert folds.all_inner_texts() == ["2 steps without change", "1 step without change"]
 
         folds.first.click()
         page.locator(".xr-fold .xr-item").first.click()
@@ -271,7 +271,7 @@ class TestKeysAndNames:
     def test_help_lists_the_keys_of_the_page(self, opened: Any) -> None:
         page = opened("m/sample.html?steps")
         page.keyboard.press("?")
-        expect(page.locator("dialog.xr-keys")).to_contain_text("Next step that changed something")
+        expect(page.locator("dialog.xr-keys")).to_contain_text("Next step with changes")
 
         page.keyboard.press("Escape")
         expect(page.locator("dialog.xr-keys")).to_be_hidden()

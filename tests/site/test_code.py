@@ -99,7 +99,7 @@ def page(visitor: Any, site: Path) -> Iterator[Page]:
 
 
 def test_the_order_comes_first_and_leads_to_the_instructions(page: Page) -> None:
-    expect(page.get_by_role("heading", name="What runs, in order")).to_be_visible()
+    expect(page.get_by_role("heading", name="Thunk sequence")).to_be_visible()
     page.get_by_role("table").get_by_role("link", name="fusion.1").first.click()
     expect(page.get_by_role("heading", name="%fusion.1")).to_be_visible()
     expect(page.get_by_text("Runs as thunk 1")).to_be_visible()

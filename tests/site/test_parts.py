@@ -70,7 +70,7 @@ def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
     page = opened("")
     tabs = page.locator(".xr-tabs a")
     assert tabs.all_inner_texts() == [
-        *("Overview", "Steps", "Cost", "Memory", "Source", "Code", "Texts")
+        *("Overview", "Steps", "Cost", "Memory", "Source", "Code", "HLO")
     ]
     for label in tabs.all_inner_texts():
         page.locator(".xr-tabs").get_by_role("link", name=label).click()

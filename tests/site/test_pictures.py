@@ -199,7 +199,7 @@ class TestAround:
         canvas = page.locator(".xr-explore .xr-canvas")
         canvas.evaluate("one => { one.style.display = 'none'; }")
         page.locator(".xr-explore .xr-toolbar button").evaluate_all(
-            """all => all.filter((one) => one.title !== "Save the picture as .svg")
+            """all => all.filter((one) => one.title !== "Save as .svg")
               .flatMap((one) => [one, one]).forEach((one) => one.click())"""
         )
         canvas.evaluate("one => { one.style.display = ''; }")
@@ -228,7 +228,7 @@ class TestDetails:
         page = opened("many.html#node=a.150&radius=1")
         page.locator(".xr-explore g.focus").click()
         expect(page.locator(".xr-line-whole")).to_have_text("a.150 = f32[8] add(a.149, u.150)")
-        link = page.get_by_role("link", name="In the text of after optimizations")
+        link = page.get_by_role("link", name="In the HLO text of after optimizations")
 
         address = "m/many.html?texts#text=after_optimizations&name=a.150"
         assert (link.get_attribute("href") or "").endswith(address)
@@ -272,12 +272,12 @@ class TestKeyboard:
 
     def test_a_box_is_found_by_its_name(self, opened: Open) -> None:
         page = opened("many.html#node=a.20&radius=4")
-        page.get_by_placeholder("Find a box").fill("%a.2")
+        page.get_by_placeholder("Find node").fill("%a.2")
 
         expect(page.locator("g.xr-found")).not_to_have_count(0)
         expect(page.locator(".xr-toolbar [role=status]").first).to_contain_text("1 of ")
-        page.get_by_placeholder("Find a box").fill("nowhere")
-        page.get_by_placeholder("Find a box").press("Enter")
+        page.get_by_placeholder("Find node").fill("nowhere")
+        page.get_by_placeholder("Find node").press("Enter")
         expect(page.locator(".xr-toolbar [role=status]").first).to_have_text("none")
 
 

@@ -75,7 +75,7 @@ def test_keys_and_slider_go_through_the_steps(opened: Open) -> None:
     page.keyboard.press(".")
     expect(page.locator(STATUS)).to_contain_text("(6 of 6)")
     page.get_by_role("slider").press("Home")
-    expect(page.locator(STATUS)).to_contain_text("(1 of 6). As it was first seen.")
+    expect(page.locator(STATUS)).to_contain_text("(1 of 6). First version.")
     assert page.url.endswith("#computation=main.2&frame=before_optimizations")
 
 
@@ -107,8 +107,8 @@ def test_nothing_moves_for_those_who_do_not_want_it(opened: Open) -> None:
 
 def test_one_instruction_can_be_watched(opened: Open) -> None:
     page = opened("x.html")
-    page.get_by_label("Watch one instruction").fill("dot.1")
-    page.get_by_label("Watch one instruction").press("Enter")
+    page.get_by_label("Track an instruction").fill("dot.1")
+    page.get_by_label("Track an instruction").press("Enter")
     expect(page.locator("g.focus")).to_have_count(1)
     expect(page.locator("g.focus")).to_contain_text("dot.1")
     seen = page.locator("g.n:not(.xr-dying)").count()
@@ -119,8 +119,8 @@ def test_one_instruction_can_be_watched(opened: Open) -> None:
 
 def test_a_name_that_nothing_bore_is_told(opened: Open) -> None:
     page = opened("x.html")
-    page.get_by_label("Watch one instruction").fill("%nowhere.1")
-    page.get_by_label("Watch one instruction").press("Enter")
+    page.get_by_label("Track an instruction").fill("%nowhere.1")
+    page.get_by_label("Track an instruction").press("Enter")
 
     expect(page.locator(STATUS)).to_contain_text("was ever called %nowhere.1")
     expect(page.locator("g.n")).to_have_count(0)

@@ -41,7 +41,7 @@ INDEX = {
     "titles": fold_strings(["entry main", "layers", "body"]).listed(),
     "in": [-1, 1, 0],
     "up": [-1, 0, 1],
-    "note": "Only the nearest are drawn; `xlareport build DUMP --pictures all` draws every one.",
+    "note": "Only the nearest are drawn; `xlareport build DUMP --pictures all` draws all.",
 }
 
 
@@ -160,7 +160,7 @@ def test_a_picture_that_was_not_drawn_is_told(page: Page) -> None:
 
 
 def test_what_stands_behind_is_found(page: Page) -> None:
-    field = page.get_by_placeholder("Find a box")
+    field = page.get_by_placeholder("Find node")
     field.fill("%dot.1")
     field.press("Enter")
 
@@ -169,8 +169,8 @@ def test_what_stands_behind_is_found(page: Page) -> None:
 
 
 def test_frames_can_be_gone_to(page: Page) -> None:
-    page.get_by_placeholder("Find a box").fill("dot.1")
-    page.get_by_placeholder("Find a box").press("Enter")
+    page.get_by_placeholder("Find node").fill("dot.1")
+    page.get_by_placeholder("Find node").press("Enter")
     expect(page.locator("g.n:focus")).to_contain_text("dot.1")
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".gt:focus")).to_contain_text("call.1")

@@ -75,7 +75,7 @@ def test_a_box_before_a_step_leads_to_what_is_around_it_there(opened: Open) -> N
     figure = page.locator("figure[data-side=before]").first
     figure.scroll_into_view_if_needed()
     figure.locator("g.s-removed, g.s-changed").first.click()
-    figure.get_by_role("link", name="What is around it", exact=True).click()
+    figure.get_by_role("link", name="Neighborhood", exact=True).click()
 
     status = page.locator(".xr-explore [role=status]").first
     expect(status).to_contain_text("From ")

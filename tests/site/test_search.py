@@ -86,7 +86,7 @@ def page(visitor: Any, site: Path) -> Iterator[Page]:
 def search(page: Page, words: str) -> None:
     page.keyboard.press("/")
     expect(page.locator(".xr-search[data-loaded]")).to_be_visible()
-    page.get_by_label("Search everything in this report").fill(words)
+    page.get_by_label("Search this report").fill(words)
 
 
 def section(page: Page, title: str) -> Any:
@@ -96,7 +96,7 @@ def section(page: Page, title: str) -> Any:
 def test_one_key_opens_it_and_escape_closes_it(page: Page, visitor: Any) -> None:
     assert not any("search" in one for one in visitor.requests if "/data/" in one)
     page.keyboard.press("/")
-    box = page.get_by_label("Search everything in this report")
+    box = page.get_by_label("Search this report")
     expect(box).to_be_focused()
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()
@@ -107,7 +107,7 @@ def test_one_key_opens_it_and_escape_closes_it(page: Page, visitor: Any) -> None
 
 def test_an_opcode_lists_the_steps_that_touched_it(page: Page, visitor: Any) -> None:
     search(page, "all-gather")
-    step = section(page, "Steps that touched it").locator("a").first
+    step = section(page, "Steps that changed it").locator("a").first
     expect(step).to_contain_text("2 added, 1 changed, in jit_train")
     assert str(step.get_attribute("href")).endswith("m/x.html?steps#step=0007")
     expect(section(page, "Opcodes").locator("a").first).to_contain_text("since 0007 partitioner")
@@ -129,18 +129,18 @@ def test_each_result_leads_to_its_place(page: Page) -> None:
     cases = {
         "all-gather.2": ("Instructions", "m/x.html#i=all-gather.2"),
         "all-gather.3": ("Instructions", "m/x.html?texts#text=0000&name=all-gather.3"),
-        "layer_0/gather": ("Framework ops", "m/x.html#op=jit(f)%2Flayer_0%2Fgather"),
+        "layer_0/gather": ("op_names", "m/x.html#op=jit(f)%2Flayer_0%2Fgather"),
         "model.py": ("Source lines", "m/x.html#t=m/x/instructions&q=model.py%3A3"),
         "f32[": ("Shapes", "m/x.html?texts#text=0007&find=f32%5B8%5D"),
         "jit_train.txt": ("Files", "coverage.html#t=files&q=module_0000.jit_train.txt"),
-        "waits": ("What stands out", "m/x.html?cost#what-stands-out"),
-        "fusion": ("Explained", "glossary.html#opcode-fusion"),
+        "waits": ("Findings", "m/x.html?cost#findings"),
+        "fusion": ("Reference", "glossary.html#opcode-fusion"),
         "jit_train": ("Modules", "m/x.html"),
         "partitioner": ("Passes", "m/x.html?steps#step=0007"),
     }
     search(page, "x")
     for words, (title, address) in cases.items():
-        page.get_by_label("Search everything in this report").fill(words)
+        page.get_by_label("Search this report").fill(words)
         link = section(page, title).locator(f'a[href$="{address}"]')
         expect(link).to_have_count(1)
 
@@ -152,8 +152,8 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     expect(page.locator(".xr-search a").nth(1)).to_be_focused()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
-    expect(page.get_by_label("Search everything in this report")).to_be_focused()
-    page.get_by_label("Search everything in this report").fill("jit_train")
+    expect(page.get_by_label("Search this report")).to_be_focused()
+    page.get_by_label("Search this report").fill("jit_train")
     expect(section(page, "Modules").locator("a")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/m/x\.html$"))

@@ -105,7 +105,7 @@ def test_words_are_found_one_after_the_other(opened: Any, dump: Path) -> None:
     page = opened(f"#text={STAGE}")
     text = text_of(dump, f".{STAGE}.").read_text()
     found = [place for place, line in enumerate(text.splitlines(), 1) if WIDTH in line]
-    box = page.get_by_role("searchbox", name="Find in this text")
+    box = page.get_by_role("searchbox", name="Search in this text")
     box.fill(WIDTH)
 
     expect(page.locator(".xr-count")).to_have_text(f"1 of {len(found)} lines (Enter: next)")

@@ -84,7 +84,7 @@ def test_it_can_be_enlarged_and_coloured_by_scope(page: Page) -> None:
 
 def test_a_table_says_the_same(page: Page) -> None:
     figure = page.locator(".xr-timeline")
-    figure.get_by_text("The same as a table").click()
+    figure.get_by_text("Table").click()
     expect(figure.locator("tbody").get_by_role("link", name="dot.1")).to_be_visible()
     expect(figure.locator("tbody")).to_contain_text(HOSTILE)
 

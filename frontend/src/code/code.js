@@ -40,7 +40,7 @@ function colored(text) {
     element(
       "p.xr-muted",
       null,
-      `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the page of texts has the rest.`,
+      `The first ${format.count(SHOWN)} of ${format.count(text.length)} characters; the HLO tab has the rest.`,
     );
   return [element("pre.xr-code", { tabindex: 0 }, element("code", null, ...parts, rest)), cut || ""];
 }
@@ -63,7 +63,7 @@ class Code {
     this.filter.addEventListener("input", () => this.narrow());
     this.items = index.units.map((unit) => this.item(unit));
     this.order = index.thunks.length
-      ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "What runs, in order"))
+      ? element("a.xr-item", { href: address(ORDER) }, element("span.xr-item-label", null, "Thunk sequence"))
       : null;
     const head = element(
       "p.xr-list-head",
@@ -134,7 +134,7 @@ class Code {
    * @param {string} note
    */
   unit(unit, note) {
-    const name = unit.name ? historyLink(unit.name, "Where it came from") : element("code", null, unit.computation);
+    const name = unit.name ? historyLink(unit.name, "History") : element("code", null, unit.computation);
     const facts = /** @type {[string, string][]} */ ([
       ["In computation", unit.name ? unit.computation : ""],
       ["Opcode", unit.opcode],
@@ -158,7 +158,7 @@ class Code {
       ),
       ...unit.thunks.map((place) => this.when(this.index.thunks[place])),
       ...unit.files.map((file, place) => this.file(file, place === 0)),
-      this.decisions(unit.decisions, "What the fusion pass decided"),
+      this.decisions(unit.decisions, "Fusion decisions"),
     ].filter((part) => part !== null && part !== "");
   }
 
@@ -175,7 +175,7 @@ class Code {
       ` ${description}. `,
       ...(known
         ? [
-            "The nearest earlier thunk that touches the same memory: ",
+            "Nearest earlier thunk that touches the same memory: ",
             named(before),
             "; the nearest later one: ",
             named(after),
@@ -233,7 +233,7 @@ class Code {
     try {
       body.replaceChildren(...colored(await this.text(file)));
     } catch (error) {
-      body.replaceChildren(failure(`This text cannot be shown. ${errorMessage(error)}`));
+      body.replaceChildren(failure(`Cannot show this text. ${errorMessage(error)}`));
     }
   }
 
@@ -257,7 +257,7 @@ class Code {
    */
   decisions(decisions, words) {
     if (!decisions) return null;
-    const head = ["", "Producer", "Consumer", "Became", "Why not", "µs fused", "µs apart"];
+    const head = ["", "Producer", "Consumer", "Result", "Reason not fused", "µs fused", "µs unfused"];
     const number = (/** @type {number | null} */ value) => (value === null ? "" : format.float(value));
     const rows = decisions.steps.map(([what, producer, consumers, fusion, reason, fused, apart]) =>
       element(
@@ -284,7 +284,7 @@ class Code {
       element(
         "p.xr-muted",
         null,
-        "In the order of the pass, with its own estimates of the time. Its names are those of that moment.",
+        "In pass order, with the pass's own time estimates. Names are those at the time of the pass.",
       ),
       element(
         "div.xr-scroll",
@@ -301,13 +301,13 @@ class Code {
   }
 
   *thunks() {
-    yield element("h2", null, "What runs, in order");
+    yield element("h2", null, "Thunk sequence");
     yield element(
       "p",
       null,
       "The compiler's list of thunks: kernels, library calls, copies, collectives. It has no times. A thunk must follow the nearest earlier one that touches the same memory, and precede the nearest later one.",
     );
-    const head = ["#", "Kind", "What", "Instruction", "Must follow", "Must precede"].map((text) =>
+    const head = ["#", "Kind", "What", "Instruction", "Depends on", "Successors"].map((text) =>
       element("th", { scope: "col" }, text),
     );
     const rows = this.index.thunks.map((thunk) => this.thunkRow(thunk));
@@ -321,7 +321,7 @@ class Code {
         element("tbody", null, ...rows),
       ),
     );
-    const gone = this.decisions(this.index.gone, "What the fusion pass decided about instructions that are gone");
+    const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
     if (gone) yield gone;
   }
 

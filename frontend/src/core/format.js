@@ -15,15 +15,17 @@ const fraction = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 })
  * @param {number} number
  * @param {number} base
  * @param {string[]} units
+ * @param {number} [significant] digits; without them one decimal below 100
  */
-function scaled(number, base, units) {
+function scaled(number, base, units, significant) {
   let value = number;
   let unit = 0;
   while (unit < units.length - 1 && Math.round(value) >= base) {
     value /= base;
     unit += 1;
   }
-  return `${value.toFixed(unit === 0 || value >= 99.95 ? 0 : 1)} ${units[unit]}`;
+  const decimals = significant ? Math.max(0, significant - value.toFixed(0).length) : value < 99.95 ? 1 : 0;
+  return `${value.toFixed(unit === 0 && Number.isInteger(value) ? 0 : unit === 0 && !significant ? 0 : decimals)} ${units[unit]}`;
 }
 
 export const format = {
@@ -46,7 +48,7 @@ export const format = {
   /** @param {number} number */
   bytes: (number) => scaled(number, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]),
   /** @param {number} number */
-  flops: (number) => `${scaled(number, 1000, ["", "k", "M", "G", "T", "P", "E"])}flop`,
+  flops: (number) => (number ? `${scaled(number, 1000, ["", "k", "M", "G", "T", "P", "E"], 3)}FLOP` : "0"),
   /** @param {number} time seconds */
   seconds(time) {
     const [factor, unit] = TIMES.find(([each]) => time * each >= 1) ?? [1e9, "ns"];

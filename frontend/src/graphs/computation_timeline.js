@@ -83,7 +83,7 @@ class ComputationTimeline {
         )
       : null;
     return [
-      element("div.xr-explore-form", null, part("Computation", this.choice), part("Watch one instruction", this.watch)),
+      element("div.xr-explore-form", null, part("Computation", this.choice), part("Track an instruction", this.watch)),
       element("div.xr-computations-bar", null, move(-1, "Earlier", ","), this.slider, move(1, "Later", ".")),
       this.status,
       this.figure,
@@ -149,16 +149,9 @@ class ComputationTimeline {
     this.play(writeSvg(drawing, layout, look));
     const changes = this.at
       ? `${counts.added} new, ${counts.removed} gone, ${counts.changed} changed of what is shown.`
-      : "As it was first seen.";
+      : "First version.";
     const warning = this.unknown
-      ? [
-          element(
-            "strong",
-            null,
-            `There is no timeline of a computation ${this.unknown}; this is ${this.frames.name}.`,
-          ),
-          " ",
-        ]
+      ? [element("strong", null, `No timeline for computation ${this.unknown}; showing ${this.frames.name}.`), " "]
       : [];
     this.status.replaceChildren(
       ...warning,

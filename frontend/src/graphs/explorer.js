@@ -82,9 +82,10 @@ function near(graph, start, { show, radius }) {
   const shown = [...places.keys()].sort((left, right) => left - right);
   const arrows = shown.flatMap((place) => view.arriving(place)).filter(({ source }) => places.has(source));
   const notes = [
-    more > 0 && `Left out: ${format.plural(more, "more instruction")} as near as these; the nearest ${MOST} are drawn.`,
+    more > 0 &&
+      `Left out: ${format.plural(more, "more instruction")} at the same distance; the nearest ${MOST} are drawn.`,
     hubs > 0 && `Not followed: ${format.plural(hubs, "instruction")} with very many users or operands.`,
-    "Constants are named in the boxes of their users.",
+    "Constants are named in the nodes of their users.",
   ];
   const title = `%${graph.name(start)}: ${SHOWS[show]}, ${format.plural(radius, "step")}`;
   const summary = `${format.plural(shown.length, "instruction")}, ${format.plural(arrows.length, "arrow")}, in ${graph.computation(start)}.${more ? ` ${format.count(more)} more are left out.` : ""}`;
@@ -108,7 +109,7 @@ function way(graph, from, to) {
   const names = [`%${graph.name(from)}`, `%${graph.name(to)}`];
   const there = shortestPath(view, from, to);
   const hops = there ?? shortestPath(view, to, from);
-  if (!hops) return { drawing: null, summary: `No value goes from ${names[0]} to ${names[1]}, nor back.` };
+  if (!hops) return { drawing: null, summary: `No path between ${names[0]} and ${names[1]}.` };
   const [first, last] = there ? names : names.reverse();
   const arrows = hops.length > MOST ? [...hops.slice(0, MOST / 2), ...hops.slice(-MOST / 2)] : hops;
   const places = [...new Set([there ? from : to, ...arrows.flatMap(({ source, target }) => [source, target])])];
@@ -279,9 +280,7 @@ class Explorer {
     this.to.part.hidden = asked.show !== "path";
     this.radius.part.hidden = asked.show === "path";
     if (!asked.node) {
-      return this.empty(
-        "Name an instruction, or click on a box in a picture above and then on \u201cWhat is around it\u201d.",
-      );
+      return this.empty("Enter an instruction, or click a node in a graph above and then \u201cNeighborhood\u201d.");
     }
     if (JSON.stringify(asked) === this.drawn) return;
     this.drawn = JSON.stringify(asked);
@@ -290,7 +289,7 @@ class Explorer {
       if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
       this.begun = true;
     } catch (error) {
-      this.empty(`This cannot be drawn. ${errorMessage(error)}`);
+      this.empty(`Cannot draw this. ${errorMessage(error)}`);
     }
   }
 
@@ -310,7 +309,7 @@ class Explorer {
     const [from, to] = [asked.node, asked.to].map((name) => graph.find(name) ?? graph.find(name.replace(/^.*\/%/, "")));
     if (from === null) return this.unknown(graph, asked.node);
     if (asked.show === "path" && to === null) {
-      return asked.to ? this.unknown(graph, asked.to) : this.empty("Name the instruction to which the way leads.");
+      return asked.to ? this.unknown(graph, asked.to) : this.empty("Enter the instruction at the end of the path.");
     }
     const answer = asked.show === "path" ? way(graph, from, to ?? from) : near(graph, from, asked);
     if (!answer.drawing) return this.empty(answer.summary);

@@ -40,11 +40,11 @@ class Histories {
       autocomplete: "off",
       spellcheck: "false",
     });
-    this.results = element("ul.xr-ask-results", { "aria-label": "What was found" });
+    this.results = element("ul.xr-ask-results", { "aria-label": "Matches" });
     this.status = element("p.xr-muted", { role: "status" });
     this.panel = element("dialog.xr-history", { "aria-label": "History" });
     host.replaceChildren(
-      element("label.xr-ask-box", null, element("span", null, "Where did it come from, where did it go?"), this.input),
+      element("label.xr-ask-box", null, element("span", null, "Trace an instruction or op_name"), this.input),
       this.status,
       this.results,
     );
@@ -108,7 +108,7 @@ class Histories {
     ];
     this.status.textContent = links.length
       ? format.plural(links.length, "name")
-      : "No instruction and no framework op has this in its name.";
+      : "No instruction or op_name contains this text.";
     if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
     this.results.replaceChildren(...links.slice(0, FOUND).map((link) => element("li", null, link)));
   }

@@ -7,10 +7,10 @@ import { gradeChip, historyLink, sentence } from "../names/sentences.js";
 const SHOWN = 8;
 const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
 const NAMING = /** @type {Record<string, string>} */ ({
-  born: "Made in",
-  copied: "Copied in",
-  replaced: "Put in place in",
-  renamed: "Named so since",
+  born: "Created in",
+  copied: "Cloned in",
+  replaced: "Replaced in",
+  renamed: "Renamed in",
 });
 
 /** @typedef {import("./columns.js").Index} Index */
@@ -55,10 +55,10 @@ export class SubjectView {
     const backward = number < this.index.forward || between;
     const rows = (/** @type {Listed} */ numbers) => places(numbers, standings);
     const kind = between
-      ? "came and went on the way"
+      ? "intermediate only"
       : backward
-        ? "an instruction of the last snapshot"
-        : `in the first snapshot${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
+        ? "in after_optimizations"
+        : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
     return element(
       "details.xr-subject",
       { open },
@@ -77,16 +77,16 @@ export class SubjectView {
               "h3",
               null,
               backward
-                ? `It comes from ${format.plural(subject.origins[0], "instruction")} of the first snapshot`
-                : "Where it stands in the first snapshot",
+                ? `Comes from ${format.plural(subject.origins[0], "instruction")} in before_optimizations`
+                : "In before_optimizations",
             ),
             rows(subject.origins),
           ]
         : this.begun(events)),
-      element("h3", null, "What happened to it"),
+      element("h3", null, "Changes by pass"),
       this.events(events, subject.instructions),
       (between || !backward) &&
-        element("h3", null, `Its work is done by ${format.plural(subject.now[0], "instruction")} of the last snapshot`),
+        element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
       (between || !backward) && rows(subject.now),
     );
   }
@@ -98,7 +98,7 @@ export class SubjectView {
   begun(events) {
     const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
     const paragraphs = births.map(([stage, , instruction, , , grade]) => {
-      const [before, after] = grade === "g" ? ["The trail is lost at ", " in "] : ["", " is first seen in "];
+      const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
       return element(
         "p.xr-begun",
         null,
@@ -110,7 +110,7 @@ export class SubjectView {
         gradeChip(GRADES[grade]),
       );
     });
-    return [element("h3", null, "No instruction of the first snapshot is known to have become it"), ...paragraphs];
+    return [element("h3", null, "Compiler-generated; no origin in before_optimizations"), ...paragraphs];
   }
 
   /**
@@ -149,7 +149,7 @@ export class SubjectView {
    */
   events(events, instructions) {
     if (!events.length) {
-      return element("p.xr-empty", null, "Nothing: it is the same from the first snapshot to the last.");
+      return element("p.xr-empty", null, "None: unchanged from the first snapshot to the last.");
     }
     const shown = events.slice(0, 5 * SHOWN).map((event) => this.event(event));
     const more = events.length - shown.length;
@@ -192,7 +192,7 @@ export class SubjectView {
  * @param {Standing[]} standings
  */
 function places([count, ...numbers], standings) {
-  if (!count) return element("p.xr-empty", null, "None that could be found.");
+  if (!count) return element("p.xr-empty", null, "None found.");
   const rows = numbers.map((number) => standingRow(standings[number]));
   const rest = rows.splice(SHOWN);
   const left = count - numbers.length;

@@ -4,9 +4,9 @@ import { element } from "../core/elements.js";
 
 const NAME = /(%[\w.-]*\w)/;
 const GRADES = /** @type {Record<string, string>} */ ({
-  exact: "Read off directly: nothing else is possible.",
-  matched: "Paired by what they compute and what they are connected to.",
-  guessed: "Likely, but another reading is possible.",
+  exact: "Follows directly from the dump.",
+  matched: "Matched by operation, operands and users.",
+  guessed: "Likely, but not certain.",
 });
 
 /**
@@ -34,7 +34,7 @@ export function historyLink(name, title) {
 
 /** @param {string} name an instruction's leads to its history */
 export function nameNode(name) {
-  return name.startsWith("%") ? historyLink(name, "Where it came from and where it went") : element("code", null, name);
+  return name.startsWith("%") ? historyLink(name, "History") : element("code", null, name);
 }
 
 /**

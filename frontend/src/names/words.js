@@ -14,8 +14,8 @@ import { load } from "../core/payloads.js";
 /** @typedef {import("../../types/payloads").Words} Tables */
 
 const LONGEST = 4096;
-const OUTPUT = "Which part of its result is meant, where that is a tuple, counted from 0.";
-const WHOLE = "Its result as a whole.";
+const OUTPUT = "Tuple index, counted from 0.";
+const WHOLE = "The whole result.";
 const PAGES = /** @type {Record<string, string>} */ ({
   instruction: "names.html#instruction-and-computation-names",
   shape: "glossary.html#element-types",
@@ -237,7 +237,7 @@ function layoutParts(layout) {
       parts.push([written, "Stored in tiles of these sizes instead of row by row; the last tile of a row is padded."]);
     }
     if (letter === "S") {
-      parts.push([written, `In memory space ${inside.slice(1, -1)} of the device instead of its main memory.`]);
+      parts.push([written, `In memory space ${inside.slice(1, -1)} of the device.`]);
     }
     if (letter === "E") parts.push([written, `Packed: one element takes ${inside.slice(1, -1)} bits.`]);
   }

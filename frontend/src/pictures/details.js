@@ -104,9 +104,9 @@ function ways(picture, box, name) {
   return element(
     "p.xr-onward",
     null,
-    around && element("a.xr-around", { href: around }, "What is around it"),
+    around && element("a.xr-around", { href: around }, "Neighborhood"),
     document.querySelector("[data-xr-history]") &&
-      element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "Where it came from, where it went"),
+      element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "History"),
     timelineLink(picture.host, box, name),
     inText(picture.host, name),
     ...marks,
@@ -122,7 +122,7 @@ function timelineLink(host, box, name) {
   const [computation, rest] = (box.getAttribute("data-node") ?? "").split("/%");
   if (!page(host) || rest === undefined) return null;
   const asked = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name });
-  return element("a", { href: `${page(host)}#${asked}` }, "What is around it in every step");
+  return element("a", { href: `${page(host)}#${asked}` }, "Neighborhood in every step");
 }
 
 /**
@@ -133,7 +133,7 @@ function inText({ dataset: { side = "" }, parentElement }, name) {
   const text = /** @type {HTMLElement | null} */ (parentElement?.closest(`[data-text-${side || "none"}]`))?.dataset[
     side === "before" ? "textBefore" : "textAfter"
   ];
-  return text ? element("a", { href: `${text}&name=${encodeURIComponent(name)}` }, "In the text") : null;
+  return text ? element("a", { href: `${text}&name=${encodeURIComponent(name)}` }, "In the HLO text") : null;
 }
 
 /**
@@ -378,6 +378,6 @@ function line(graph, key, place, parts) {
         { tabindex: 0, role: "region", "aria-label": "The line" },
         element("code", null, parts.join(", ")),
       ),
-    text && element("a", { href: insideReport(address) }, `In the text of ${label}`),
+    text && element("a", { href: insideReport(address) }, `In the HLO text of ${label}`),
   );
 }

@@ -110,7 +110,7 @@ async function show(picture, levels, place) {
   );
   const crumbs = element(
     "nav.xr-levels",
-    { "aria-label": "Pictures around this one" },
+    { "aria-label": "Enclosing graphs" },
     ...back.flatMap((button) => [button, " \u203a "]),
     element("span", { "aria-current": "true" }, pictures[place].title),
   );

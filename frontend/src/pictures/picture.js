@@ -106,7 +106,7 @@ export class Picture {
   label(host) {
     const description =
       host.dataset.alt ?? host.querySelector("img")?.alt ?? this.svg.querySelector("title")?.textContent;
-    return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a box.`;
+    return `${description ?? "Picture"}. Arrow keys move it, plus and minus change its size, 0 shows all of it, Enter goes to a node.`;
   }
 
   toolbar() {
@@ -120,7 +120,7 @@ export class Picture {
       this.button("+", "Larger", () => this.zoom(STEP)),
       this.button("Fit", "Show all of it", () => this.fit()),
       this.button("1:1", "Natural size", () => this.zoom(1 / this.scale())),
-      this.button("Save", "Save the picture as .svg", () => this.save()),
+      this.button("Save", "Save as .svg", () => this.save()),
     );
   }
 

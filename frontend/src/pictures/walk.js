@@ -178,8 +178,8 @@ export class Walk {
     const status = element("span.xr-zoom-level", { role: "status" });
     const field = element("input.xr-find", {
       type: "search",
-      placeholder: "Find a box",
-      "aria-label": "Find a box in this picture",
+      placeholder: "Find node",
+      "aria-label": "Find a node in this graph",
       autocomplete: "off",
       spellcheck: "false",
     });

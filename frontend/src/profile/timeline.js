@@ -75,7 +75,7 @@ class Timeline {
     /** @type {Map<Bar, number>} the places of the slowest, from 1 */
     this.ranks = new Map();
     this.note = element("p.xr-muted");
-    this.table = element("details.xr-more", null, element("summary", null, "The same as a table"));
+    this.table = element("details.xr-more", null, element("summary", null, "Table"));
     this.shown = false;
     this.table.addEventListener("toggle", () => this.list());
     host.replaceChildren(this.toolbar(), this.canvas, this.legend, this.slowest, this.note, this.table);
@@ -355,12 +355,12 @@ class Timeline {
       return cells;
     });
     const columns = [
-      { title: "Begins \u00b5s", kind: "float", help: "since the run began" },
-      { title: "Took \u00b5s", kind: "float" },
+      { title: "Start \u00b5s", kind: "float", help: "since the run began" },
+      { title: "Duration \u00b5s", kind: "float" },
       { title: "Instruction", kind: "link" },
       { title: "Opcode", kind: "code", of: "opcode" },
       { title: "Thread", kind: "int" },
-      { title: "Depth", kind: "int", help: "in how many others it ran" },
+      { title: "Depth", kind: "int", help: "nesting depth" },
     ];
     new Table(room, this.key, { columns, rows, sort: [1, "desc"], empty: "Nothing ran." });
   }

@@ -21,17 +21,17 @@ const FILES = 20000;
 const GROUPS = /** @type {[string, string][]} */ ([
   ["module", "Modules"],
   ["opcode", "Opcodes"],
-  ["touched", "Steps that touched it"],
+  ["touched", "Steps that changed it"],
   ["instruction", "Instructions"],
   ["computation", "Computations"],
   ["stages", "Passes, pipelines and steps"],
-  ["op_name", "Framework ops"],
+  ["op_name", "op_names"],
   ["scope", "Scopes"],
   ["source", "Source lines"],
   ["shape", "Shapes"],
-  ["finding", "What stands out"],
+  ["finding", "Findings"],
   ["file", "Files"],
-  ["word", "Explained"],
+  ["word", "Reference"],
 ]);
 
 /** @typedef {import("./index.js").Module} Module */
@@ -49,7 +49,7 @@ class Search {
   constructor() {
     this.input = element("input", {
       type: "search",
-      "aria-label": "Search everything in this report",
+      "aria-label": "Search this report",
       "aria-controls": "xr-search-results",
       placeholder: "a name, opcode, pass, op_name, shape, file\u2026",
       autocomplete: "off",
@@ -148,7 +148,7 @@ class Search {
     this.results.replaceChildren(...groups.map((group) => this.drawn(group)), ...this.others());
     this.status.textContent = query
       ? `${format.plural(hits, "result")}${this.searched()}`
-      : `Type what you look for${this.searched()}`;
+      : `Type a name, opcode, pass or term${this.searched()}`;
     const again = at && [...this.results.querySelectorAll("a")].find((link) => link.getAttribute("href") === at);
     if (again) again.focus();
   }
@@ -219,7 +219,7 @@ class Search {
         () => ({
           text: title,
           note: this.modules[number].name,
-          href: `m/${this.modules[number].slug}.html?cost#what-stands-out`,
+          href: `m/${this.modules[number].slug}.html?cost#findings`,
         }),
       ]);
     }
@@ -348,14 +348,14 @@ export function installSearch() {
   const search = new Search();
   const opener = element(
     "button.xr-search-open",
-    { type: "button", title: "Search everything in this report (key /)", onclick: () => search.open() },
+    { type: "button", title: "Search this report (key /)", onclick: () => search.open() },
     "Find ",
     element("kbd", null, "/"),
   );
   document
     .querySelector(".md-header__inner")
     ?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
-  bindKey("/", "Search everything in this report", () => search.open());
+  bindKey("/", "Search this report", () => search.open());
 
   // The theme takes this key for its own search, which keeps `s` and its box.
   window.addEventListener(

@@ -293,7 +293,7 @@ export function drawDiff(diff) {
   const box = element("div.xr-diff");
   const missing = diff.total > diff.shown;
   const words = missing
-    ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the texts hold the rest.`
+    ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.`
     : `${format.plural(diff.total, "changed line")}.`;
   const options = element(
     "div.xr-diff-bar",

@@ -67,7 +67,7 @@ function name(step) {
  * @param {Step} step
  */
 function brief(step) {
-  return step.after === "pipeline-start" ? "before it began" : (step.after ?? name(step));
+  return step.after === "pipeline-start" ? "pipeline start" : (step.after ?? name(step));
 }
 
 /**
@@ -113,8 +113,8 @@ class Gallery {
     host.classList.add("xr-steps");
     host.replaceChildren(this.list, this.panel, this.status);
     window.addEventListener("hashchange", () => this.show(this.wanted()));
-    bindKey("j", "Next step that changed something", () => this.go(1));
-    bindKey("k", "Previous step that changed something", () => this.go(-1));
+    bindKey("j", "Next step with changes", () => this.go(1));
+    bindKey("k", "Previous step with changes", () => this.go(-1));
     this.current = -1;
     this.show(this.wanted());
   }
@@ -138,7 +138,7 @@ class Gallery {
   *listParts() {
     const known = this.index.steps.filter((step) => step.changed !== null);
     const changed = known.filter((step) => step.changed).length;
-    const words = `${format.plural(known.length, "step")}, ${format.count(changed)} changed something.`;
+    const words = `${format.count(changed)} of ${format.plural(known.length, "step")} changed the module.`;
     yield element("p.xr-list-head", null, this.index.counted ?? words);
     if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
     let quiet = /** @type {Section[]} */ ([]);
@@ -176,7 +176,7 @@ class Gallery {
   fold(quiet) {
     const number = quiet.reduce((sum, section) => sum + section.steps.length, 0);
     const parts = quiet.flatMap((section) => [heading(section), ...section.steps.map((step) => this.item(step))]);
-    const words = `${format.plural(number, "step")} changed nothing`;
+    const words = `${format.plural(number, "step")} without change`;
     return element("details.xr-fold", null, element("summary", null, words), ...parts);
   }
 
@@ -250,7 +250,7 @@ class Gallery {
         {
           type: "button",
           disabled: this.neighbor(direction) === null,
-          title: `${words} step that changed something (${key})`,
+          title: `${words} step with changes (${key})`,
           onclick: () => this.go(direction),
         },
         words,
@@ -259,7 +259,7 @@ class Gallery {
       );
     const number = this.index.steps.slice(0, this.current + 1).filter((earlier) => earlier.changed).length;
     const total = this.index.steps.filter((earlier) => earlier.changed).length;
-    const counted = step.changed ? `${format.count(number)} of ${format.count(total)} that changed something` : "";
+    const counted = step.changed ? `${format.count(number)} of ${format.count(total)} with changes` : "";
     return element(
       "header.xr-step-head",
       null,
@@ -267,7 +267,7 @@ class Gallery {
         element(
           "p.xr-warning",
           { role: "alert" },
-          `There is no step ${this.missing} in this module; the first that changed something is shown instead.`,
+          `No step ${this.missing} in this module; showing the first step with changes.`,
         ),
       element(
         "div.xr-step-moves",
@@ -378,12 +378,12 @@ class Gallery {
   /** @param {Step} step */
   whyEmpty(step) {
     if (isFirst(step, this.index)) {
-      return "This is the module as the compiler was given it. Press j for the first step that changed something.";
+      return "before_optimizations: the module as it was given to XLA. Press j for the first step with changes.";
     }
     if (step.changed === null) {
-      return "Whether anything changed is not known: one of the two snapshots could not be read.";
+      return "Not known: one of the two snapshots could not be read.";
     }
-    return "The module before and after this step is the same, so there is nothing to show. Press j for the next step that changed something.";
+    return "No changes in this step. Press j for the next step with changes.";
   }
 
   /** @param {Step} step */

@@ -120,7 +120,7 @@ function groupRows({ title, count, grade: surest, examples }) {
   );
   const rest =
     more > 0 &&
-    element("tr", null, element("td.xr-muted", { colspan: 5 }, `${format.count(more)} more; the text below has them.`));
+    element("tr", null, element("td.xr-muted", { colspan: 5 }, `+${format.count(more)} more in the HLO diff`));
   return element("tbody", null, element("tr.xr-group-head", null, head), ...examples.map(exampleRow), rest);
 }
 
@@ -142,7 +142,7 @@ function ranPart(ran) {
   const rows = ran.map(([name, change]) =>
     element("li", null, element("code", null, name), change && element("b", null, " reported a change")),
   );
-  const words = `All ${format.count(ran.length)} passes that ran, in order; ${changed ? format.count(changed) : "none"} reported a change`;
+  const words = `All ${format.count(ran.length)} passes, in order; ${changed ? format.count(changed) : "none"} reported a change`;
   return element("details.xr-fold", null, element("summary", null, words), element("ol", null, ...rows));
 }
 
@@ -183,7 +183,7 @@ function opcodePart(opcodes) {
   return element(
     "section",
     null,
-    element("h3", null, "Opcodes that became more or fewer"),
+    element("h3", null, "Opcode counts"),
     all(rows),
     rest.length > 0 && element("details", null, element("summary", null, `${rest.length} more`), all(rest)),
   );
@@ -215,7 +215,7 @@ function picturePart({ pictures }) {
   return element(
     "section",
     null,
-    element("h3", null, "What changed, drawn"),
+    element("h3", null, "Graph diff"),
     note && element("p.xr-muted", null, ...sentence(note)),
     figures.some(Boolean) && element("div.xr-pair", null, ...figures),
     leftOut?.length ? leftOutPart(leftOut, places) : null,
@@ -232,7 +232,7 @@ function leftOutPart(lines, places) {
   return element(
     "details.xr-left-out",
     null,
-    element("summary", null, `What changed besides (${lines.length})`),
+    element("summary", null, `Other changes (${lines.length})`),
     element("ul", null, ...lines.map(item)),
   );
 }
@@ -269,7 +269,7 @@ function drawn(words, picture) {
 /** @param {Story} story */
 function textPart({ diff }) {
   if (!diff?.hunks.length) return null;
-  return element("section", null, element("h3", null, "The text of the change"), drawDiff(diff));
+  return element("section", null, element("h3", null, "HLO diff"), drawDiff(diff));
 }
 
 /**
@@ -286,7 +286,7 @@ export function drawStory(story) {
     story.account.length > 0 &&
       element("ul.xr-account", null, ...story.account.map((words) => element("li", null, ...sentence(words)))),
     figuresPart(story),
-    story.groups.length > 0 && element("h3", null, "What happened to the instructions"),
+    story.groups.length > 0 && element("h3", null, "Changes by instruction"),
     ...kindParts(story.groups),
     opcodePart(story.opcodes),
     picturePart(story),

@@ -13,16 +13,16 @@ const COLUMNS = [
   { title: "Instruction", kind: "code", of: "instruction" },
   { title: "Opcode", kind: "code", of: "opcode" },
   { title: "Shape", kind: "code", of: "shape", help: "long ones cut" },
-  { title: "Flops", kind: "flops", help: "of all its runs, by our count" },
-  { title: "Bytes", kind: "bytes", help: "read and written by all its runs; inside of a fusion none" },
+  { title: "FLOPs", kind: "flops", help: "of all executions, by this report's cost model" },
+  { title: "Bytes", kind: "bytes", help: "memory bytes of all executions; none inside a fusion" },
   {
     title: "Share",
     kind: "percent",
     help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion",
   },
-  { title: "Scope", kind: "text", help: "the framework op that it comes from" },
-  { title: "Source", kind: "text", help: "the line of the program that it comes from" },
-  { title: "Computation", kind: "code", of: "instruction", help: "where it stands" },
+  { title: "op_name scope", kind: "text", help: "scope of its op_name" },
+  { title: "Source", kind: "text", help: "source line of its metadata" },
+  { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" },
 ];
 const SHARE = 5;
 
@@ -77,15 +77,10 @@ async function show(host, key) {
   const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
   host.replaceChildren(room);
   const [{ index }, loaded] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces(key)]);
-  const note = index.complete ? "" : "Only the largest part of the module is listed: the rest is in its text.";
+  const note = index.complete ? "" : "Only part of the module is listed; the HLO text has the rest.";
   room.removeAttribute("aria-busy");
   /** @type {import("./rows.js").TableData} */
-  const data = {
-    columns: COLUMNS,
-    rows: rows(index, loaded),
-    sort: [SHARE, "desc"],
-    empty: "There is no instruction.",
-  };
+  const data = { columns: COLUMNS, rows: rows(index, loaded), sort: [SHARE, "desc"], empty: "No instructions." };
   new Table(room, key, data);
   host.append(element("p.xr-muted", null, note));
 }

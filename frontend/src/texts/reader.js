@@ -39,8 +39,8 @@ class Reader {
     );
     this.find = element("input.xr-filter", {
       type: "search",
-      placeholder: "Find in this text",
-      "aria-label": "Find in this text",
+      placeholder: "Search in this text",
+      "aria-label": "Search in this text",
       spellcheck: "false",
       oninput: () => this.search(),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.press(event),

@@ -8,7 +8,7 @@ const CASES = [
   ["bytes", 1024, "1.0 KiB"],
   ["bytes", 1048575, "1.0 MiB"],
   ["bytes", 104857600, "100 MiB"],
-  ["flops", 1536000, "1.5 Mflop"],
+  ["flops", 1536000, "1.54 MFLOP"],
   ["count", 1234567, "1,234,567"],
   ["count", -1, "\u22121"],
   ["signed", 0, "\u00b10"],

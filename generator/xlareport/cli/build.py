@@ -144,7 +144,7 @@ def _summarize(built: "Built", options: "BuildOptions", seconds: float) -> None:
     report = built.report
     if built.warnings:
         say(built.warnings, err=True)
-    print_problems(report.problems, "the coverage page lists all")
+    print_problems(report.problems, "the Dump contents page lists all")
     if options.html:
         _print_sizes(options.out, report.dump.bytes, seconds)
     say(_last_line(options.out, report.main.name if report.main else None, html=options.html))

@@ -76,7 +76,7 @@ def _report(plan: Plan, out: Path) -> None:
     except XlareportError as error:
         _say(f"No report: {error}")
         return
-    print_problems(built.report.problems, "the coverage page lists all")
+    print_problems(built.report.problems, "the Dump contents page lists all")
     main = built.report.main.name if built.report.main else "unknown"
     _say(f"Open {(out / 'site/index.html').resolve()} (the main program is {main}).")
 

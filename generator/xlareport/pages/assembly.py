@@ -73,7 +73,7 @@ def site_files(site: SiteInput, workers: WorkerPool, faults: Faults) -> Iterator
     yield from faults.attempt_all("The search", partial(_search, dump, site.outputs, report))
     yield make_payload_file(navigation.PICTURE_LOOK, picture_look())
     covered = partial(_coverage, dump, with_problems(report, faults.problems))
-    yield from page_files(faults, navigation.COVERAGE, "Coverage", covered)
+    yield from page_files(faults, navigation.COVERAGE, "Dump contents", covered)
     yield "report.json", report_json(with_problems(report, faults.problems))
 
 
@@ -87,7 +87,7 @@ def _search(
 
 def _trends(nightly: Nightly) -> Iterator[File]:
     """Yield the page of the nights with its table."""
-    yield navigation.TRENDS, render("trends", trends_page(nightly), "Over the nights")
+    yield navigation.TRENDS, render("trends", trends_page(nightly), "Nightly trend")
     yield table_file(NIGHTS_TABLE, nights_table(nightly.nights))
 
 
@@ -128,12 +128,12 @@ def _front(site: SiteInput, faults: Faults) -> Iterator[File]:
     pages: list[tuple[str, str, Callable[[], Iterator[File]]]] = [
         (navigation.HOME, "Home", partial(_home, dump, report, nightly=nightly is not None)),
         (navigation.MODULES, "Modules", partial(_modules, dump, report)),
-        (navigation.NAMES, "Names", partial(_names, dump)),
+        (navigation.NAMES, "File-name reference", partial(_names, dump)),
         (navigation.GLOSSARY, "Glossary", partial(_glossary, dump)),
-        (navigation.PROGRAM, "Program", partial(_program, dump, report, site.picture)),
+        (navigation.PROGRAM, "Execution graph", partial(_program, dump, report, site.picture)),
     ]
     if nightly:
-        pages.append((navigation.TRENDS, "Over the nights", partial(_trends, nightly)))
+        pages.append((navigation.TRENDS, "Nightly trend", partial(_trends, nightly)))
     for source, title, make in pages:
         yield from page_files(faults, source, title, make)
 
@@ -155,7 +155,7 @@ def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
 def _names(dump: AnalyzedDump) -> Iterator[File]:
     used = instruction_names(dump.summaries)
     names = names_page(dump.artifacts, dump.grouped.modules, used)
-    yield navigation.NAMES, render("names", names, "Names")
+    yield navigation.NAMES, render("names", names, "File-name reference")
 
 
 def _glossary(dump: AnalyzedDump) -> Iterator[File]:
@@ -170,7 +170,7 @@ def _program(
     dump: AnalyzedDump, report: ReportRecord, picture: PictureRequest | None
 ) -> Iterator[File]:
     program = program_page(report, dump.graphs, dump.reasons, picture)
-    yield navigation.PROGRAM, render("program", program, "Program")
+    yield navigation.PROGRAM, render("program", program, "Execution graph")
     yield table_file(LINKS_TABLE, links_table(report))
 
 
@@ -180,7 +180,7 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     uses = {**read, **dump.side_files}
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)
-    yield navigation.COVERAGE, render("coverage", covered, "Coverage", wide=True)
+    yield navigation.COVERAGE, render("coverage", covered, "Dump contents", wide=True)
     yield table_file(coverage.FILES_TABLE, coverage.files_table(artifacts, report, uses))
     yield table_file(coverage.PROBLEMS_TABLE, coverage.problems_table(report.problems))
 

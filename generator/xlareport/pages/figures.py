@@ -18,19 +18,19 @@ class Figure:
 def main_figures(final: ModuleFigures, devices: int = 1) -> tuple[Figure, ...]:
     """Return the figures of an optimised module that are known, each that of one device."""
     figures = []
-    of_one = f"on one device of {devices:,}; " if devices > 1 else ""
+    of_one = f"per device, {devices:,} partitions; " if devices > 1 else ""
     if final.flops is not None:
         least = least_of(final)
-        note = f"{of_one}{least}loops counted with their rounds, in one run"
-        figures.append(Figure("Work", units.quantity(final.flops, "flop"), note))
+        note = f"{of_one}{least}per execution, loops multiplied by trip count"
+        figures.append(Figure("FLOPs", units.quantity(final.flops, "FLOP"), note))
     if final.bytes_accessed is not None:
-        note = f"{of_one}{least_of(final)}read and written by its instructions in one run"
-        figures.append(Figure("Traffic", units.byte_size(final.bytes_accessed), note))
+        note = f"{of_one}{least_of(final)}read and written by its instructions per execution"
+        figures.append(Figure("Memory bytes", units.byte_size(final.bytes_accessed), note))
     if final.allocated_bytes is not None:
-        note = "everything that the module allocates on a device"
+        note = "all allocations of the module on a device"
         figures.append(Figure("Memory", units.byte_size(final.allocated_bytes), note))
     if final.unknown_ops:
-        note = "instructions whose work the dump does not show"
+        note = "instructions with unknown FLOPs"
         figures.append(Figure("Not counted", units.count(final.unknown_ops), note))
     return tuple(figures)
 

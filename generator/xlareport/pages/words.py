@@ -100,15 +100,15 @@ def _united(keys: Sequence[str], same: Iterable[tuple[str, str]]) -> int:
 def wrapping(function: EagerFunction) -> str:
     """Say what wrapping a function in jit would bring."""
     return (
-        f"`{function.name}` ran its operations one by one, and "
-        f"{units.plural(len(function.modules), 'module')} came of it; inside jit they would be "
-        "part of one. This is a guess from the stacks that the operations carry."
+        f"`{function.name}` ran outside jit, which compiled "
+        f"{units.plural(len(function.modules), 'module')}, one for each operation. Wrapping it in "
+        "jit compiles one. Guessed from the stack frames of the operations."
     )
 
 
 _PARTS = {
     "helper": ("helper", "helpers"),
-    "eager": ("single operation that ran outside jit", "single operations that ran outside jit"),
+    "eager": ("eager op (dispatched outside jit)", "eager ops (dispatched outside jit)"),
     "piece": ("piece of another compilation", "pieces of other compilations"),
     "unknown": ("other function of unknown role", "other functions of unknown role"),
 }
@@ -127,28 +127,28 @@ def journey(module: ModuleRecord) -> str:
     known = [stage for stage in module.stages if stage.instructions is not None]
     if not known:
         return _unread(module)
-    first = units.plural(known[0].instructions or 0, "instruction")
+    first = known[0].instructions or 0
     if len(known) == 1:
-        return f"One snapshot was read, {known[0].label}: {first}."
+        return f"{units.plural(first, 'HLO instruction')} in the only snapshot, {known[0].label}."
     begins = _has(module, "before optimizations")
     ends = is_whole(module)
     counted = module.final.instructions if ends else known[-1].instructions
-    last = units.count(counted or 0)
-    before = f"{first} before optimizations" if begins else f"{first} in the first snapshot"
-    after = f", {last} after optimizations" if ends else f", {last} in the last snapshot"
+    counts = f"{units.count(first)} → {units.plural(counted or 0, 'HLO instruction')}"
+    before = "before optimizations" if begins else "first snapshot"
+    after = "after optimizations" if ends else "last snapshot"
     missing = _missing(module, begins=begins, ends=ends)
-    text = f"{before}{after}. {_steps(module, len(known))} {missing}".rstrip()
+    text = f"{counts} ({before} → {after}). {_steps(module)} {missing}".rstrip()
     return f"{text} {_FOLDED}" if _all_end(module, (".dot", *_DRAWN)) else text
 
 
 def _unread(module: ModuleRecord) -> str:
     """Say why nothing is known of a module's contents."""
     if not module.stages:
-        return "The dump holds no HLO of it, so what it does is not known here."
+        return "The dump has no HLO of this module."
     snapshots = units.plural(len(module.stages), "snapshot")
     if _all_end(module, _DRAWN):
-        return f"Its {snapshots} are there as pages for a browser only, which cannot be read."
-    return "None of its snapshots could be read."
+        return f"Its {snapshots} were dumped only as HTML, which cannot be read."
+    return "No snapshot of this module could be read."
 
 
 def _all_end(module: ModuleRecord, endings: tuple[str, ...]) -> bool:
@@ -158,7 +158,7 @@ def _all_end(module: ModuleRecord, endings: tuple[str, ...]) -> bool:
 
 
 _DRAWN = (".html", ".url")
-_FOLDED = "Instructions are counted in drawings, which leave out constants and what XLA folds away."
+_FOLDED = "Counts are from DOT or HTML graphs, which omit constants and folded instructions."
 
 
 def is_whole(module: ModuleRecord) -> bool:
@@ -170,14 +170,12 @@ def _has(module: ModuleRecord, label: str) -> bool:
     return any(stage.label == label and stage.instructions is not None for stage in module.stages)
 
 
-def _steps(module: ModuleRecord, snapshots: int) -> str:
+def _steps(module: ModuleRecord) -> str:
     if module.steps == 1:
-        did = "changed something" if module.changed_steps else "changed nothing"
-        return f"The one step between its two snapshots {did}."
-    changed = module.changed_steps
-    did = f"{units.count(changed)} changed something" if changed else "none changed anything"
-    steps = units.count(module.steps)
-    return f"Of the {steps} steps between {units.count(snapshots)} snapshots, {did}."
+        did = "changed" if module.changed_steps else "did not change"
+        return f"The only step {did} the module."
+    changed, steps = units.count(module.changed_steps), units.count(module.steps)
+    return f"{changed} of {steps} steps changed the module."
 
 
 def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
@@ -185,7 +183,7 @@ def _missing(module: ModuleRecord, *, begins: bool, ends: bool) -> str:
     if begins and ends:
         return ""
     when = "after" if begins else "before" if ends else "before or after"
-    text = f"No snapshot that was read shows it {when} all passes."
+    text = f"No readable snapshot {when} all passes."
     if ends or module.backend == "ipu":
         return text
     return f"{text} The compilation may have failed or been stopped."

@@ -17,7 +17,7 @@ from xlareport.pictures.shade import NOTHING, Known, scope_of, shade_of, shade_o
 from xlareport.pictures.uses import Item, Uses, collect_uses
 from xlareport.runtime.units import plural
 
-_COUNTS = ("Counts of instructions leave out constants, parameters and elements of tuples.",)
+_COUNTS = ("Instruction counts exclude constants, parameters and tuple elements.",)
 
 _CROWDED = 1.3
 """Arrows per box from which on those that carry single numbers to or from a part are left out."""
@@ -109,7 +109,7 @@ def _with_memory(node: Box, outputs: Sequence[int], module: HloModule) -> Box:
     inputs = [taken[number] for number in outputs if number in taken]
     if len(outputs) != 1 or not inputs:
         return node
-    return replace(node, lines=(*node.lines, f"into the memory of parameter {inputs[0]}"))
+    return replace(node, lines=(*node.lines, f"aliases parameter {inputs[0]}"))
 
 
 @lru_cache(maxsize=4)
@@ -212,13 +212,13 @@ def _notes(uses: Uses, numbers: int, left_out: int) -> Iterator[str]:
     """Yield what a reader of the picture has to know."""
     folded = sum(map(len, uses.folded.values()))
     if folded:
-        words = f"{plural(folded, 'operand')} (constants, parameters, spread scalars)"
-        yield f"Named in the boxes of their users: {words}."
+        words = f"{plural(folded, 'operand')} (constants, parameters, broadcast scalars)"
+        yield f"Named in the nodes of their users: {words}."
     if uses.outputs:
-        yield "OUT marks what makes the elements of the result."
+        yield "OUT i = tuple output i."
     if uses.leaving:
-        yield f"{LEAVES} marks what is used outside of this picture."
+        yield f"{LEAVES} marks values used outside this graph."
     if numbers:
-        yield f"Left out: {plural(numbers, 'arrow')} that carry single numbers."
+        yield f"Left out: {plural(numbers, 'arrow')} that carry scalars."
     if left_out > 0:
         yield f"Left out: {plural(left_out, 'more arrow')}."

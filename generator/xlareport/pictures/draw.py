@@ -86,7 +86,7 @@ class _Task:
         if isinstance(layout, Layout):
             return self.result(layout)
         plain = _Task.of(_without_frames(self.request))
-        note = f"The boxes stand in plain layers, because the layout {layout.reason}."
+        note = f"Simplified layout: Graphviz {layout.reason}."
         return replace(plain.result(layered_layout(plain.whole), note), request=self.request)
 
     def result(self, layout: Layout, note: str = "") -> PictureResult:

@@ -160,9 +160,9 @@ class PictureSelection:
     def notes(self) -> tuple[str, ...]:
         """Count what is not drawn."""
         counts = {
-            "{} that changed in the same way.": plural(len(self.alike), "spot"),
+            "{} changed the same way.": plural(len(self.alike), "spot"),
             "{} that changed.": plural(len(self.others), "other spot"),
-            "{} that changed together with these.": plural(self.cut, "instruction"),
+            "{} changed together with these.": plural(self.cut, "instruction"),
         }
         there = (self.alike, self.others, self.cut)
         return tuple(

@@ -58,7 +58,7 @@ class _Arrow:
 
 @dataclass(slots=True)
 class Uses:
-    """What was found, each by the box that uses it."""
+    """Folded operands, each by the box that uses it."""
 
     folded: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """Operands of a box without a box of their own: number and words."""

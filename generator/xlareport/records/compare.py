@@ -61,7 +61,7 @@ class ComparedRecord:
     main: bool
     """The head takes it for the main program, else the base did."""
     paired: str
-    """Why these two are held for the same module."""
+    """How the two modules were paired."""
     grade: str
     bare: bool
     """Only figures are known of one side: it is a report.json without texts."""

@@ -22,9 +22,9 @@ def meaning(guess: MainGuess) -> str:
     if guess.tie:
         return f"Nothing in the dump tells the first modules apart. {_SETTLES}"
     if guess.alone and guess.unread:
-        return "One of the modules that could not be read may as well be the program."
+        return "A module that could not be read may be the program."
     if guess.alone:
-        return "No other module is there."
+        return "The only module."
     more = "" if guess.sureness == "clear" else f" {_SETTLES}"
     return f"{_AHEAD[guess.sureness]} {_record(guess.sureness)}{more}"
 
@@ -41,21 +41,18 @@ def _record(sureness: str) -> str:
 
 def decided() -> str:
     """Say that a marker decided."""
-    return "It alone contains the marker."
+    return "The only module with the marker."
 
 
 _AHEAD = {
-    "clear": "Much more speaks for it than for any other module.",
-    "likely": "More speaks for it than for any other module, but not by much.",
+    "clear": "Far more evidence than for any other module.",
+    "likely": "More evidence than for any other module, by a small margin.",
 }
 _TIED_BY_ASSUMPTION = (
     "How often a loop runs, or what a custom call computes, is not in the dump, and which module "
     "is the program depends on it."
 )
-_SETTLES = (
-    "A marker (--marker) would settle it, or a trace (*.trace.json.gz of a profiler) put beside "
-    "the dump."
-)
+_SETTLES = "A marker (--marker) or a profiler trace (*.trace.json.gz) beside the dump would decide."
 
 
 def sureness(name: str) -> str:
@@ -64,10 +61,10 @@ def sureness(name: str) -> str:
 
 
 _SURENESS = {
-    "clear": "a clear case",
+    "clear": "high confidence",
     "likely": "likely",
     "tie": "a tie",
-    "only": "the only one that could be read",
+    "only": "the only readable module",
     "marker": "by the marker",
 }
 

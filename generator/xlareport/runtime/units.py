@@ -17,9 +17,9 @@ def byte_size(number: float) -> str:
 
 
 def quantity(number: float, unit: str) -> str:
-    """Return a number in decimal units: `quantity(2.1e9, "flop")` gives `2.1 Gflop`."""
-    value, prefix = _scale(number, 1000, _DECIMAL)
-    return f"{value} {prefix}{unit}"
+    """Return a number in decimal units: `quantity(2.1e9, "FLOP")` gives `2.10 GFLOP`."""
+    value, prefix = _scale(number, 1000, _DECIMAL, significant=3)
+    return f"{value} {prefix}{unit}" if number else "0"
 
 
 def seconds(time: float) -> str:
@@ -52,13 +52,19 @@ def plural(number: int, singular: str, many: str = "") -> str:
     return f"{count(number)} {singular if number == 1 else many or singular + 's'}"
 
 
-def _scale(number: float, base: int, units: tuple[str, ...]) -> tuple[str, str]:
-    """Divide `number` until it reads well: whole below the first unit, else a digit or two."""
+def _scale(
+    number: float, base: int, units: tuple[str, ...], significant: int = 0
+) -> tuple[str, str]:
+    """Divide `number` until it reads well: whole below the first unit, else with decimals.
+
+    There is one decimal below 100, or as many as `significant` digits need.
+    """
     value = abs(number)
     sign = MINUS if number < 0 else ""
     index = 0
     while index < len(units) - 1 and round(value) >= base:
         value /= base
         index += 1
-    digits = 0 if index == 0 and value == round(value) else 1 if value < 99.95 else 0
+    decimals = max(0, significant - len(f"{value:.0f}")) if significant else int(value < 99.95)
+    digits = 0 if index == 0 and value == round(value) else decimals
     return f"{sign}{value:.{digits}f}", units[index]

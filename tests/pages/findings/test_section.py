@@ -1,4 +1,4 @@
-"""What stands out, on the pages of real dumps."""
+"""Findings, on the pages of real dumps."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def test_a_function_compiled_again_stands_on_the_home_page_and_on_its_own(retrac
     home = unescape((retraced / "site_src/index.md").read_text())
     assert home.count("guide/findings.html#recompilations") == 1
     slug = next(one["slug"] for one in found if one["name"] == "jit_roll")
-    assert "## What stands out" in (retraced / f"site_src/m/{slug}.md").read_text()
+    assert "## Findings" in (retraced / f"site_src/m/{slug}.md").read_text()
     assert "#recompilations" in unescape(part(retraced / "site_src", f"m/{slug}.html?cost"))
 
 
@@ -65,9 +65,9 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
     labels = [one["label"] for one in kernel["files"]]
     assert labels == [
         "HLO",
-        "LLVM IR, before optimisation",
+        "LLVM IR (no-opt)",
         "LLVM IR, after optimisation",
-        "PTX, for the GPU's own compiler",
+        "PTX",
     ]
     assert [one["text"] for one in kernel["files"][1:]] == [True] * 3
     texts = read_stored_value(gpu / "site_src", index["texts"])

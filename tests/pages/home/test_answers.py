@@ -59,7 +59,7 @@ def test_cost_and_memory_name_what_is_largest(told: Teller) -> None:
     found, said = told("gpu-h100x2-train")
     cost = next(one for one in found.answers if one.label == "Cost")
 
-    assert "% of the least time" in said["Cost"]
+    assert "% of roofline time" in said["Cost"]
     assert "Figures are those of one device of 2." in said["Cost"]
     assert cost.words.count('<a href="m/') == 3
     assert "live at once at the peak. The largest value there is %" in said["Memory"]

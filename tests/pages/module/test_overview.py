@@ -42,7 +42,7 @@ def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
         "Bytes moved",
     ]
     assert view.times_words.startswith("How long compilation took is not known")
-    assert view.idle_words.startswith("Which passes changed nothing is not known")
+    assert view.idle_words.startswith("No-op passes are not known")
     assert "passes" not in overview_tables(plain)
     timed = overview_part(summary, replace(plain, file_times=FileTimes(6.0, 101.0)))
     assert "about 101 s: 6 s up to the last snapshot between passes, 95 s" in timed.times_words

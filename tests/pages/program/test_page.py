@@ -97,7 +97,7 @@ def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:
     assert unknown.not_retraced.startswith("Not checked: several processes")
     alone = page_of((analysed, replace(report, processes=1)))
     assert not alone.processes
-    assert alone.not_retraced.startswith("No function of the program was compiled more than once.")
+    assert alone.not_retraced.startswith("No recompilations found.")
 
 
 def test_runs_that_overwrote_each_other_are_told(unpacked: Unpack) -> None:

@@ -73,7 +73,7 @@ PAGE = """# Cost
 def test_headings_have_anchors_of_their_own() -> None:
     html = html_of(PAGE)
     assert re.findall(r'<h[23] id="([^"]+)"', html) == ["by-opcode", "by-opcode_1"]
-    assert 'href="#by-opcode_1" title="Address of this section"' in html
+    assert 'href="#by-opcode_1" title="Link to this section"' in html
     assert html_of(PAGE) == html
 
 

@@ -11,8 +11,8 @@ def test_each_figure_has_what_was_what_is_and_the_difference() -> None:
         ("instructions", "10", "8", "\N{MINUS SIGN}2"),
         ("computations", "2", "3", "+1"),
         ("fusions", "0", "0", ""),
-        ("work", "2.0 kflop", "1.0 kflop", "\N{MINUS SIGN}1.0 kflop"),
-        ("bytes moved", "4.0 KiB", "4.0 KiB", ""),
+        ("FLOPs", "2.00 kFLOP", "1.00 kFLOP", "\N{MINUS SIGN}1.00 kFLOP"),
+        ("bytes accessed", "4.0 KiB", "4.0 KiB", ""),
     )
 
 
@@ -37,9 +37,9 @@ def test_what_partitioning_takes_from_one_device_is_no_saving() -> None:
     before = Growth(10, 2, 0, 4_000, 8192)
     after = Growth(12, 2, 0, 1_000, 2048, partitions=4)
     *_, work, moved = step_figures(before, after)
-    said = "1.0 kflop on each device, 4.0 kflop on 4 devices together"
-    assert work == ("work", "4.0 kflop", said, "no saving")
+    said = "1.00 kFLOP per device, 4.00 kFLOP on all 4"
+    assert work == ("FLOPs", "4.00 kFLOP", said, "partitioned")
     assert moved[2:] == ("2.0 KiB on each device, 8.0 KiB on 4 devices together", "no saving")
     *_, work, _ = step_figures(after, Growth(12, 2, 0, 500, 2048, partitions=4))
     assert work[0] == "work, one device of 4"
-    assert work[3] == "\N{MINUS SIGN}500 flop"
+    assert work[3] == "\N{MINUS SIGN}500 FLOP"

@@ -132,7 +132,7 @@ class ComparedTimes:
     grade: str
     """`guessed` where several modules of the name may be the one that ran."""
     slower: int
-    """Instructions that became slower by more than chance."""
+    """Instructions that slower outside noise."""
     instructions: tuple[TimeChange, ...]
     """What became slowest first; of many the first and the last."""
     left_out: int

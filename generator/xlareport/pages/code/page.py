@@ -57,11 +57,11 @@ def code_words(summary: CodeSummary) -> str:
         of = "" if summary.linked == summary.files else f"{units.count(summary.linked)} of "
         files = units.plural(summary.files, "file")
         are = "is" if summary.files == 1 else "are"
-        result.append(f"{of}{files} of code {are} linked to what they were made from.")
+        result.append(f"{of}{files} of code {are} linked to instructions.")
     if summary.thunks:
-        result.append(f"{units.plural(summary.thunks, 'thunk')} run in a fixed order.")
+        result.append(f"{units.plural(summary.thunks, 'thunk')} in execution order.")
     if summary.left_out:
-        result.append(f"{units.count(summary.left_out)} further instructions are left out here.")
+        result.append(f"{units.count(summary.left_out)} more instructions not shown.")
     return " ".join(result)
 
 
@@ -111,7 +111,7 @@ def cut_note(text: str) -> str:
     """Say how much of a text is not shown; empty where all is."""
     if len(text) <= MOST_SHOWN:
         return ""
-    return f"The first {MOST_SHOWN:,} of {len(text):,} characters; the file holds the rest."
+    return f"The first {MOST_SHOWN:,} of {len(text):,} characters; the file has the rest."
 
 
 def joined(lines: Sequence[str], most: int) -> str:
@@ -136,21 +136,21 @@ _HLO = 60_000
 _LONGEST_LINE = 4_000
 
 LABELS: Mapping[str, str] = {
-    "pre-optimization": "MLIR, before its optimisations",
-    "post-optimization": "MLIR, after its optimisations",
+    "pre-optimization": "MLIR before optimizations",
+    "post-optimization": "MLIR after optimizations",
     "post-lowering": "MLIR, lowered to the LLVM dialect",
-    "ir-no-opt": "LLVM IR, before optimisation",
-    "ir-no-opt-noconst": "LLVM IR, before optimisation, without constants",
+    "ir-no-opt": "LLVM IR (no-opt)",
+    "ir-no-opt-noconst": "LLVM IR (no-opt), without constants",
     "ir-with-opt": "LLVM IR, after optimisation",
     "ir-with-opt-noconst": "LLVM IR, after optimisation, without constants",
-    "ptx": "PTX, for the GPU's own compiler",
+    "ptx": "PTX",
     "assembly": "Assembly",
     "obj-file": "Object file",
     "object": "Object file",
-    "autotune_results": "What the autotuner chose",
-    "autotune_logs": "What the autotuner measured",
-    "mlir-passes": "What each pass of the emitter made of it",
-    "triton-passes": "What each pass of Triton made of it",
+    "autotune_results": "Autotune results",
+    "autotune_logs": "Autotune log",
+    "mlir-passes": "MLIR after each emitter pass",
+    "triton-passes": "IR after each Triton pass",
 }
 """What the files are, by the stage in their names, in the order in which they were made."""
 
@@ -272,15 +272,15 @@ def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
     if file.kind == "object":
         return _not_shown("Machine code: objdump -d shows it.")
     if content == b"":
-        return _not_shown("Empty, as XLA writes some where there is nothing to compile.")
+        return _not_shown("Empty: nothing to compile.")
     if file.path in texts.kept:
         return {"text": True, "note": ""}
     if content is None:
-        return _not_shown("Too large to be shown here.")
+        return _not_shown("Too large to show.")
     text = content.decode("utf-8", "replace")
     place = texts.store.put(text)
     if place is None:
-        return _not_shown("Left out: the module has more code than fits here.")
+        return _not_shown("Not shown: the module has more code than fits.")
     return {"text": place, "note": cut_note(text)}
 
 

@@ -28,18 +28,18 @@ def compared_table(modules: Sequence[ComparedRecord]) -> Table:
     columns = (
         Column("Module", "link"),
         Column("Result", "chip"),
-        Column("Where they part"),
+        Column("First divergence"),
         Column("Instructions, base", "int"),
         Column("Instructions, head", "int"),
         Column("Memory, base", "bytes", "at the peak, else allocated"),
         Column("Memory, head", "bytes", "at the peak, else allocated"),
-        Column("Paired", help="Why these two are held for the same module"),
+        Column("Paired", help="How the two modules were paired"),
     )
     rows = [
         _row(module)
         for module in sorted(modules, key=lambda module: _ORDER.index(_result(module)[0]))
     ]
-    return Table(columns, rows, empty="Neither of both holds a module.")
+    return Table(columns, rows, empty="Neither dump has a module.")
 
 
 def _row(compared: ComparedRecord) -> list[str | int | float | list[str] | None]:
@@ -83,15 +83,15 @@ def _result(compared: ComparedRecord) -> tuple[str, str]:
 _WORTH_A_LOOK = 0.0005
 """A share; what grows by less is written as +0.0%."""
 _NAMES = {
-    RUN: "Measured time of a run",
+    RUN: "Measured time per run",
     "instructions": "Instructions",
     "computations": "Computations",
     "flops": "Work",
-    "bytes_accessed": "Memory traffic",
-    "unknown_ops": "Operations that cannot be counted",
+    "bytes_accessed": "Bytes accessed",
+    "unknown_ops": "Instructions with unknown FLOPs",
     "allocated_bytes": "Memory allocated",
-    "live_peak_bytes": "Memory in use at the peak",
-    "temp_bytes": "Memory for intermediate values",
+    "live_peak_bytes": "Peak memory",
+    "temp_bytes": "Temp memory",
 }
 """The figures that a page shows, in this order; the others are in compare.json."""
 
@@ -214,13 +214,13 @@ def _problems(view: ComparisonRecord) -> Iterator[str]:
 
 def _lead(view: ComparisonRecord) -> str:
     if not view.modules:
-        return "Neither of both holds a module."
+        return "Neither dump has a module."
     if any(module.bare for module in view.modules):
         changed = sum(module.bare and figures_differ(module) for module in view.modules)
         how_many = units.plural(len(view.modules), "module")
-        return f"Only figures can be compared: of {how_many}, {changed} have other figures."
+        return f"Only figures can be compared: of {how_many}, {changed} have different figures."
     if view.identical:
-        return "Both are the same: no module differs, from its first snapshot to its last."
+        return "No differences: every module has the same snapshots in both."
     differ = sum(not module.identical for module in view.modules)
     ends = sum(not module.same for module in view.modules)
     how_many = units.plural(len(view.modules), "module")

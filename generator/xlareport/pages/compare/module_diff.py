@@ -21,8 +21,8 @@ from xlareport.storage.payloads import NOTHING, Held, hold, make_payload
 
 _ACTOR = "The head"
 _ACTORS = {"base": "The compiler", "head": "The compiler"}
-_NO_PICTURE = "No picture: the difference is too large to draw, or none that a graph could show."
-_NOTE = "Where both stand against each other, before is the base and after the head."
+_NO_PICTURE = "No graph: the difference is too large to draw, or not visible in a graph."
+_NOTE = "Before is the base, after is the head."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ def _sides(
     """Yield (id, label, before, after) for each place to look at; before is the base's."""
     if task.inputs_differ:
         first = base.snapshots[0].hlo, head.snapshots[0].hlo
-        yield "given", "The program as it was given to the compiler", *first
+        yield "given", "before_optimizations", *first
     else:
         yield from _parting(task.divergence, base, head)
     if task.ends_differ and base.final and head.final:
-        yield "end", "The optimised module", base.final.hlo, head.final.hlo
+        yield "end", "after_optimizations", base.final.hlo, head.final.hlo
 
 
 def _parting(
@@ -96,7 +96,7 @@ def _parting(
     """Yield where they part: one against the other, and what the compiler did next in each."""
     mine, yours = divergence.base, divergence.head
     if mine is not None and yours is not None:
-        label = f"Where they part: {head.snapshots[yours].stage.label}"
+        label = f"First divergence: {head.snapshots[yours].stage.label}"
         yield "parted", label, base.snapshots[mine].hlo, head.snapshots[yours].hlo
     if divergence.agreed is None:
         return
@@ -105,7 +105,7 @@ def _parting(
         ("head", head, divergence.agreed[1], yours),
     ):
         if after is not None:
-            label = f"What changed in the {side}: {module.snapshots[after].stage.label}"
+            label = f"Changes in the {side}: {module.snapshots[after].stage.label}"
             yield side, label, module.snapshots[before].hlo, module.snapshots[after].hlo
 
 

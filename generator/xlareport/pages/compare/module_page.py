@@ -30,7 +30,7 @@ def times_part(compared: ComparedRecord) -> TimesPart | None:
     """Return what the page says; None where profilers did not see both."""
     if compared.times is None:
         return None
-    doubt = "Several modules of this name may be the one that ran." * (
+    doubt = "Several modules have this name; the one that ran is not known." * (
         compared.times.grade != "exact"
     )
     return TimesPart(times_words(compared.times), doubt, compared.times.left_out)
@@ -40,7 +40,7 @@ def times_words(times: ComparedTimes) -> str:
     """Say in a sentence or two what became of the time."""
     before, after = (units.seconds(time / 1e6) for time in (times.before, times.after))
     slower = units.plural(times.slower, "instruction")
-    became = f"{slower} became slower by more than chance" if times.slower else _nothing(times)
+    became = f"{slower} slower outside noise" if times.slower else _nothing(times)
     runs = f"{units.plural(times.base_runs, 'run')} against {times.head_runs}"
     return f"A run took {before} in the base and {after} in the head ({runs}). {became}."
 
@@ -50,12 +50,12 @@ def _nothing(times: ComparedTimes) -> str:
         instruction.certain is None and instruction.after > instruction.before
         for instruction in times.instructions
     ):
-        return "Of what both ran, nothing became slower by more than chance"
-    return "Nothing became slower by more than chance"
+        return "Of instructions in both, none slower outside noise"
+    return "Nothing slower outside noise"
 
 
 def slowest_words(compared: ComparedRecord) -> Iterator[str]:
-    """Yield what became slower by more than chance, or is new, in a line each; the worst first."""
+    """Yield what slower outside noise, or is new, in a line each; the worst first."""
     slower = (
         [each for each in compared.times.instructions if _is_slower(each)] if compared.times else []
     )
@@ -87,13 +87,13 @@ def time_tables(compared: ComparedRecord) -> Mapping[str, Table]:
 def _instructions(times: ComparedTimes) -> Table:
     columns = (
         Column("In the head", "code", of="instruction"),
-        Column("Slower by µs", "float", "own time of one run; negative where it became faster"),
-        Column("Base µs", "float", "of one run, without what ran inside of it"),
-        Column("Head µs", "float", "of one run, without what ran inside of it"),
-        Column("Beyond chance", "text", "by more than two standard errors of what was measured"),
-        Column("What changed in its compilation"),
+        Column("Slower by µs", "float", "self time per run; negative where faster"),
+        Column("Base µs", "float", "per run, without nested instructions"),
+        Column("Head µs", "float", "per run, without nested instructions"),
+        Column("Outside noise", "text", "difference larger than two standard errors"),
+        Column("Change in compilation"),
         Column("In the base", "code", of="instruction"),
-        Column("Held for the same", "chip"),
+        Column("Paired by", "chip"),
     )
     return Table(columns, [_row(instruction) for instruction in times.instructions], (1, "desc"))
 
@@ -114,7 +114,7 @@ def _row(time_change: TimeChange) -> list[Cell]:
 def _scopes(times: ComparedTimes) -> Table:
     columns = (
         Column("Scope"),
-        Column("Slower by µs", "float", "own time of all its instructions in one run"),
+        Column("Slower by µs", "float", "self time of all its instructions per run"),
         Column("Base µs", "float"),
         Column("Head µs", "float"),
     )

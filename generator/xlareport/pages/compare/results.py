@@ -40,7 +40,7 @@ def markdown(view: ComparisonRecord) -> str:
 
 def _lines(view: ComparisonRecord) -> Iterator[str]:
     page = compare_page(view)
-    yield "### XLA compilation compared"
+    yield "### XLA compilation: base vs head"
     yield ""
     yield page.lead
     if view.breaches:
@@ -50,7 +50,7 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
             yield f"- {_escaped(breach.sentence)} Budget: {_code(breach.budget)}"
     if view.causes:
         yield ""
-        yield "**Why they differ:**"
+        yield "**Causes:**"
         for cause in view.causes[:_CAUSES]:
             yield f"- {_sentence(cause.sentence)} ({cause.grade})"
     if page.figures and view.main and view.main.has_page:
@@ -62,7 +62,7 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
         slower = list(slowest_words(view.main))
         if slower:
             yield ""
-            yield "**What became slower:**"
+            yield "**Slower:**"
             yield from (f"- {_escaped(text)}" for text in slower)
 
 

@@ -49,7 +49,7 @@ def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
     kind, peak = roof(rows, device)
     scale = _Scale(device.bandwidth, peak, [value for value, _ in known])
     dots = "".join(scale.dot(value, heavy_row) for value, heavy_row in known)
-    label = f"{units.quantity(peak, 'flop/s')} ({kind})"
+    label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
     return _chart(roofline_words(rows, device), f"{scale.ticks(label)}{scale.roof()}{dots}")
 
 

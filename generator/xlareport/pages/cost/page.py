@@ -124,7 +124,7 @@ def _device(cost: CostReport) -> str:
 
 def _peaks(device: Device) -> str:
     rates = ", ".join(
-        f"{units.quantity(rate, 'flop/s')} ({kind})" for kind, rate in device.matrix_flops.items()
+        f"{units.quantity(rate, 'FLOP/s')} ({kind})" for kind, rate in device.matrix_flops.items()
     )
     return f"Reckoned with {rates} and {units.quantity(device.bandwidth, 'B/s')} of main memory."
 
@@ -137,12 +137,12 @@ def _figures(cost: CostReport) -> list[Figure]:
         figures.append(Figure("Least time", units.seconds(cost.seconds), note))
     if totals.flops is not None:
         note = f"{least}loops counted with their rounds"
-        figures.append(Figure("Work", units.quantity(totals.flops, "flop"), note))
+        figures.append(Figure("Work", units.quantity(totals.flops, "FLOP"), note))
     if totals.bytes_read is not None and totals.bytes_written is not None:
         moved = units.byte_size(totals.bytes_read + totals.bytes_written)
         note = f"{least}{units.byte_size(totals.bytes_read)} read, "
         note += f"{units.byte_size(totals.bytes_written)} written"
-        figures.append(Figure("Traffic", moved, note))
+        figures.append(Figure("Memory bytes", moved, note))
     if totals.intensity is not None:
         note = "work for each byte of main memory"
         figures.append(Figure("Intensity", f"{totals.intensity:.3g} flop/B", note))

@@ -32,7 +32,7 @@ def cost_tables(cost: CostReport) -> Mapping[str, Table]:
 def _heaviest(cost: CostReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
-        Column("Share", "percent", "of the least time of the module"),
+        Column("Share", "percent", "of the roofline time of the module"),
         Column("Least µs", "float", "an estimate"),
         Column("Limit", "text", "what its least time is made of: arithmetic or memory"),
         Column("Opcode", "code", of="opcode"),
@@ -82,7 +82,7 @@ def _loops(cost: CostReport) -> Table:
         Column("How that is known"),
         Column("Starts", "int", "in one run of the module"),
         Column("Least µs", "float", "of all that runs inside, all rounds and starts"),
-        Column("Share", "percent", "of the least time of the module"),
+        Column("Share", "percent", "of the roofline time of the module"),
         Column("Scope"),
         Column("Source"),
     )
@@ -194,7 +194,7 @@ def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
         Column("Least µs", "float", "an estimate; a fusion counts where it stands as a whole"),
-        Column("Share", "percent", "of the least time of the module"),
+        Column("Share", "percent", "of the roofline time of the module"),
         Column("Work", "flops"),
         Column("Transcendentals", "int", "such as exp and tanh, element by element"),
         Column("Traffic", "bytes"),

@@ -24,11 +24,11 @@ from xlareport.runtime.errors import Problem
 FILES_TABLE = "files"
 PROBLEMS_TABLE = "problems"
 
-_MODEL = "read: snapshots and steps come from it"
-_SAME = "not read: another form of the same snapshot was"
-_FIGURES = "read for its figures"
-_CODE = "read: linked to instructions and shown on the module's page of code"
-_FRAMES = "read: other files of this list were taken out of it"
+_MODEL = "read: snapshots and steps"
+_SAME = "not read: another format of the same snapshot was read"
+_FIGURES = "read for figures"
+_CODE = "read: linked to instructions, shown on the Code tab"
+_FRAMES = "read: other files of this list are contained in it"
 _LISTED = "listed and explained, not read"
 _PASSES_FLAG = "xla_dump_hlo_pass_re"
 
@@ -183,9 +183,9 @@ def files_table(
     modules = {module.key: module for module in report.modules}
     owner = {file.path: file.module for file in report.files}
     columns = (
-        Column("File", "name", "point at a part to read what it means"),
+        Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
-        Column("What its name says"),
+        Column("Name explained"),
         Column("Module", "link"),
         Column("Size", "bytes"),
         Column("Used"),
@@ -260,19 +260,19 @@ def _used(files: Sequence[Artifact], uses: Mapping[str, str]) -> str:
 def _advice(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     if not report.modules:
         words = (
-            "No file here belongs to a module. Is this the directory that the program was told to "
-            "dump into, and was the variable `XLA_FLAGS` set before the program began? The flag is"
+            "No file here belongs to a module. Check that this is the xla_dump_to "
+            "directory and that `XLA_FLAGS` was set before the program started. The flag is"
         )
         yield Advice(prose(words), "--xla_dump_to=DIRECTORY")
         return
     yield from _about_reading(report, present)
     if "buffer-assignment" not in present and "hlo-text" not in present:
-        words = "There is no memory plan, which shows what needs the memory. It is written with"
+        words = "There is no buffer assignment, which shows memory use. It is written with"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     yield from _about_modules(report)
     timed = set(report.dump.backends) & {"gpu", "tpu"}
     if timed and "pass-metadata" not in present:
-        words = "To learn how long each pass took, and which ran and changed nothing, set"
+        words = "For the time of each pass and no-op passes, set"
         yield Advice(prose(words), "--xla_dump_module_metadata")
 
 
@@ -304,10 +304,10 @@ def _about_reading(report: ReportRecord, present: set[str]) -> Iterable[Advice]:
     """Say what keeps the snapshots from telling all."""
     snapshots = [stage for module in report.modules for stage in module.stages]
     if snapshots and not any(stage.pipeline for stage in snapshots):
-        words = "No module has snapshots between passes. To see what each pass did, set"
+        words = "No module has snapshots between passes. For the changes of each pass, set"
         yield Advice(prose(words), "--xla_dump_hlo_pass_re=.*")
     if snapshots and not present & set(HLO_KINDS):
-        words = "The snapshots are there as pages for a browser only, which cannot be read. Set"
+        words = "Snapshots were dumped only as HTML, which cannot be read. Set"
         yield Advice(prose(words), "--xla_dump_hlo_as_text")
     elif not present & {"hlo-text", "hlo-proto"}:
         words = "There is no HLO text, the most useful kind of file. Set"
@@ -320,9 +320,9 @@ def _about_modules(report: ReportRecord) -> Iterable[Advice]:
     if repeated:
         ids = units.plural(repeated, "module id belongs", "module ids belong")
         words = (
-            f"{ids} to modules of different names, and a process gives each id once: it seems that "
-            "several processes or runs wrote into this directory, where they overwrite files of "
-            "equal names. Give each a directory of its own, or set"
+            f"{ids} to modules of different names, and ids are unique in a process: several "
+            "processes or runs probably wrote into this directory and overwrote files of equal "
+            "names. Use a separate directory for each, or set"
         )
         yield Advice(prose(words), "--xla_dump_include_timestamp")
     bare = sum(not module.stages for module in report.modules)

@@ -61,7 +61,7 @@ def module_findings(
     return FindingsView(
         shown=tuple(_view(finding, module, record, page) for finding in findings[:most]),
         more=max(0, len(findings) - most),
-        all_address=f"{address}#what-stands-out",
+        all_address=f"{address}#findings",
     )
 
 

@@ -92,7 +92,7 @@ def _pass_entry(name: str) -> GlossaryEntry:
 
 def _opcode_entry(name: str) -> GlossaryEntry:
     opcode = opcodes.find(name)
-    return _entry(name, opcode.words if opcode else "Not an opcode that is known.")
+    return _entry(name, opcode.words if opcode else "Unknown opcode.")
 
 
 def _kind_entry(kind: FileKind) -> GlossaryEntry:
@@ -109,7 +109,7 @@ def _about_flag(flag: Flag) -> str:
     """Say where a flag is set, what it is without, and since when there is one."""
     facts = (("Set in", flag.set_in), ("Default", flag.default), ("Since", flag.since))
     result = [f"{word} {fact}." for word, fact in facts if fact]
-    return " ".join([*result, *([f"Gone since {flag.until}."] if flag.until else [])])
+    return " ".join([*result, *([f"Removed in {flag.until}."] if flag.until else [])])
 
 
 def _entry(name: str, words: str) -> GlossaryEntry:

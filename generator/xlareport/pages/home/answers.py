@@ -107,7 +107,7 @@ def _answers(
 def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
     message = f"{words.journey(record)} {_busiest(module)}".rstrip()
     steps = navigation.address(navigation.module_page(record.slug, "steps")) if record.steps else ""
-    return Answer("What the compiler did", prose(message), "All steps", steps)
+    return Answer("Compilation", prose(message), "All steps", steps)
 
 
 def _busiest(module: ModuleAnalysis) -> str:
@@ -116,7 +116,7 @@ def _busiest(module: ModuleAnalysis) -> str:
     names = [f"`{busy.name}`" for busy in busies if busy.name][:_BUSIEST]
     if len(busies) <= _BUSIEST or not names:
         return ""
-    return f"The steps of {' and '.join(names)} changed most."
+    return f"Largest changes: {', '.join(names)}."
 
 
 def _heavy(cost: CostReport | None) -> Sequence[HeavyRow]:
@@ -130,17 +130,11 @@ def _cost(module: ModuleRecord, cost: CostReport) -> str:
         return ""
     names = listing([f"`%{row.heavy.instruction}`" for row in rows])
     share = units.share(min(1.0, sum(row.heavy.share for row in rows)))
-    needs = "needs" if len(rows) == 1 else "need"
-    message = f"By estimate {names} {needs} {share} of the least time{_work(cost, rows)}."
-    whose = f" Figures are those of one device of {devices_of(module):,}." * (
-        devices_of(module) > 1
-    )
+    accounts = "accounts" if len(rows) == 1 else "account"
+    message = f"{names} {accounts} for {share} of roofline time{_work(cost, rows)}."
+    whose = f" Per-device figures ({devices_of(module):,} partitions)." * (devices_of(module) > 1)
     text = f"{_whole(cost)}{message}{_uncounted(cost)}{whose}"
-    return (
-        f"{text[0].upper()}{text[1:]}"
-        if words.is_whole(module)
-        else f"As of its last snapshot: {text}"
-    )
+    return f"{text[0].upper()}{text[1:]}" if words.is_whole(module) else f"Last snapshot: {text}"
 
 
 def _time(profile: ProfileRecord) -> str:
@@ -150,12 +144,10 @@ def _time(profile: ProfileRecord) -> str:
     share = units.share(min(1.0, sum(row.share for row in slowest)))
     most = f" {names} took {share} of it." if slowest else ""
     if not profile.runs:
-        return f"A profiler watched it for {units.seconds(profile.length / 1e6)}.{most}"
+        return f"{units.seconds(profile.length / 1e6)} profiled.{most}"
     mean = units.seconds(profile.length / profile.runs / 1e6)
     runs = units.plural(profile.runs, "run")
-    return (
-        f"A profiler saw {runs}, {mean} {'each on average' if profile.runs > 1 else 'long'}.{most}"
-    )
+    return f"{runs} profiled, {mean} {'on average' if profile.runs > 1 else 'long'}.{most}"
 
 
 def _whole(cost: CostReport) -> str:
@@ -164,12 +156,12 @@ def _whole(cost: CostReport) -> str:
     if cost.totals.flops:
         done.append(units.quantity(cost.totals.flops, "flop"))
     if cost.totals.bytes_accessed:
-        done.append(f"{units.byte_size(cost.totals.bytes_accessed)} of memory traffic")
+        done.append(f"{units.byte_size(cost.totals.bytes_accessed)} accessed")
     if cost.seconds and cost.device_grade != "guessed":
         like = "a device like " if cost.device_grade == "matched" else ""
-        done.append(f"{units.seconds(cost.seconds)} or more on {like}{cost.device.name}")
+        done.append(f"roofline time {units.seconds(cost.seconds)} on {like}{cost.device.name}")
     least = "at least " if cost.totals.is_partial else ""
-    return f"{least}{', '.join(done)} in one run. " if done else ""
+    return f"{least}{', '.join(done)} per execution. " if done else ""
 
 
 def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
@@ -178,8 +170,7 @@ def _work(cost: CostReport, rows: Sequence[HeavyRow]) -> str:
     if not cost.totals.flops or not done:
         return ""
     counted = " that can be counted" if cost.totals.is_partial else ""
-    do = "does" if len(rows) == 1 else "do"
-    return f" and {do} {units.share(min(1.0, done / cost.totals.flops))} of the flops{counted}"
+    return f" and {units.share(min(1.0, done / cost.totals.flops))} of the FLOPs{counted}"
 
 
 def _uncounted(cost: CostReport) -> str:
@@ -200,13 +191,13 @@ def _memory(module: ModuleRecord) -> str:
     peak, reserved = module.final.live_peak_bytes, module.final.allocated_bytes
     message = ""
     if peak is not None:
-        message = f"{units.byte_size(peak)} live at once at the peak."
+        message = f"Peak memory {units.byte_size(peak)}."
     elif memory is not None and memory.estimated_peak_bytes is not None:
         about = units.byte_size(memory.estimated_peak_bytes)
-        message = f"About {about} live at once at the peak, guessed from the schedule."
+        message = f"Peak memory about {about}, guessed from the schedule."
     message += _largest(memory) if memory is not None and message else ""
     if reserved is not None:
-        message += f" {units.byte_size(reserved)} are allocated in all."
+        message += f" Allocated: {units.byte_size(reserved)}."
     return message.lstrip()
 
 
@@ -215,16 +206,16 @@ def _largest(memory: MemoryRecord) -> str:
     if not memory.at_peak:
         return ""
     value = max(memory.at_peak, key=lambda candidate: candidate.bytes)
-    return f" The largest value there is `%{value.value}` with {units.byte_size(value.bytes)}."
+    return f" Largest buffer at the peak: `%{value.value}`, {units.byte_size(value.bytes)}."
 
 
 def _modules(report: ReportRecord) -> Answer:
     """Say what else was compiled, and what was compiled more than once."""
     if len(report.modules) == 1:
-        return Answer("Other modules", prose("None: it is the only module."), "", "")
+        return Answer("Other modules", prose("None."), "", "")
     message = " ".join([words.many(report), *_again(report), *_programs(report)])
     where = navigation.address(navigation.PROGRAM)
-    return Answer("All modules", prose(message), "How they belong together", where)
+    return Answer("All modules", prose(message), "Execution graph", where)
 
 
 def _again(report: ReportRecord) -> Iterator[str]:
@@ -247,8 +238,7 @@ def _programs(report: ReportRecord) -> Iterator[str]:
     named = [f"`{words.short_name(name)}`" for name in others][:_MOST_NAMES]
     more = ["others"] if len(others) > _MOST_NAMES else []
     if named:
-        plays = "plays" if len(others) == 1 else "play"
-        yield f"{listing([*named, *more])} {plays} the main role as well."
+        yield f"{listing([*named, *more])} may be main programs too."
 
 
 def _histories(module: ModuleRecord, names: Sequence[str]) -> Mapping[str, str]:

@@ -214,29 +214,29 @@ def _named(keys: Sequence[str], rows: Mapping[str, ModuleRow]) -> tuple[RunnerUp
 
 def _way_to_trends(*, nightly: bool) -> tuple[Way, ...]:
     """Lead to the nights, where a history is kept."""
-    question, answer = "What changed over the nights?", "Figures over time, and where they stepped."
+    question, answer = "Nightly trend", "Figures over time, with their changes."
     return (Way(question, answer, navigation.address(navigation.TRENDS)),) if nightly else ()
 
 
 def _ways(report: ReportRecord, main: ModuleRecord | None) -> tuple[Way, ...]:
     modules = Way(
-        "Which file is my program?",
-        "All modules with their roles, and why there are so many.",
+        "Which module is my program?",
+        "All modules with their roles.",
         navigation.address(navigation.MODULES),
     )
     program = Way(
-        "How do the modules belong together?",
-        "What feeds what, what was compiled twice and why, and who ran outside jit.",
+        "How are the modules connected?",
+        "Data flow between modules, recompilations, and eager functions.",
         navigation.address(navigation.PROGRAM),
     )
     names = Way(
-        "What do these names mean?",
-        "The grammar of dump file names, on this dump's own files.",
+        "What do these file names mean?",
+        "Every part of a file name, explained with files of this dump.",
         navigation.address(navigation.NAMES),
     )
     missing = Way(
         "What is in the dump, and what is missing?",
-        "Every file, what was read, and which flags would add more.",
+        "All files, how each was used, and flags for a richer dump.",
         navigation.address(navigation.COVERAGE),
     )
     if main is None:
@@ -259,14 +259,18 @@ def _ways_to_costs(main: ModuleRecord) -> tuple[Way, ...]:
         return ()
     there = cost_addresses(main, navigation.HOME)
     asked: tuple[tuple[navigation.Part, str, str], ...] = (
-        ("time", "What was slow?", "The slowest instructions, as a profiler saw them."),
-        ("cost", "What costs the time?", "The heaviest instructions, and what stands out."),
+        (
+            "time",
+            "Which instructions are slowest?",
+            "Measured time by instruction, scope and source line.",
+        ),
+        ("cost", "What takes the time?", "Heaviest instructions, roofline, and findings."),
         (
             "memory",
             "What uses the memory?",
-            "What lives at the peak and why, and what would have to shrink.",
+            "Buffers live at peak, and what to reduce.",
         ),
-        ("source", "What did each line become?", "From your program to the final instructions."),
+        ("source", "What does each source line cost?", "From source lines to final instructions."),
     )
     return tuple(
         Way(question, answer, there[part]) for part, question, answer in asked if part in there
@@ -277,8 +281,14 @@ def _way_to_signature(main: ModuleRecord) -> tuple[Way, ...]:
     if main.final.instructions is None:
         return ()
     page = navigation.address(navigation.module_page(main.slug))
-    address = f"{page}#what-goes-in-and-what-comes-out"
-    return (Way("What goes in and out?", "Arguments and results of the main program.", address),)
+    address = f"{page}#inputs-and-outputs"
+    return (
+        Way(
+            "What are its inputs and outputs?",
+            "Parameters and results of the main program.",
+            address,
+        ),
+    )
 
 
 def _ways_to_steps(main: ModuleRecord) -> tuple[Way, ...]:
@@ -286,12 +296,12 @@ def _ways_to_steps(main: ModuleRecord) -> tuple[Way, ...]:
     if not main.steps:
         return ()
     steps = navigation.address(navigation.module_page(main.slug, "steps"))
-    words = "Step by step, with the change in text and picture."
+    words = "Every step with its HLO diff and graph."
     way = Way("What did each pass do?", words, steps)
     if not main.changed_steps:
         return (way,)
     page = navigation.address(navigation.module_page(main.slug))
-    asked = "Which step made an instruction, and what became of a framework op."
+    asked = "The pass that created an instruction, and the final instructions of an op_name."
     return (Way("Where did my op go?", asked, f"{page}#ask"), way)
 
 
@@ -300,7 +310,7 @@ def _way_to_retraces(report: ReportRecord) -> tuple[Way, ...]:
     if not report.retrace_groups:
         return ()
     page = navigation.address(navigation.PROGRAM)
-    words = "What differs between the compilations of one function."
+    words = "Differences between compilations of one function."
     return (Way("Why was it compiled again?", words, f"{page}#compiled-more-than-once"),)
 
 
@@ -337,17 +347,17 @@ def _many(report: ReportRecord) -> str:
     if len(report.modules) < 2:
         return ""
     result = (_MANY[frontend] for frontend in report.dump.frontends if frontend in _MANY)
-    return " ".join(result) or "One program is compiled as one module or more."
+    return " ".join(result) or "A program is compiled as one or more modules."
 
 
 _MANY = {
     "jax": (
-        "Every jitted function, and every operation that runs outside of one, is compiled as a "
-        "module of its own."
+        "Every jitted function, and every operation dispatched outside jit, is compiled as a "
+        "separate module."
     ),
     "tensorflow": (
         "Every function with jit_compile=True, and every cluster of operations that TensorFlow "
-        "picks for XLA, is compiled as a module of its own."
+        "clusters for XLA, is compiled as a separate module."
     ),
     "pytorch_xla": (
         "Whatever is recorded until a step is marked or a value is needed is compiled as a module "

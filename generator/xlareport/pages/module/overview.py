@@ -94,13 +94,13 @@ def overview_tables(overview: Overview) -> Mapping[str, Table]:
 def busiest_table(busies: Sequence[Busy]) -> Table:
     """Return the table of the passes that changed something."""
     columns = (
-        Column("Pass", "code", "None where no file says which pass it was", of="pass"),
-        Column("Steps", "int", "Steps that changed something and in which it ran last"),
-        Column("Alone in", "int", "Those of them in which no other pass ran"),
+        Column("Pass", "code", "None where no file names the pass", of="pass"),
+        Column("Steps", "int", "Steps with changes in which it ran last"),
+        Column("Sole pass in", "int", "Steps in which no other pass ran"),
         Column("Added", "int", "Instructions"),
         Column("Removed", "int", "Instructions"),
         Column("Changed", "int", "Instructions"),
-        Column("In all", "int", "Added, removed and changed"),
+        Column("Total", "int", "Added, removed and changed"),
     )
     rows = [
         (
@@ -121,10 +121,10 @@ def passes_table(overview: Overview) -> Table:
     """Return the table of passes with their times."""
     columns = (
         Column("Pass", "code", of="pass"),
-        Column("Kind", "text", "A pipeline holds other passes"),
+        Column("Kind", "text", "A pipeline contains other passes"),
         Column("Runs", "int"),
-        Column("Reported a change", "int", "Runs that reported one; they may have made none"),
-        Column("Own time in ms", "float", "Without what ran inside"),
+        Column("Reported a change", "int", "Runs that reported a change"),
+        Column("Self time (ms)", "float", "Without nested passes"),
         Column("Share", "percent", "Of the time from the first start to the last end"),
     )
     rows = [
@@ -177,7 +177,7 @@ def _figures(overview: Overview) -> tuple[_Figure, ...]:
         _Figure(
             "Work",
             [growth.flops for growth in growth],
-            lambda number: units.quantity(number, "flop"),
+            lambda number: units.quantity(number, "FLOP"),
         ),
         _Figure("Bytes moved", [growth.bytes_accessed for growth in growth], units.byte_size),
     )
@@ -199,7 +199,7 @@ def _constant_note(overview: Overview) -> str:
     """Say what no curve shows, because it stays the same; what there is none of goes unsaid."""
     same = [(figure, figure.constant) for figure in _figures(overview)]
     result = [f"{figure.what.lower()} {figure.write(value)}" for figure, value in same if value]
-    return f"The same in every snapshot: {', '.join(result)}." if result else ""
+    return f"Unchanged in every snapshot: {', '.join(result)}." if result else ""
 
 
 def _partitioned_note(overview: Overview) -> str:
@@ -208,8 +208,8 @@ def _partitioned_note(overview: Overview) -> str:
     if not split:
         return ""
     return (
-        f"From snapshot {split[0] + 1} on work and bytes are those of one device of "
-        f"{overview.growth[split[0]].partitions:,}: what falls there is no saving."
+        f"From snapshot {split[0] + 1} on, FLOPs and bytes are per device ("
+        f"{overview.growth[split[0]].partitions:,} partitions); total work does not drop there."
     )
 
 
@@ -218,8 +218,8 @@ def _counted_note(overview: Overview) -> str:
     if counted in (0, len(overview.growth)):
         return ""
     return (
-        f"Work and bytes were counted in {counted} of {len(overview.growth)} snapshots: the first, "
-        "the last and those around the largest changes. The lines between are straight."
+        f"FLOPs and bytes were counted in {counted} of {len(overview.growth)} snapshots: the "
+        "first, the last and those around the largest changes. Lines between them are interpolated."
     )
 
 
@@ -256,10 +256,10 @@ def _came_back(computations: Sequence[str | None]) -> str:
 def _idle_words(overview: Overview) -> str:
     idle = overview.idle
     if not idle.passes:
-        return f"Which passes changed nothing is not known: {idle.proof}."
+        return f"No-op passes are not known: {idle.proof}."
     number = units.plural(len(idle.passes), "pass", "passes")
     runs = units.plural(sum(count for _, count in idle.passes), "run")
-    return f"{number} changed nothing in any of {runs}. How that is known: {idle.proof}."
+    return f"{number} changed nothing in any of {runs}. Source: {idle.proof}."
 
 
 def _times_words(overview: Overview) -> str:
@@ -267,7 +267,7 @@ def _times_words(overview: Overview) -> str:
     if overview.file_times:
         result.append(_file_words(overview.file_times))
     return " ".join(result) or (
-        "How long compilation took is not known: the files all bear the same time, and there is no "
+        "Compile time is not known: all files have the same time, and there is no "
         "metadata (--xla_dump_module_metadata)."
     )
 
@@ -276,8 +276,8 @@ def _metadata_words(overview: Overview) -> str:
     own = sum(pass_.self_microseconds or 0 for pass_ in overview.passes) / _MICROSECONDS
     span = (overview.span or 0) / _MICROSECONDS
     return (
-        f"The passes took {units.seconds(span)} from the first start to the last end; their own "
-        f"times, without what ran inside, sum to {units.seconds(own)}. What "
+        f"The passes took {units.seconds(span)} from the first start to the last end; self "
+        f"times sum to {units.seconds(own)}. What "
         "pipeline-start takes is mostly the writing of dump files."
     )
 
@@ -285,8 +285,8 @@ def _metadata_words(overview: Overview) -> str:
 def _file_words(times: FileTimes) -> str:
     rest = times.whole - times.passes
     return (
-        f"By the times of the files (a fallback, often in whole seconds, and right only where the "
-        f"dump was copied with them) compilation took about {units.seconds(times.whole)}: "
+        f"Compilation took about {units.seconds(times.whole)}, estimated from file times (coarse, "
+        f"and valid only if the copy preserved them): "
         f"{_about(times.passes)} up to the last snapshot between passes, {_about(rest)} after it, "
         "with code generation."
     )

@@ -138,14 +138,14 @@ def module_page(
 
 
 _NO_CODE = (
-    "The dump holds no kernels of this module, or none that could be read. XLA writes LLVM IR, PTX "
-    "and object files beside the HLO on CPUs and GPUs, not on TPUs."
+    "No kernels of this module in the dump, or none that could be read. On CPU and GPU, XLA dumps "
+    "LLVM IR, PTX and object files beside the HLO."
 )
 
 
 _HEAVIEST = (
-    "By an estimate of the least time each one needs, from the operations it does and the bytes it "
-    "moves, loops counted with their rounds. It is not a measurement."
+    "Ranked by roofline time: max(FLOPs / peak FLOP/s, bytes / memory bandwidth), loops "
+    "multiplied by trip count. Not measured."
 )
 
 
@@ -156,9 +156,9 @@ def _problem(problem: Problem) -> str:
 
 def _no_pictures(module: ModuleRecord) -> str:
     if module.final.instructions is None:
-        return "No picture: no snapshot of this module could be read."
+        return "No graph: no snapshot of this module could be read."
     return (
-        "No picture, because the report was built with `--pictures none`; "
+        "No graph: the report was built with `--pictures none`; "
         "`xlareport build DUMP --pictures changed` draws them."
     )
 
@@ -166,7 +166,7 @@ def _no_pictures(module: ModuleRecord) -> str:
 def _no_heaviest(module: ModuleRecord) -> str:
     if module.final.instructions is None:
         return "Nothing to rank: no snapshot of this module could be read."
-    return "Nothing to rank: by the estimate none of its instructions needs any time."
+    return "Nothing to rank: no instruction has roofline time."
 
 
 def module_tables(summary: ModuleSummary, overview: Overview | None) -> Mapping[str, Table]:
@@ -202,8 +202,8 @@ def _per_device(signature: Signature) -> str:
     if signature.partitions <= 1:
         return ""
     return (
-        f"The program was partitioned over {signature.partitions} devices: shapes and figures "
-        "after partitioning are those of one device."
+        f"Partitioned over {signature.partitions} devices: shapes and figures after "
+        "partitioning are per device."
     )
 
 
@@ -237,18 +237,18 @@ def _top_steps(
 def _no_steps(module: ModuleRecord) -> str:
     known = sum(stage.instructions is not None for stage in module.stages)
     if known == 0:
-        return "There is nothing to compare: no snapshot could be read."
+        return "No steps: no snapshot could be read."
     return (
-        "There is nothing to compare: the dump holds one snapshot of this module. Set "
-        "--xla_dump_hlo_pass_re=.* to get one after every pass that changed something."
+        "No steps: the dump has one snapshot of this module. Set "
+        "--xla_dump_hlo_pass_re=.* for one after every pass that changed it."
     )
 
 
 def _files_table(summary: ModuleSummary) -> Table:
     columns = (
-        Column("File", "name", "point at a part to read what it means"),
+        Column("File", "name", "hover over a part for its meaning"),
         Column("Kind", of="kind"),
-        Column("What it is"),
+        Column("Kind"),
         Column("Size", "bytes"),
     )
     cells = NameCells()

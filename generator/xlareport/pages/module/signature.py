@@ -50,39 +50,29 @@ def _signature_words(signature: Signature) -> str:
     )
     given = f"{units.plural(len(signature.arguments), 'argument')} ({taken})"
     returned = f"{units.plural(len(signature.results), 'result')} ({result})"
-    text = f"It takes {given} and returns {returned}."
+    text = f"Parameters: {given}. Results: {returned}."
     same = signature.returned_arguments
     if same:
         have = units.plural(same, "result has", "results have")
         text += f" {have} the shape of an argument."
     donated = sum(argument.donated for argument in signature.arguments)
     if donated:
-        text += f" {units.plural(donated, 'argument')} may be overwritten by a result (donated)."
+        text += f" {units.plural(donated, 'argument')} aliased with outputs (may-alias)."
     return text
 
 
 def _weights_words(summary: ModuleSummary) -> str:
-    """Answer whether the weights are in there."""
+    """Say whether weights are parameters or embedded constants."""
     weights, given = summary.features.weights, summary.signature
     if not summary.features.content:
         return ""
     arguments = units.plural(len(given.arguments), "parameter")
-    come = "comes in as an argument" if len(given.arguments) == 1 else "come in as arguments"
-    come_in = f"{arguments} of {units.byte_size(given.argument_bytes)} {come} when it runs"
-    if not given.arguments:
-        come_in = "nothing comes in when it runs"
+    passed = f"{arguments}, {units.byte_size(given.argument_bytes)}"
     if not weights.constants and _is_drawn(summary):
-        return (
-            f"Are the weights in here? {come_in[0].upper()}{come_in[1:]}. Whether constants are "
-            "embedded is not known: the drawings that were read leave them out."
-        )
-    if not weights.constants:
-        return f"Are the weights in here? No: {come_in}, and no constant is embedded."
-    embedded = f"{units.plural(weights.constants, 'constant')} of {units.byte_size(weights.bytes)}"
-    verdict = "Partly" if weights.bytes >= _WEIGHTY else "No"
-    are = "is" if weights.constants == 1 else "are"
-    answer = f"{come_in}; {embedded} {are} embedded, and nothing else."
-    return f"Are the weights in here? {verdict}: {answer}"
+        return f"Weights: {passed}. Constants are not known: the graphs omit them."
+    embedded = f"{units.plural(weights.constants, 'constant')}, {units.byte_size(weights.bytes)}"
+    where = "partly embedded" if weights.bytes >= _WEIGHTY else "not embedded"
+    return f"Weights are {where}: {passed}; {embedded}."
 
 
 def _is_drawn(summary: ModuleSummary) -> bool:

@@ -49,10 +49,10 @@ from xlareport.runtime.faults import Faults, guard
 from xlareport.storage.payloads import File, Payload, hold, make_payload
 
 _PICTURES_NOT_WANTED = (
-    "No picture, because the report was built with `--pictures none`; "
+    "No graph: the report was built with `--pictures none`; "
     "`xlareport build DUMP --pictures changed` draws it."
 )
-_NO_PICTURE = "No picture: the change is too large to draw, or none that a graph could show."
+_NO_PICTURE = "No graph: the change is too large to draw, or not visible in a graph."
 
 
 @dataclass(frozen=True, slots=True)

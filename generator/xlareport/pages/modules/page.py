@@ -29,19 +29,19 @@ def modules_page(report: ReportRecord) -> ModulesPage:
 def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
     """Return the table; `sizes` are the bytes of each module's files by its key."""
     columns = (
-        Column("Id", "int", "XLA's own number; numbers have gaps and say nothing"),
+        Column("Id", "int", "XLA's module id; ids have gaps"),
         Column("Module", "link"),
         Column("Role"),
         Column("Instructions before", "int"),
         Column("Instructions after", "int"),
-        Column("Steps that changed it", "int"),
-        Column("Work", "flops", "operations in one run, loops counted with their rounds"),
+        Column("Steps with changes", "int"),
+        Column("FLOPs", "flops", "per execution, loops multiplied by trip count"),
         Column("Files", "int"),
         Column("Size", "bytes"),
-        Column("Rank", "int", "1 is the best guess for the main program"),
+        Column("Rank", "int", "1 is the most likely main program"),
     )
     rows = [_row(module, sizes.get(module.key, 0)) for module in report.modules]
-    return Table(columns, rows, sort=(9, "asc"), empty="No file of this dump belongs to a module.")
+    return Table(columns, rows, sort=(9, "asc"), empty="No modules in this dump.")
 
 
 def _row(module: ModuleRecord, size: int) -> list[str | int | float | list[str] | None]:

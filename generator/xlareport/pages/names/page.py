@@ -161,8 +161,8 @@ def _describe_pass(name: DumpName) -> str:
     number = f"Snapshot {name.sequence}" if name.sequence is not None else "A snapshot"
     pipeline = f" in the pipeline {name.pipeline}" if name.pipeline else ""
     if name.after == "pipeline-start" and name.before == "pipeline-end":
-        return f"{number}{pipeline}, which has no pass to run."
-    after = f", right after {name.after} ran" if name.after else ""
+        return f"{number}{pipeline}, a pipeline without passes."
+    after = f", after {name.after}" if name.after else ""
     if name.after == "pipeline-start":
         after = ", at the start of the pipeline"
     before = f", before {name.before}" if name.before else ""

@@ -21,10 +21,10 @@ NIGHTS_TABLE = "nights"
 _SHOWN = 90
 """Nights that a chart shows."""
 _CHARTS = {
-    "live_peak_bytes": "Memory in use at the peak",
+    "live_peak_bytes": "Peak memory",
     "allocated_bytes": "Memory allocated",
-    "flops": "Work",
-    "bytes_accessed": "Memory traffic",
+    "flops": "FLOPs",
+    "bytes_accessed": "Bytes accessed",
     "instructions": "Instructions",
 }
 _LATEST = 20
@@ -132,8 +132,8 @@ def _others(nights: Sequence[Night], main: str | None) -> Iterator[ModuleCharts]
 
 def _lead(nights: Sequence[Night], steps: int) -> str:
     if len(nights) < 2:
-        return "This is the first night; the next ones are held against it."
-    message = units.plural(steps, "figure came to another level", "figures came to another level")
+        return "First night; later nights are compared with it."
+    message = units.plural(steps, "figure changed", "figures changed")
     how_many = units.plural(len(nights), "night")
     return f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {message}."
 
@@ -170,7 +170,7 @@ def _row(
 def _written(figure: str, value: int) -> str:
     if "bytes" in figure:
         return units.byte_size(value)
-    return units.quantity(value, "flop") if figure == "flops" else units.count(value)
+    return units.quantity(value, "FLOP") if figure == "flops" else units.count(value)
 
 
 def _charts(nights: Sequence[Night], main: str) -> list[Chart]:

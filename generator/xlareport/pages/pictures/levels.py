@@ -183,10 +183,7 @@ CHEAP = 60_000
 
 _BOXES_IN_A_BUNDLE = 4_000
 
-_NOTE = (
-    "Only the pictures nearest to the first one are drawn; "
-    "`xlareport build DUMP --pictures all` draws every one."
-)
+_NOTE = "Only graphs near the first one are drawn; `xlareport build DUMP --pictures all` draws all."
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,21 +139,23 @@ def _unknown(measured: Measured) -> str:
 
 
 def _ops(record: ModuleRecord, measured: Measured) -> Table:
-    traced = "Its history" if record.changed_steps else "What is around it"
+    traced = "Its history" if record.changed_steps else "Neighborhood"
     columns = (
         Column("Instruction", "link", f"{traced}, on the module's page", of="instruction"),
-        Column("Picture", "link", "What is around it, at the end"),
-        Column("Own ms", "float", "all runs, without what ran inside of it"),
+        Column("Picture", "link", "Neighborhood in the final module"),
+        Column("Self ms", "float", "all runs, without nested instructions"),
         Column("Share", "percent", "of the time of all runs; threads overlap"),
-        Column("Least µs", "float", "in one run of the module, by estimate"),
-        Column("Times least", "float", "own time in one run, in parts of the least"),
-        Column("Made by", "link", "the step that made it; of the slowest"),
-        Column("Mean µs", "float", "of one time that it ran"),
+        Column("Roofline µs", "float", "per execution of the module, estimate"),
+        Column("Of roofline", "float", "self time in one run / roofline time"),
+        Column("Created by", "link", "the step that created it; of the slowest"),
+        Column("Mean µs", "float", "of one execution"),
         Column("Spread µs", "float", "standard deviation"),
-        Column("Count", "int", "how often it ran"),
-        Column("Total ms", "float", "what ran inside of it included"),
-        Column("Work", "flops", "in one run of the module, by our count"),
-        Column("Traffic", "bytes", "read and written in one run of the module, by our count"),
+        Column("Count", "int", "executions"),
+        Column("Total ms", "float", "nested instructions included"),
+        Column("FLOPs", "flops", "per execution of the module, this report's cost model"),
+        Column(
+            "Bytes", "bytes", "memory bytes per execution of the module, this report's cost model"
+        ),
         Column("Opcode", "code", of="opcode"),
         Column("Scope"),
         Column("Source"),
@@ -201,7 +203,7 @@ def _op_row(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> list[
 def _sums(title: str, sums: Sequence[Sum], measured: Measured) -> Table:
     columns = (
         Column(title),
-        Column("Own ms", "float", "of all its instructions in all runs"),
+        Column("Self ms", "float", "of all its instructions in all runs"),
         Column("Share", "percent", "of the time of all runs"),
         Column("Instructions", "int"),
     )
@@ -215,10 +217,10 @@ def _sums(title: str, sums: Sequence[Sum], measured: Measured) -> Table:
 def _runs(measured: Measured) -> Table:
     columns = (
         Column("Run", "int", "in the order of time"),
-        Column("Its name", "code", "as the profiler has it"),
-        Column("Began µs", "float", "the time stamp in the profile"),
-        Column("Took ms", "float", "from its first event to its last"),
-        Column("Instructions ran ms", "float", "at least one of them"),
+        Column("Name", "code", "as in the profile"),
+        Column("Start µs", "float", "the time stamp in the profile"),
+        Column("Duration ms", "float", "from its first event to its last"),
+        Column("Busy ms", "float", "at least one instruction ran"),
         Column("Unexplained ms", "float"),
     )
     rows: list[list[Cell]] = [

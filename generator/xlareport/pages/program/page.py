@@ -100,9 +100,9 @@ def links_table(report: ReportRecord) -> Table:
         Column("From", "link"),
         Column("To", "link"),
         Column("Tensors", "code"),
-        Column("Grade", "text", "exact: a graph of the framework has the edge"),
+        Column("Grade", "text", "exact: the edge is in a framework graph"),
         Column("Why", "text"),
-        Column("Through", "text", "operations outside of XLA on the way"),
+        Column("Through", "text", "operations outside XLA on the path"),
     )
     shown = len(columns) if any(link.via for link in report.links) else len(columns) - 1
     named = _named(report)
@@ -141,18 +141,18 @@ def _named(report: ReportRecord) -> dict[str, NamedModule]:
 def _links_words(report: ReportRecord) -> str:
     links = report.links
     if not links and report.processes is None and report.modules:
-        return "Not checked: it is not known which modules are of one process."
+        return "Not checked: the processes of the modules are not known."
     if not links:
         return (
-            "No link was found: no graph of a framework lies in this dump, and no shapes of "
-            "results and arguments fit well enough for a guess."
+            "No links found: the dump has no framework graph, and no result shapes match argument "
+            "shapes well enough for a guess."
         )
     exact = sum(link.grade == "exact" for link in links)
     if exact:
-        return f"{units.plural(exact, 'link')}, as the framework's graph has them."
+        return f"{units.plural(exact, 'link')}, from the framework graph."
     return (
         f"{units.plural(len(links), 'link')}, guessed from shapes and from the order of "
-        "compilation: XLA does not write down what the framework does between modules."
+        "compilation. XLA does not record how the framework connects modules."
     )
 
 
@@ -169,11 +169,11 @@ def _chain_words(report: ReportRecord) -> str:
     more = len(result.longest) - len(shown)
     row = f"{', then '.join(shown)}{f', and {more} more' if more else ''}"
     if len(result.groups) == 1:
-        message = f"They join {units.plural(len(result.groups[0]), 'module')}."
+        message = f"They connect {units.plural(len(result.groups[0]), 'module')}."
     else:
         most = units.count(len(result.groups[0]))
-        message = f"They join modules in {len(result.groups):,} groups, the largest of {most}."
-    return f"{message} The longest row, each taking results of the one before: {row}."
+        message = f"They connect modules in {len(result.groups):,} groups, the largest of {most}."
+    return f"{message} The longest chain: {row}."
 
 
 def _retraced(report: ReportRecord) -> tuple[DifferenceTable, ...]:
@@ -197,8 +197,8 @@ def _retrace_note(recompilation: RecompilationRecord) -> str:
     times = units.plural(len(recompilation.modules), "time")
     steps = units.plural(recompilation.changed_steps, "compiler step")
     return (
-        f"Compiled {times}. All but the first cost {steps} that changed something. "
-        f"That it is one function is a guess: {recompilation.reason}."
+        f"Compiled {times}. Recompilations took {steps} with changes. "
+        f"Guessed to be one function: {recompilation.reason}."
     )
 
 
@@ -217,7 +217,7 @@ def _repeated(report: ReportRecord) -> str:
         return ""
     modules = sum(len(recompilation.modules) for recompilation in recompilations)
     return (
-        f"Beside these, {units.plural(len(recompilations), 'helper')} that ran outside jit became "
+        f"{units.plural(len(recompilations), 'eager helper')} compiled to "
         f"{units.plural(modules, 'module')}: one for each shape, type or static argument."
     )
 
@@ -227,12 +227,12 @@ def _not_retraced(report: ReportRecord) -> str:
     unread = sum(module.final.instructions is None for module in report.modules)
     if report.processes is None and report.modules:
         return (
-            "Not checked: several processes wrote into one folder, and it is not known which "
-            "modules are of one process."
+            "Not checked: several processes wrote into one folder, and the process of each "
+            "module is not known."
         )
     if unread and unread == len(report.modules):
         return "Not checked: no module could be read."
-    text = "No function of the program was compiled more than once."
+    text = "No recompilations found."
     if unread:
         return f"{text} {units.plural(unread, 'module')} could not be read and were not checked."
     return text
@@ -261,27 +261,27 @@ def _known_processes(report: ReportRecord) -> str:
     if report.processes is None or report.processes < _SEVERAL:
         return ""
     many = units.plural(report.processes, "process", "processes")
-    message = (
-        f"{many} wrote this dump; links and repeated compilations are looked for in each alone."
-    )
+    message = f"{many} wrote this dump. Links and recompilations are determined per process."
     return (
-        message if report.rank_groups else f"{message} No function was compiled by more than one."
+        message
+        if report.rank_groups
+        else f"{message} No function was compiled by several processes."
     )
 
 
 def _unknown_processes(report: ReportRecord) -> str:
     """Say what is known of processes that wrote into one folder at the same time."""
     message = (
-        "At least 2 processes wrote into one folder: a number of a module comes up twice there. "
-        "The times of the files do not say which modules are of one process."
+        "At least 2 processes wrote into one folder: a module id occurs twice. "
+        "File times do not show which modules belong to one process."
     )
     if report.rank_groups:
         return (
             f"{message} Modules of one name and one content under several numbers show that "
             "they are ranks of one program. Links are guessed from one copy of each module; "
-            "repeated compilations were not checked."
+            "recompilations were not checked."
         )
-    return f"{message} Links and repeated compilations were not checked."
+    return f"{message} Links and recompilations were not checked."
 
 
 _SEVERAL = 2
@@ -314,13 +314,13 @@ def _rank_note(group: RankGroupRecord) -> str:
     message = f"Compiled by {units.plural(len(group.modules), 'process', 'processes')}."
     if group.collectives is None:
         return (
-            f"{message} Their collectives are not the same, or not in the same order: run "
-            "together, they wait for each other for ever."
+            f"{message} Their collectives differ, or are in a different order: running them "
+            "together hangs."
         )
     if group.collectives == 0:
-        return f"{message} No collective runs in it."
+        return f"{message} No collectives."
     many = units.plural(group.collectives, "collective")
-    return f"{message} All of them run the same {many} in the same order."
+    return f"{message} All have the same {many} in the same order."
 
 
 def _folders(report: ReportRecord) -> dict[str, str]:

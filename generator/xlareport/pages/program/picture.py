@@ -52,8 +52,8 @@ def program_picture(report: ReportRecord) -> PictureRequest | None:
 
 def _left_out(many: int) -> str:
     return (
-        f"{units.plural(many, 'module')} not shown: single operations and other helpers that are "
-        "linked to nothing, or more than fit."
+        f"{units.plural(many, 'module')} not shown: eager ops and other helpers without "
+        "links, or more than fit."
     )
 
 

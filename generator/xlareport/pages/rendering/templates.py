@@ -101,7 +101,7 @@ def html_of(markdown: str) -> str:
 @cache
 def _reader() -> Markdown:
     """Return a reader for all parts, which takes longer to make than a part to read."""
-    contents = TocExtension(permalink=True, permalink_title="Address of this section")
+    contents = TocExtension(permalink=True, permalink_title="Link to this section")
     return Markdown(extensions=[AttrListExtension(), contents])
 
 

@@ -112,14 +112,14 @@ def _line(source_line: SourceLine, seconds: float | None) -> LineView:
 def _summary(source_line: SourceLine, seconds: float | None) -> str:
     result = []
     if seconds and source_line.cost.seconds:
-        result.append(f"{units.share(source_line.cost.seconds / seconds)} of the least time")
+        result.append(f"{units.share(source_line.cost.seconds / seconds)} of roofline time")
     if source_line.cost.flops:
-        result.append(units.quantity(source_line.cost.flops, "flop"))
+        result.append(units.quantity(source_line.cost.flops, "FLOP"))
     if source_line.cost.bytes_accessed:
         result.append(f"{units.byte_size(source_line.cost.bytes_accessed)} moved")
     if source_line.peak_bytes:
         result.append(f"{units.byte_size(source_line.peak_bytes)} at the peak")
-    return ", ".join(result) or "nothing that costs"
+    return ", ".join(result) or "no cost"
 
 
 def _became(became: Became) -> tuple[str, str]:
@@ -141,13 +141,15 @@ def _table(source: SourceReport, seconds: float | None) -> Table:
     columns = (
         Column("Line"),
         Column("Function"),
-        Column("Became", "text", "instructions of the final module that work for it"),
-        Column("Least µs", "float", "an estimate; a fusion counts for the line of its root"),
-        Column("Share", "percent", "of the least time of the module"),
-        Column("Work", "flops"),
+        Column(
+            "Final instructions", "text", "instructions of the final module attributed to the line"
+        ),
+        Column("Roofline µs", "float", "estimate; a fusion counts for the line of its root"),
+        Column("Share", "percent", "of the roofline time of the module"),
+        Column("FLOPs", "flops"),
         Column("Traffic", "bytes"),
-        Column("At the peak", "bytes", "of what it made, bytes that live when the most does"),
-        Column("Given", "int", "StableHLO operations that the framework made for it"),
+        Column("Live at peak", "bytes", "bytes of its values live at the peak"),
+        Column("StableHLO ops", "int", "StableHLO operations of the line"),
         Column("Before", "int", "instructions in the first snapshot"),
         Column("After", "int", "instructions in the final module"),
         Column("File"),

@@ -40,9 +40,9 @@ def _figures(before: Growth, after: Growth) -> Iterator[Figure]:
     for what, old, new, write in rows:
         if old is not None and new is not None:
             yield what, write(old), write(new), _difference(new - old, write)
-    yield from _work("work", (before, before.flops), (after, after.flops), _flops)
+    yield from _work("FLOPs", (before, before.flops), (after, after.flops), _flops)
     moved = (before, before.bytes_accessed), (after, after.bytes_accessed)
-    yield from _work("bytes moved", *moved, units.byte_size)
+    yield from _work("bytes accessed", *moved, units.byte_size)
 
 
 def _work(
@@ -56,15 +56,15 @@ def _work(
     if old is None or new is None:
         return
     if now.partitions == was.partitions:
-        named = f"{what}, one device of {now.partitions:,}" if now.partitions > 1 else what
+        named = f"{what} per device" if now.partitions > 1 else what
         yield named, write(old), write(new), _difference(new - old, write)
     else:
-        whole = f"{write(new * now.partitions)} on {now.partitions:,} devices together"
-        yield what, write(old), f"{write(new)} on each device, {whole}", "no saving"
+        whole = f"{write(new * now.partitions)} on all {now.partitions:,}"
+        yield what, write(old), f"{write(new)} per device, {whole}", "partitioned"
 
 
 def _flops(value: int) -> str:
-    return units.quantity(value, "flop")
+    return units.quantity(value, "FLOP")
 
 
 def _difference(value: int, write: _Write) -> str:

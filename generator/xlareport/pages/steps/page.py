@@ -49,7 +49,7 @@ def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
             _ranges(build_pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
         ),
         "steps": [_step(snapshot) for snapshot in read],
-        "hidden_note": "Snapshots that are the same as the one before are folded away.",
+        "hidden_note": "Steps without change are folded.",
     }
 
 
