@@ -156,11 +156,13 @@ def test_a_bare_report_has_figures_and_says_so(
 ) -> None:
     build(base, BuildOptions(out=tmp_path / "report", html=False))
     bare = tmp_path / "report" / "site_src" / "report.json"
-    assert "of 2 modules, 0 have other figures" in compared(bare, base).stdout
+    assert "of 2 modules, 0 have different figures" in compared(bare, base).stdout
 
     older = json.loads(bare.read_text()) | {"schema": 1}
     (tmp_path / "older.json").write_text(json.dumps(older))
-    assert "of 2 modules, 0 have other figures" in compared(tmp_path / "older.json", base).stdout
+    assert (
+        "of 2 modules, 0 have different figures" in compared(tmp_path / "older.json", base).stdout
+    )
 
     head = derived(unpacked, tmp_path_factory, EDITS["program"][0])
     done = compared(bare, head, "--fail-on", "flops > +500%", "--json")
@@ -243,7 +245,7 @@ def test_the_site_shows_both_side_by_side(
     assert done.exit_code == 0
     assert str(tmp_path / "site" / "index.html") in done.stdout
     page = (tmp_path / "site" / "m" / "module_0002.jit_train_step.html").read_text()
-    assert "Where they part" in page
+    assert "First divergence" in page
     assert read_stored_value(tmp_path / "site", "m/module_0002.jit_train_step/step-parted")[
         "groups"
     ]

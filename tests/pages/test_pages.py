@@ -63,7 +63,7 @@ def module(text: str) -> HloModule:
 def test_a_pass_snapshot_is_described_in_a_sentence() -> None:
     (one,) = artifacts("module_0008.jit_f.0017.simplification.after_algsimp.before_dce.txt")
     assert describe(one.name) == (
-        "Snapshot 17 in the pipeline simplification, right after algsimp ran, before dce."
+        "Snapshot 17 in the pipeline simplification, after algsimp, before dce."
     )
     (start,) = artifacts("module_0008.jit_f.0000.p.after_pipeline-start.before_pipeline-end.txt")
     assert describe(start.name) == "Snapshot 0 in the pipeline p, a pipeline without passes."
@@ -122,7 +122,7 @@ def test_coverage_tells_what_was_read_and_what_was_not() -> None:
 def test_a_log_that_holds_files_was_read() -> None:
     found = artifacts("out.log", "out.log/module_0001.jit_f.before_optimizations.txt")
     uses = file_uses(group(found).modules, [found[1].path])
-    assert "taken out of it" in use_of(uses, "out.log")
+    assert "contained in it" in use_of(uses, "out.log")
 
 
 def test_flags_that_would_add_something_are_those_of_the_backend() -> None:
@@ -224,4 +224,4 @@ def test_drawings_do_not_tell_whether_constants_are_embedded(
 ) -> None:
     build(unpacked("ipu-dot-only"), BuildOptions(out=tmp_path, html=False, pictures="none"))
     (page,) = tmp_path.rglob("module_0001.md")
-    assert "Whether constants are embedded is not known" in html.unescape(page.read_text("utf-8"))
+    assert "Constants are not known" in html.unescape(page.read_text("utf-8"))

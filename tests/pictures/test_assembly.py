@@ -104,7 +104,7 @@ def test_parts_are_boxes_with_counts(module: HloModule) -> None:
     node = box(drawing, "g=main/h_#")
     assert node.lines == ("h_0 … h_1", "\N{MULTIPLICATION SIGN} 2", "2: abs, negate")
     assert (node.shape, node.target, node.family) == ("stack", "g=main/h_#", "gray")
-    assert "Counts of instructions leave out" in drawing.notes[-1]
+    assert "Instruction counts exclude" in drawing.notes[-1]
 
 
 def test_the_same_name_twice_has_two_boxes(module: HloModule) -> None:
@@ -150,7 +150,7 @@ def test_an_output_says_whose_memory_it_takes(module_of: Callable[[str], HloModu
     assert module.entry is not None
     instance = Instance(Folding(module.entry))
     drawing = assemble(module, "", [Item(instance, one) for one in instance.drawn()])
-    assert box(drawing, "a").lines[-1] == "into the memory of parameter 0"
+    assert box(drawing, "a").lines[-1] == "aliases parameter 0"
     assert box(drawing, "a").badge == "OUT 0"
     assert box(drawing, "b").badge == "OUT 1, 2"
     assert box(drawing, "b").lines[-1] == "f32[8]"

@@ -99,7 +99,7 @@ def test_what_cannot_be_laid_out_is_drawn_in_plain_layers(
 ) -> None:
     small, large = PictureRequest("s", (row(2),)), PictureRequest("l", (row(150),))
     found = {one.request.key: one for one in draw_all([small, large], 1, tmp_path)}
-    words = "The boxes stand in plain layers, because the layout took more than 4 s."
+    words = "Simplified layout: Graphviz took more than 4 s."
     assert {one.note for one in found.values()} == {words}
     root = parse(found["l"].svg)
     assert sum(str(one.get("class")).startswith("n ") for one in root.iter()) == 150
@@ -119,7 +119,7 @@ def test_a_failure_costs_its_own_picture(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(LayoutPool, "layout_many", layout_many)
     requests = [PictureRequest(str(n), (row(n, f"p{n}"),)) for n in (5, 100, 6)]
     notes = {one.request.key: one.note for one in draw_all(requests, 1, tmp_path, 30)}
-    words = "The boxes stand in plain layers, because the layout crashed."
+    words = "Simplified layout: Graphviz crashed."
     assert notes == {"5": "", "100": words, "6": ""}
 
 

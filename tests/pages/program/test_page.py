@@ -79,7 +79,7 @@ def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpac
     made_of_it = made(unpacked, "two-ranks")
     page = page_of(made_of_it)
     (one,) = page.ranks
-    assert "wait for each other" in one.note
+    assert "running them together hangs" in one.note
     assert [module.name.partition("/")[0] for module in one.modules] == ["rank0", "rank1"]
     assert [row.what for row in one.rows][:2] == ["collective 1 in order", "collective 2 in order"]
     assert one.rows[0].values[0].startswith("all-reduce f32[]")

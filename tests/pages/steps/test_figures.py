@@ -39,7 +39,7 @@ def test_what_partitioning_takes_from_one_device_is_no_saving() -> None:
     *_, work, moved = step_figures(before, after)
     said = "1.00 kFLOP per device, 4.00 kFLOP on all 4"
     assert work == ("FLOPs", "4.00 kFLOP", said, "partitioned")
-    assert moved[2:] == ("2.0 KiB on each device, 8.0 KiB on 4 devices together", "no saving")
+    assert moved[2:] == ("2.0 KiB per device, 8.0 KiB on all 4", "partitioned")
     *_, work, _ = step_figures(after, Growth(12, 2, 0, 500, 2048, partitions=4))
-    assert work[0] == "work, one device of 4"
+    assert work[0] == "FLOPs per device"
     assert work[3] == "\N{MINUS SIGN}500 FLOP"

@@ -135,7 +135,7 @@ def _written(name: str, value: int | None) -> str:
         return units.seconds(value / 1e9)
     if "bytes" in name:
         return units.byte_size(value)
-    return units.quantity(value, "flop") if "flops" in name else units.count(value)
+    return units.quantity(value, "FLOP") if "flops" in name else units.count(value)
 
 
 def _change(quantity: Quantity) -> str:

@@ -154,7 +154,7 @@ def _whole(cost: CostReport) -> str:
     """Say how much one run does, and how long that takes at least on a device that is known."""
     done = []
     if cost.totals.flops:
-        done.append(units.quantity(cost.totals.flops, "flop"))
+        done.append(units.quantity(cost.totals.flops, "FLOP"))
     if cost.totals.bytes_accessed:
         done.append(f"{units.byte_size(cost.totals.bytes_accessed)} accessed")
     if cost.seconds and cost.device_grade != "guessed":
