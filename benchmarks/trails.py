@@ -135,7 +135,7 @@ class _Origins:
         stripped = {id(instruction): place for place, instruction in series.paired(0)}
         for computation in series.tagged[0].computations:
             for instruction in computation.instructions:
-                heavy = _moved(computation, instruction)
+                heavy = moved(computation, instruction)
                 known, name = kind(heavy), tag(instruction)
                 if known and name:
                     self._by_tag[name][stripped[id(heavy)]] = known
@@ -188,7 +188,7 @@ def _heavy(series: Series, stage: int) -> dict[Place, Heavy]:
     }
 
 
-def _moved(computation: Computation, instruction: Instruction) -> Instruction:
+def moved(computation: Computation, instruction: Instruction) -> Instruction:
     """Return what an instruction only moves, itself where it computes."""
     while (
         instruction.opcode in _TRANSPARENT and instruction.operand_names[0] in computation.by_name

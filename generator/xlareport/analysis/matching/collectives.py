@@ -87,15 +87,25 @@ def _pair_halves(
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
     if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
         search.extend(whole, done)
+        wrapped = _wrapped(search.after, start)
+        if wrapped is not None and is_free(wrapped):
+            search.extend(whole, wrapped)
 
 
 def _begun(side: Side, start: Node) -> str:
     """Return the opcode of what an instruction begins."""
-    line = start.instruction
-    if line.opcode != "async-start" or not line.called:
-        return line.opcode.removesuffix(_START)
-    callee = side.graph.module.by_name.get(line.called[0][1])
-    return "" if callee is None or callee.root is None else callee.root.opcode
+    if _opcode(start) != "async-start":
+        return _opcode(start).removesuffix(_START)
+    wrapped = _wrapped(side, start)
+    return "" if wrapped is None else _opcode(wrapped)
+
+
+def _wrapped(side: Side, start: Node) -> Node | None:
+    """Return the result of the computation that an `async-start` calls; None for any other."""
+    called = start.instruction.called if _opcode(start) == "async-start" else ()
+    home = side.homes.get(called[0][1]) if called else None
+    root = None if home is None else home.computation.root
+    return None if home is None or root is None else home.node(root)
 
 
 def _opcode(node: Node) -> str:

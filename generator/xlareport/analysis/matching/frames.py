@@ -7,6 +7,7 @@ from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import is_free, same_form, same_shape
 from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.search import Search
 from xlareport.analysis.matching.values import UNKNOWN
 
@@ -77,6 +78,21 @@ def _uncalled(search: Search, here: int) -> Iterator[tuple[Frame, int]]:
             token = search.contents[here].of(name)
             if token != UNKNOWN:
                 yield frame, token
+
+
+def entry_arguments(search: Search) -> None:
+    """Pair the arguments of the modules, if there are as many and each can go on as the other.
+
+    Passes keep their numbers; what they read is worth less, where shapes are divided.
+    """
+    before, after = search.before.graph.module.entry, search.after.graph.module.entry
+    if before is None or after is None:
+        return
+    old, new = before.parameters, after.parameters
+    if len(old) == len(new) and all(map(can_continue, old, new)):
+        frame, other = search.before.homes.get(before.name), search.after.homes.get(after.name)
+        if frame is not None and other is not None:
+            _link_by_number(search, frame, other)
 
 
 def arguments(search: Search) -> None:

@@ -6,13 +6,14 @@ Arguments, results and paired instructions are landmarks, the same on both sides
 
 from collections.abc import Hashable, Iterator, Sequence
 
+from xlareport.analysis.matching.depths import depths
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
 from xlareport.analysis.matching.search import Search, Side
 from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
 
-_NEIGHBOR, _ORIGIN, _NAME, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.5, 0.25
+_NEIGHBOR, _ORIGIN, _NAME, _DEPTH, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.75, 0.5, 0.25
 """Weights of features, before they are divided by how many instructions have them."""
 
 _HALVING = 6.0
@@ -30,6 +31,7 @@ class _Index:
         self._search = search
         self._is_before = side is search.before
         surroundings = Surroundings(side)
+        self._depths = depths(side)
         self._neighbors = {node: surroundings.of(node) for node in nodes}
         self._own = {node: self._own_features(node) for node in nodes}
         self.features: dict[Node, _Features] = {}
@@ -73,6 +75,9 @@ class _Index:
             ("attributes", form.opcode, form.attributes): _PART_OF_FORM,
             ("name", name_in_computation(node)): _NAME,
         }
+        family, (above, below) = family_of(node.instruction), self._depths[node]
+        features["above", family, above] = features["below", family, below] = _PART_OF_FORM
+        features["between", family, above, below] = _DEPTH
         op_name = origin(node)
         if op_name:
             features["op_name", op_name] = _ORIGIN

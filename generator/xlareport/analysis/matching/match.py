@@ -23,6 +23,7 @@ from xlareport.runtime.garbage_collection import no_collections
 _RULES = (
     rules.same_value,
     collectives.combined,
+    frames.entry_arguments,
     spreading.neighbours,
     collectives.combined,
     merged_dots.merged,
