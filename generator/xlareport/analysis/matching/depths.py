@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from xlareport.analysis.matching.families import family_of
+from xlareport.analysis.matching.families import family_of, is_bundle
 from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
 from xlareport.analysis.matching.search import Side
 
@@ -43,10 +43,9 @@ def _behind_barriers(graph: Graph, operand: Operand) -> Node:
     node, path = operand
     for _ in range(_LONGEST_CHAIN):
         operands = graph.operands(node)
-        opcode = node.instruction.opcode
-        if opcode == "tuple" and path and path[0] < len(operands):
+        if path and path[0] < len(operands) and is_bundle(node.instruction):
             (node, inner), path = operands[path[0]], path[1:]
-        elif opcode == "opt-barrier" and operands:
+        elif node.instruction.opcode == "opt-barrier" and operands:
             node, inner = operands[0]
         else:
             break

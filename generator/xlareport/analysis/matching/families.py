@@ -44,6 +44,14 @@ def family_of(instruction: Instruction) -> str | None:
     return _FAMILIES.get(opcode.removesuffix("-start"))
 
 
+def is_bundle(instruction: Instruction) -> bool:
+    """Whether the elements of a result are the operands: of tuples, and calls that only mark."""
+    if instruction.opcode == "custom-call":
+        marks = _MARKS.search(instruction.attributes.get("custom_call_target", "")) is not None
+        return marks and len(instruction.operands) == len(instruction.shape.elements)
+    return instruction.opcode == "tuple"
+
+
 def _family_of_target(target: str) -> str | None:
     if _MARKS.search(target):
         return None

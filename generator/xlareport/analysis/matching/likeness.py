@@ -16,7 +16,7 @@ from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
 _NEIGHBOR, _ORIGIN, _NAME, _DEPTH, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.75, 0.5, 0.25
 """Weights of features, before they are divided by how many instructions have them."""
 
-_HALVING = 6.0
+_HALVING = 12.0
 """The distance at which a neighbor counts half."""
 _MOST_ALIKE = 24
 """Instructions of one side with one feature, above which the feature brings no candidates."""

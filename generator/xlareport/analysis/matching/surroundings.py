@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from xlareport.analysis.matching.families import family_of
+from xlareport.analysis.matching.families import family_of, is_bundle
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.search import Side
 from xlareport.hlo.model import Instruction
@@ -111,7 +111,7 @@ class Surroundings:
         if opcode == "parameter":
             return self._arguments(node, path)
         operands = self._side.graph.operands(node)
-        if opcode == "tuple" and path:
+        if path and is_bundle(node.instruction):
             operands, path = operands[path[0] : path[0] + 1], path[1:]
         elif opcode in _READING_FIRST:
             operands = operands[:1]
@@ -173,10 +173,9 @@ def _kept_users(node: Node) -> list[Instruction]:
 
 def _passed_on(user: Node, position: int, path: _Path) -> _Path:
     """Return which element of a user an element that it reads becomes."""
-    opcode = user.instruction.opcode
-    if opcode == "tuple":
+    if is_bundle(user.instruction):
         return (position, *path)
-    return path if opcode in _PASSING else ()
+    return path if user.instruction.opcode in _PASSING else ()
 
 
 def _is_stop(node: Node) -> bool:
