@@ -1,0 +1,48 @@
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+WHOLE = """
+HloModule step
+ENTRY %main.1 (rate: f32[], a: f32[64,64], b: f32[64,32]) -> (f32[64,64], f32[64,32]) {
+  %rate = f32[] parameter(0)
+  %a = f32[64,64]{1,0} parameter(1)
+  %b = f32[64,32]{1,0} parameter(2)
+  %wide = f32[64,64]{1,0} broadcast(%rate), dimensions={}
+  %narrow = f32[64,32]{1,0} broadcast(%rate), dimensions={}
+  %sub.1 = f32[64,64]{1,0} subtract(%a, %wide)
+  %sub.2 = f32[64,32]{1,0} subtract(%b, %narrow)
+  ROOT %out = (f32[64,64]{1,0}, f32[64,32]{1,0}) tuple(%sub.1, %sub.2)
+}
+"""
+DIVIDED = """
+HloModule step, num_partitions=2
+ENTRY %main.1_spmd (param: f32[], param.1: f32[64,32], param.2: f32[64,16]) -> (f32[64,32], f32[64,16]) {
+  %param = f32[] parameter(0)
+  %param.1 = f32[64,32]{1,0} parameter(1)
+  %param.2 = f32[64,16]{1,0} parameter(2)
+  %broadcast = f32[64,32]{1,0} broadcast(%param), dimensions={}
+  %broadcast.1 = f32[64,16]{1,0} broadcast(%param), dimensions={}
+  %subtract = f32[64,32]{1,0} subtract(%param.1, %broadcast)
+  %subtract.1 = f32[64,16]{1,0} subtract(%param.2, %broadcast.1)
+  ROOT %tuple = (f32[64,32]{1,0}, f32[64,16]{1,0}) tuple(%subtract, %subtract.1)
+}
+"""  # noqa: E501 - as XLA prints it
+
+
+def test_an_argument_keeps_its_number_though_another_has_its_shape_now(read: Read) -> None:
+    found = match(read(WHOLE), read(DIVIDED))
+    for name, argument in (("a", "param.1"), ("b", "param.2")):
+        assert found.partner_after(Place("main.1", name)) == Place("main.1_spmd", argument)
+
+
+def test_arguments_of_another_type_are_not_paired_by_number(read: Read) -> None:
+    other = DIVIDED.replace("param.1: f32[64,32]", "param.1: s32[64,32]").replace(
+        "%param.1 = f32[64,32]{1,0} parameter(1)", "%param.1 = s32[64,32]{1,0} parameter(1)"
+    )
+    found = match(read(WHOLE), read(other))
+    assert found.partner_after(Place("main.1", "a")) != Place("main.1_spmd", "param.1")
