@@ -33,6 +33,8 @@ class Label:
 
     dump: str
     answers: tuple[str, ...]
+    is_held: bool = False
+    """A public dump on which nothing was tuned."""
 
 
 def rows(name: str) -> list[list[str]]:
@@ -46,7 +48,10 @@ def mains() -> list[Label]:
     found = [*rows("mains.tsv"), *rows("public_mains.tsv")]
     for path in filter(None, os.environ.get("XLAREPORT_LABELS", "").split(":")):
         found += [line.split("\t") for line in Path(path).read_text().splitlines() if line]
-    labels = {dump: Label(dump, tuple(answers.split("|"))) for dump, answers, *_ in found}
+    labels = {
+        dump: Label(dump, tuple(answers.split("|")), "held" in more)
+        for dump, answers, *more in found
+    }
     return list(labels.values())
 
 

@@ -101,8 +101,10 @@ def _add(
     last = 1 if kind == "one" else 2
     sums[kind] += 1
     sums[f"{kind} size"] += by_size
-    sums[f"sure {outcomes[0].sureness}"] += 1
-    sums[f"sure {outcomes[0].sureness} right"] += outcomes[0].place == 1
+    group = "held" if label.is_held else "sure"
+    for degree in (outcomes[0].sureness, "unseen"):
+        sums[f"{group} {degree}"] += 1
+        sums[f"{group} {degree} right"] += outcomes[0].place == 1
     for way, outcome in zip(("plain", "hidden"), outcomes, strict=True):
         sums[f"{kind} {way}"] += outcome.place is not None and outcome.place <= last
         sums[f"roles {way}"] += outcome.roles_right
@@ -120,10 +122,10 @@ def _print_sums(sums: Counter[str]) -> None:
         ours = f"as is {sums[f'{kind} plain']}/{total}, anonymous {sums[f'{kind} hidden']}/{total}"
         print(f"{words}: {size}, {ours}")
     for name, record in main_record().items():
-        if name == "unseen":
-            continue
-        right, of = sums[f"sure {name} right"], sums[f"sure {name}"]
-        print(f"{name}: right {right}/{of}; main_record.toml says {record.right}/{record.of}")
+        held = f"{sums[f'held {name} right']}/{sums[f'held {name}']}"
+        others = f"{sums[f'sure {name} right']}/{sums[f'sure {name}']}"
+        said = f"{record.right}/{record.of}"
+        print(f"{name}: right {held} held, {others} others; main_record.toml says {said}")
     for way, words in (("plain", "as they are"), ("hidden", "anonymous")):
         found, labelled = sums[f"roles {way}"], sums[f"roles labelled {way}"]
         share = found / labelled if labelled else 0

@@ -1,4 +1,4 @@
-"""How often the guess for the main program was right on labelled dumps: `main_record.toml`."""
+"""How often the guess for the main program was right on dumps not tuned on: `main_record.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class Record:
     """The guesses of one degree of sureness, right where the first place is a right answer."""
 
     name: str
-    """`clear`, `likely`, `tie` or `only`; `unseen` for guesses on dumps at first sight."""
+    """`clear`, `likely`, `tie` or `only`; `unseen` for all of them together."""
     right: int
     of: int
 

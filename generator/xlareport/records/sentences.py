@@ -30,12 +30,12 @@ def meaning(guess: MainGuess) -> str:
 
 
 def _record(sureness: str) -> str:
-    """Say how often guesses were right: at first sight, and where the ranking was tuned."""
+    """Say how often guesses were right on dumps on which nothing was tuned."""
     unseen, known = main_record()["unseen"], main_record()[sureness]
     return (
-        f"Of {unseen.of} programs that it had never met, the ranking named {unseen.right}. Of "
-        f"{units.plural(known.of, 'guess', 'guesses')} like this on dumps whose program is known, "
-        f"{known.right} named it, but on some of those dumps the ranking was tuned."
+        f"Of {unseen.of} public dumps on which the ranking was not tuned, it named the program of "
+        f"{unseen.right}; of {units.plural(known.of, 'guess', 'guesses')} like this among them, "
+        f"{known.right} {'was' if known.right == 1 else 'were'} right."
     )
 
 

@@ -30,6 +30,6 @@ def case_of() -> MakeCase:
 
 
 def device_of(text: str) -> Device:
-    """Return a TPU where the text has tiles of one, else a nominal CPU."""
+    """Return a TPU where the text has tiles of one, a GPU where it has collectives, else a CPU."""
     found = device_named("TPU v5e") if "T(8,128)" in text and "estimated_cycles" in text else None
-    return found or nominal_device("cpu")
+    return found or nominal_device("gpu" if "all-gather" in text else "cpu")

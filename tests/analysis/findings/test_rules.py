@@ -14,7 +14,7 @@ import pytest
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import case_of as case_of_module
-from xlareport.analysis.findings.finding import Case
+from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.findings.rules import RULES, findings
 from xlareport.analysis.modules.recompilations import retraces
@@ -82,7 +82,7 @@ def gather(kind: str, users: str, attributes: str = "") -> str:
         f"  a = f32[1024,1024] parameter(0)\n"
         f"  g = f32[4096,1024] {kind}(a), channel_id=1, dimensions={{0}}, "
         f"replica_groups=[1,4]<=[4], use_global_device_ids=true{attributes}\n{users}",
-        ", num_partitions=4",
+        ", is_scheduled=true, num_partitions=4",
     )
 
 
@@ -102,6 +102,7 @@ ALIAS = ", input_output_alias={ {}: (0, {}, may-alias) }"
 
 
 # (rule, the module that has it, the same without it)
+FREE = "  n = f32[4096,1024] negate(g)\n  ROOT m = f32[1024,1024] exponential(a)"
 SEEDED = [
     (
         "convert-pairs",
@@ -115,9 +116,9 @@ SEEDED = [
         ),
     ),
     (
-        "expanded-loops",
-        loop("  y = f32[4] negate(x)", 100, "scatter-add"),
-        loop("  y = f32[4] negate(x)", 100, "while"),
+        "serial-loops",
+        loop("  y = f32[4] negate(x)", 12_544, "select_and_scatter_add"),
+        loop("  y = f32[4] negate(x)", 100, "select_and_scatter_add"),
     ),
     ("gathered-once", gather("all-gather", USED_ONCE), gather("all-gather", USED_TWICE)),
     ("host-transfers", loop(CALLBACK, 10), loop(CALLBACK, 1)),
@@ -177,14 +178,14 @@ SEEDED = [
     ),
     (
         "waiting-collectives",
-        gather("all-gather", USED_TWICE),
+        gather("all-gather", FREE),
         entry(
             "  a = f32[1024,1024] parameter(0)\n"
             "  s = (f32[1024,1024], f32[4096,1024]) all-gather-start(a), channel_id=1, "
             "dimensions={0}, replica_groups=[1,4]<=[4], use_global_device_ids=true\n"
             "  n = f32[1024,1024] negate(a)\n  d = f32[4096,1024] all-gather-done(s)\n"
             "  ROOT t = (f32[4096,1024], f32[1024,1024]) tuple(d, n)",
-            ", num_partitions=4",
+            ", is_scheduled=true, num_partitions=4",
         ),
     ),
     (
@@ -226,7 +227,7 @@ def test_a_rule_finds_what_a_compiler_left(case_of: MakeCase, rule: str) -> None
 def refusal(case: Case, *steps: FusionDecision) -> list[str]:
     linked = {("e", "b"): LinkedDecisions(steps, "matched")}
     found = findings(replace(case, decisions=linked))
-    return [one.evidence for one in found if one.rule == "refused-fusions"]
+    return [f"{one.title} {one.evidence}" for one in found if one.rule == "refused-fusions"]
 
 
 def test_a_refused_fusion_says_the_passes_own_reason_and_the_consumers(case_of: MakeCase) -> None:
@@ -251,29 +252,58 @@ def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:
     assert not refusal(case, no)
 
 
-def test_a_collective_says_what_needs_it_and_what_could_run_beside_it(case_of: MakeCase) -> None:
-    free = "  n = f32[4096,1024] negate(g)\n  ROOT m = f32[1024,1024] exponential(a)"
-    (found,) = (
-        one
-        for one in findings(case_of(gather("all-gather", free)))
-        if one.rule == "waiting-collectives"
-    )
-    assert "`n` is the first to need `g`; `m` come later" in found.evidence
+def waiting(case: Case) -> list[Finding]:
+    return [one for one in findings(case) if one.rule == "waiting-collectives"]
 
 
-def test_small_collectives_are_not_said_to_be_all_of_their_kind(case_of: MakeCase) -> None:
+def test_a_collective_names_what_could_run_beside_it(case_of: MakeCase) -> None:
+    (found,) = waiting(case_of(gather("all-gather", FREE)))
+    assert "`m` neither need `g` nor are needed for it" in found.evidence
+    assert found.grade == "matched"
+
+
+def test_a_collective_waits_for_nothing_that_needs_it_or_is_needed(case_of: MakeCase) -> None:
+    assert not waiting(case_of(gather("all-gather", USED_TWICE)))
+
+
+def test_order_means_nothing_on_a_cpu_and_before_scheduling(case_of: MakeCase) -> None:
+    text = gather("all-gather", FREE)
+    assert not waiting(replace(case_of(text), device=nominal_device("cpu")))
+    assert not waiting(case_of(text.replace("is_scheduled=true, ", "")))
+
+
+def test_collectives_are_counted_among_those_of_their_kind(case_of: MakeCase) -> None:
     small = (
         "  b = f32[8] parameter(1)\n"
         "  h = f32[32] all-gather(b), channel_id=2, dimensions={0}, replica_groups=[1,4]<=[4], "
-        "use_global_device_ids=true\n"
-        "  ROOT n = f32[4096,1024] negate(g)"
+        f"use_global_device_ids=true\n{FREE}"
     )
-    (found,) = (
-        one
-        for one in findings(case_of(gather("all-gather", small)))
-        if one.rule == "waiting-collectives"
-    )
+    (found,) = waiting(case_of(gather("all-gather", small)))
     assert found.evidence.startswith("all-gather, 1 of the 2 in the program, not asynchronous")
+
+
+def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
+    layers = "\n".join(
+        f"  c{n} = f32[1024,1024]{{0,1}} copy(a)\n  d{n} = f32[1024,1024]{{1,0}} copy(c{n})"
+        for n in range(6)
+    )
+    text = entry(
+        f"  a = f32[1024,1024]{{1,0}} parameter(0)\n{layers}\n  ROOT r = f32[] constant(0)"
+    )
+    (found,) = (one for one in findings(case_of(text)) if one.rule == "layout-copies")
+    assert "The same holds 11 more times" in found.evidence
+    assert len(found.places) == 10
+
+
+def test_titles_are_not_repeated(case_of: MakeCase) -> None:
+    for _, having, _ in SEEDED:
+        titles = [one.title for one in findings(case_of(having))]
+        assert len(titles) == len(set(titles))
+
+
+def test_nothing_is_said_of_a_text_without_its_entry(case_of: MakeCase) -> None:
+    text = (DATA / "findings/unfused-chains/having.txt").read_text()
+    assert not findings(case_of(text.replace("ENTRY ", "")))
 
 
 def test_unfused_work_names_the_option_that_forbids_it(case_of: MakeCase) -> None:
@@ -319,7 +349,7 @@ def _case(module: ParsedModule) -> Case | None:
 
 def test_every_rule_is_seeded_and_in_the_guide() -> None:
     names = {rule.__name__.replace("_", "-") for rule in RULES}
-    whole_dumps = {"out-of-memory", "refused-fusions"}
+    whole_dumps = {"out-of-memory", "refused-fusions", "waiting-collectives"}
     assert names == {one[0] for one in SEEDED} | whole_dumps | {"slow-fusions"}
     assert names - whole_dumps - {"unused-donations"} == set(REAL)
     guide = (find_resource("site_src") / "guide" / "findings.md").read_text("utf-8")

@@ -34,7 +34,7 @@ def convert_pairs(*, having: bool) -> Case:
     return f, (some(65536),), {}
 
 
-def expanded_loops(*, having: bool) -> Case:
+def serial_loops(*, having: bool) -> Case:
     def f(x, indices, values):
         return x.at[indices].add(values) if having else x + values.sum()
 
@@ -103,17 +103,6 @@ def unfused_chains(*, having: bool) -> Case:
     return f, (some(1 << 20),), {}
 
 
-def waiting_collectives(*, having: bool) -> Case:
-    mesh = devices("i")
-    rows, whole = NamedSharding(mesh, PartitionSpec("i")), NamedSharding(mesh, PartitionSpec())
-
-    def f(x):
-        return x.sum(axis=0) if having else x * 2
-
-    shardings = {"in_shardings": rows, "out_shardings": whole if having else rows}
-    return f, (some(8, 1 << 20),), shardings
-
-
 def wide_products(*, having: bool) -> Case:
     def f(x, y):
         return x.astype(F32) @ y.astype(F32) if having else x @ y
@@ -146,10 +135,9 @@ CPU = (
     starved_products,
     undonated_inputs,
     unfused_chains,
-    waiting_collectives,
     wide_products,
 )
-OLD = (expanded_loops,)
+OLD = (serial_loops,)
 """What jaxlib 0.12 leaves whole, and 0.4.13 expands."""
 TPU = (tile_padding, slow_fusions)
 

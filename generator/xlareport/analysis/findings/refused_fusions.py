@@ -37,10 +37,10 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
     _, (_, first), users = value[0]
     return Finding(
         rule="refused-fusions",
-        title="Not fused into what uses it",
+        title=f"Not fused into what uses it: {reason}",
         places=tuple(place for _, place, _ in value[:MOST_PLACES]),
         evidence=(
-            f"The fusion pass says of {units.plural(len(value), 'instruction')}: {reason}. The "
+            f"The fusion pass says so of {units.plural(len(value), 'instruction')}. The "
             f"consumers of `{first}` are {listed(users)}. Together "
             f"{units.share(case.share(seconds))} of the module's least time."
         ),

@@ -1,8 +1,10 @@
 """All rules, and their findings in order of what is at stake."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from xlareport.analysis.findings.convert_pairs import convert_pairs
-from xlareport.analysis.findings.expanded_loops import expanded_loops
-from xlareport.analysis.findings.finding import Case, Finding, Rule
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, listed
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
 from xlareport.analysis.findings.large_constants import large_constants
@@ -10,6 +12,7 @@ from xlareport.analysis.findings.layout_copies import layout_copies
 from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.random_numbers import random_numbers
 from xlareport.analysis.findings.refused_fusions import refused_fusions
+from xlareport.analysis.findings.serial_loops import serial_loops
 from xlareport.analysis.findings.slow_fusions import slow_fusions
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.tile_padding import tile_padding
@@ -18,6 +21,7 @@ from xlareport.analysis.findings.unfused_chains import unfused_chains
 from xlareport.analysis.findings.unused_donations import unused_donations
 from xlareport.analysis.findings.waiting_collectives import waiting_collectives
 from xlareport.analysis.findings.wide_products import wide_products
+from xlareport.runtime import units
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
     large_constants,
@@ -29,12 +33,12 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
 """Rules about what the framework asked for: true of any snapshot."""
 OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
-    expanded_loops,
     gathered_once,
     host_transfers,
     layout_copies,
     random_numbers,
     refused_fusions,
+    serial_loops,
     slow_fusions,
     starved_products,
     tile_padding,
@@ -46,9 +50,39 @@ RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
 
 
 def findings(case: Case) -> tuple[Finding, ...]:
-    """Return what the rules say of a module, what weighs most first."""
+    """Return what the rules say of a module, what weighs most first, each title once.
+
+    Without its entry computation a module is a part of a program: nothing is said of it.
+    """
+    entry = case.module.entry
+    if entry is None or not entry.is_entry:
+        return ()
     rules = RULES if case.is_optimised else OF_THE_PROGRAM
-    findings = [finding for rule in rules for finding in rule(case)]
-    return tuple(
-        sorted(findings, key=lambda finding: (-finding.weight, finding.rule, finding.places))
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in sorted((finding for rule in rules for finding in rule(case)), key=_order):
+        alike.setdefault((finding.rule, finding.title), []).append(finding)
+    return tuple(sorted(map(_joined, alike.values()), key=_order))
+
+
+def _order(finding: Finding) -> tuple[float, str, tuple[Where, ...]]:
+    return -finding.weight, finding.rule, finding.places
+
+
+def _joined(alike: Sequence[Finding]) -> Finding:
+    """Return findings of one title as one: the first in full, the others counted."""
+    first, *rest = alike
+    if not rest:
+        return first
+    places = dict.fromkeys(place for finding in alike for place in finding.places)
+    again = units.plural(len(rest), "more time")
+    names = listed(finding.places[0][1] for finding in rest)
+    return replace(
+        first,
+        places=tuple(places)[:MOST_PLACES],
+        evidence=f"{first.evidence} The same holds {again}: {names}.",
+        grade=max((finding.grade for finding in alike), key=_GRADES.index),
+        weight=sum(finding.weight for finding in alike),
     )
+
+
+_GRADES = ("exact", "matched", "guessed")

@@ -1,56 +1,74 @@
-"""Collectives during which nothing else runs."""
+"""Collectives that independent work could overlap, and does not."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import Computation
 from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
 
 LEAST_BYTES = MEBIBYTE
 """That each device must send in one run, of each collective."""
-_RENAMING = frozenset({"get-tuple-element", "bitcast", "tuple", "parameter", "constant"})
+_MOST_LOOKED_AT = 20
+"""Of a kind, the largest."""
 
 
 def waiting_collectives(case: Case) -> Iterator[Finding]:
-    """Report large collectives that are synchronous, or whose end follows their start at once."""
-    waiting: dict[tuple[str, bool], list[Collective]] = {}
-    every = list(find_collectives(case.module, case.cost))
+    """Report large collectives that run alone though work is there that could run meanwhile.
+
+    That is work of the same computation that neither needs the result nor is needed for it. The
+    order of instructions means nothing on a CPU, which runs what is ready, nor in a module that is
+    not scheduled.
+    """
+    if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
+        return
+    every = find_collectives(case.module, case.cost)
     kinds = Counter(collective.kind for collective in every)
+    waiting: dict[tuple[str, bool], list[Collective]] = {}
     for collective in every:
-        if (
-            not collective.overlaps
-            and collective.counted
-            and (collective.wire_bytes or 0) >= LEAST_BYTES
-        ):
-            waiting.setdefault((collective.kind, collective.overlaps is None), []).append(
-                collective
-            )
-    for (kind, is_synchronous), new_collectives in sorted(waiting.items()):
-        new_collectives.sort(key=lambda collective: (-_sent(collective), collective.instruction))
-        sent = sum(map(_sent, new_collectives))
-        why = "not asynchronous" if is_synchronous else "ended before anything else has run"
-        yield Finding(
-            rule="waiting-collectives",
-            title=f"{kind} with nothing beside it",
-            places=tuple(
-                (collective.computation, collective.instruction)
-                for collective in new_collectives[:MOST_PLACES]
-            ),
-            evidence=(
-                f"{kind}, {_count(len(new_collectives), kinds[kind])} in the program, {why}: each "
-                "device "
-                f"must send at least {units.byte_size(sent)} for it in one run of the module. "
-                f"{_blocked(case, new_collectives[0])}"
-            ).strip(),
-            suggestion=(
-                "See whether the latency hiding scheduler is on for this backend, and whether "
-                "work that does not need the result could stand between start and end."
-            ),
-            grade="exact",
-            weight=case.time_of_bytes(sent),
-        )
+        is_large = (collective.wire_bytes or 0) >= LEAST_BYTES and collective.counted
+        if is_large and not collective.overlaps:
+            alike = waiting.setdefault((collective.kind, collective.overlaps is None), [])
+            alike.append(collective)
+    for (kind, is_synchronous), collectives in sorted(waiting.items()):
+        collectives.sort(key=lambda collective: (-_sent(collective), collective.instruction))
+        pairs = [(each, _independent(case, each)) for each in collectives[:_MOST_LOOKED_AT]]
+        found = [(collective, names) for collective, names in pairs if names]
+        if found:
+            yield _finding(case, kind, found, kinds[kind], is_synchronous=is_synchronous)
+
+
+def _finding(
+    case: Case,
+    kind: str,
+    found: list[tuple[Collective, list[str]]],
+    number: int,
+    *,
+    is_synchronous: bool,
+) -> Finding:
+    sent = sum(_sent(collective) for collective, _ in found)
+    why = "not asynchronous" if is_synchronous else "ended before anything else has run"
+    (first, names), *_ = found
+    return Finding(
+        rule="waiting-collectives",
+        title=f"{kind} that other work could overlap: {why}",
+        places=tuple((collective.computation, collective.instruction) for collective, _ in found)[
+            :MOST_PLACES
+        ],
+        evidence=(
+            f"{kind}, {_count(len(found), number)} in the program, {why}: each device must send at "
+            f"least {units.byte_size(sent)} for it in one run of the module. {listed(names)} "
+            f"neither need `{first.instruction}` nor are needed for it."
+        ),
+        suggestion=(
+            "See whether the latency hiding scheduler is on for this backend, and what keeps that "
+            "work from standing between start and end."
+        ),
+        grade="matched",
+        weight=case.time_of_bytes(sent),
+    )
 
 
 def _count(number: int, whole: int) -> str:
@@ -61,35 +79,32 @@ def _sent(collective: Collective) -> int:
     return (collective.wire_bytes or 0) * collective.counted
 
 
-def _blocked(case: Case, collective: Collective) -> str:
-    """Say what needs the result first, and what comes later that does not need it.
+def _independent(case: Case, collective: Collective) -> list[str]:
+    """Return the instructions that compute, do not need the collective and are not needed for it.
 
-    Of what stands in a computation of its own, as asynchronous calls do, nothing is said.
+    What stands in a computation of its own, as asynchronous calls do, has none.
     """
-    after = case.module.by_name[collective.computation].instructions
-    place = next(
-        at for at, instruction in enumerate(after) if instruction.name == collective.instruction
-    )
-    if after[place].is_root:
-        return ""
-    needs, users, free = {collective.instruction}, [], []
-    for instruction in after[place + 1 :]:
-        if not needs.isdisjoint(instruction.operand_names):
-            needs.add(instruction.name)
-            users += [instruction.name] if _is_work(instruction) else []
-        elif _computes(case, collective.computation, instruction):
-            free.append(instruction.name)
-    name = collective.instruction
-    first = f"`{users[0]}` is the first to need `{name}`" if users else f"Nothing needs `{name}`"
-    if not free:
-        return f"{first}; nothing that comes later in its computation could run without it."
-    return f"{first}; {listed(free)} come later and do not need it."
+    computation = case.module.by_name[collective.computation]
+    bound = _bound(computation, collective.instruction)
+    return [
+        instruction.name
+        for instruction in computation.instructions
+        if instruction.name not in bound and _computes(case, computation.name, instruction.name)
+    ]
 
 
-def _computes(case: Case, computation: str, instruction: Instruction) -> bool:
-    cost = case.cost.instructions.get((computation, instruction.name))
+def _bound(computation: Computation, name: str) -> set[str]:
+    """Return what an instruction needs and what needs it, directly or not."""
+    before = reachable([name], lambda each: _operands(computation, each))
+    after = reachable([name], lambda each: [user.name for user in computation.users.get(each, ())])
+    return {*before, *after}
+
+
+def _operands(computation: Computation, name: str) -> tuple[str, ...]:
+    instruction = computation.by_name.get(name)
+    return instruction.operand_names if instruction else ()
+
+
+def _computes(case: Case, computation: str, instruction: str) -> bool:
+    cost = case.cost.instructions.get((computation, instruction))
     return cost is not None and bool(cost.flops or cost.transcendentals)
-
-
-def _is_work(instruction: Instruction) -> bool:
-    return instruction.opcode not in _RENAMING and not instruction.opcode.endswith("-done")

@@ -1,0 +1,91 @@
+"""Loops of very many short rounds: each waits for the one before, and little is done in it."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import SHORTEST, Case, Finding, Where
+from xlareport.hlo.graph import called_computations
+from xlareport.hlo.model import HloModule, Instruction
+from xlareport.runtime import units
+
+LEAST_TRIPS = 256
+LEAST_SHARE = 0.05
+"""Of the module's time, if each round took no longer than a launch."""
+_CALL = 2e-7
+_OF_THE_USER = frozenset({"while", "scan", "fori_loop"})
+"""What the framework calls loops that its user asked for."""
+
+
+def serial_loops(case: Case) -> Iterator[Finding]:
+    """Report loops that hold no other, whose rounds are many and shorter than a launch."""
+    for computation, instruction, cost in case.scheduled():
+        trips = case.cost.trip_counts.get((computation.name, instruction.name))
+        if instruction.opcode != "while" or trips is None or not cost.counted:
+            continue
+        if (
+            trips.count is None
+            or trips.count < LEAST_TRIPS
+            or _holds_loop(case.module, instruction)
+        ):
+            continue
+        rounds = trips.count * cost.counted
+        seconds, launches = _seconds(case, instruction), rounds * _launch(case)
+        if seconds < launches and launches >= LEAST_SHARE * (case.seconds + launches):
+            place = (computation.name, instruction.name)
+            yield _finding(case, place, instruction, rounds, seconds / rounds)
+
+
+def _launch(case: Case) -> float:
+    """Return the seconds that starting a kernel takes at least: on a CPU it is a call."""
+    return _CALL if case.device.nominal_for == "cpu" else SHORTEST
+
+
+def _finding(case: Case, place: Where, loop: Instruction, rounds: int, each: float) -> Finding:
+    scope = loop.metadata.op_name
+    is_asked_for = not scope or _last(scope) in _OF_THE_USER
+    stands_for = "" if is_asked_for else f" It stands for `{scope}`, which the compiler expanded."
+    return Finding(
+        rule="serial-loops",
+        title="A loop of many short rounds",
+        places=(place,),
+        evidence=(
+            f"`{loop.name}` runs its body {rounds:,} times in one run of the module, each after "
+            f"the one before. By its operations and bytes a round needs {units.seconds(each)}; "
+            f"starting its kernels takes longer.{stands_for}"
+        ),
+        suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
+        grade="matched",
+        weight=rounds * _launch(case),
+    )
+
+
+_FOR_LOOPS = (
+    "Do more in a round (jax.lax.scan has unroll), or write it without the order: over a whole "
+    "axis at once, jax.vmap, jax.lax.associative_scan."
+)
+_FOR_OPERATIONS = (
+    "Say what is true of the indices (unique_indices, indices_are_sorted), or write the operation "
+    "densely: a one-hot product, a segment sum over sorted keys, pooling by reshape and max."
+)
+
+
+def _last(scope: str) -> str:
+    """Return the last part of a scope, without brackets: `scatter-add`."""
+    return scope.partition("[")[0].rpartition("/")[2]
+
+
+def _holds_loop(module: HloModule, loop: Instruction) -> bool:
+    return any(
+        inner.opcode == "while"
+        for name in called_computations(module, [loop])
+        for inner in module.by_name[name].instructions
+    )
+
+
+def _seconds(case: Case, loop: Instruction) -> float:
+    """Return the least time of all rounds, by the roofline."""
+    costs = (
+        case.cost.instructions.get((name, inner.name))
+        for name in called_computations(case.module, [loop])
+        for inner in case.module.by_name[name].instructions
+    )
+    return sum(case.least(cost) for cost in costs if cost is not None and not cost.fused)
