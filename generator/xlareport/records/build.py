@@ -43,6 +43,8 @@ HELPERS = frozenset(
     {"one-op eager module", "cast or transfer", "random numbers", "copied-out autotuning piece"}
 )
 """Roles of modules that nobody wrote as a program."""
+_OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
+"""Rules that tell of those: an operation outside of jit donates nothing, and is there to move."""
 _PIECES = frozenset({"copied-out autotuning piece", "part of another compilation"})
 """Roles of modules that repeat a part of another one: that one has the finding."""
 
@@ -53,8 +55,9 @@ def finding_records(
     """Return the findings of a module; what was cut out of another one has none of its own."""
     if cost is None or record.role in _PIECES:
         return ()
-    findings = list(cost.findings)
-    if record.retrace_group is not None and record.role not in HELPERS:
+    is_program = record.role not in HELPERS
+    findings = [each for each in cost.findings if is_program or each.rule in _OF_HELPERS]
+    if record.retrace_group is not None and is_program:
         findings.append(recompilation(recompilations[record.retrace_group]))
     return tuple(map(finding_record, findings))
 

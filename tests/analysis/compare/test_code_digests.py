@@ -91,3 +91,30 @@ ENTRY %e (b: f32[]) -> f32[] {
 }
 """
     assert form(text) == form(text.replace("%a", "%z"))
+
+
+ELEMENTS = """HloModule m
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  t = (f32[4], f32[4]) tuple(a, a)
+"""
+AT_USES = f"{ELEMENTS}  ROOT n = f32[4] add(t#0, t#1)\n}}\n"
+AS_INSTRUCTIONS = f"""{ELEMENTS}  g = f32[4] get-tuple-element(t), index=0
+  h = f32[4] get-tuple-element(t), index=1
+  ROOT n = f32[4] add(g, h)
+}}
+"""
+
+
+def test_elements_of_tuples_are_the_same_at_their_uses_and_as_instructions() -> None:
+    assert form(AT_USES) == form(AS_INSTRUCTIONS)
+    assert form(AT_USES) != form(AT_USES.replace("t#1", "t#0"))
+    assert form(AS_INSTRUCTIONS) != form(AS_INSTRUCTIONS.replace("index=1", "index=0"))
+
+
+def test_the_order_of_keys_in_a_configuration_does_not_count() -> None:
+    call = f"{ELEMENTS}  ROOT n = f32[4] add(t#0, t#1), backend_config={{}}\n}}\n"
+    configs = ('{"a":1,"b":2}', '{"b":2,"a":1}', '{"a":2,"b":1}')
+    first, turned, other = (form(call.replace("{}", config)) for config in configs)
+    assert first == turned != other

@@ -258,12 +258,16 @@ def waiting(case: Case) -> list[Finding]:
 
 def test_a_collective_names_what_could_run_beside_it(case_of: MakeCase) -> None:
     (found,) = waiting(case_of(gather("all-gather", FREE)))
-    assert "`m` neither need `g` nor are needed for it" in found.evidence
+    assert "Neither needed for `g` nor waiting for it: `m`." in found.evidence
     assert found.grade == "matched"
 
 
 def test_a_collective_waits_for_nothing_that_needs_it_or_is_needed(case_of: MakeCase) -> None:
     assert not waiting(case_of(gather("all-gather", USED_TWICE)))
+
+
+def test_work_that_takes_no_time_hides_no_collective(case_of: MakeCase) -> None:
+    assert not waiting(case_of(gather("all-gather", FREE.replace("exponential(a)", "iota()"))))
 
 
 def test_order_means_nothing_on_a_cpu_and_before_scheduling(case_of: MakeCase) -> None:

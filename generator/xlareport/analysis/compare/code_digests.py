@@ -4,9 +4,11 @@ Two modules of one form differ only in how things are called. Computations that 
 looked at once.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
+from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.graphs import postorder
 
@@ -45,13 +47,17 @@ class CodeDigests:
         former = self._computations.get(computation)
         if former is not None and former[0] == called:
             return former[1]
-        places = {each.name: place for place, each in enumerate(computation.instructions)}
-        parts = [self._of_instruction(each, places) for each in computation.instructions]
+        places = _places(computation)
+        parts = [
+            self._of_instruction(each, places)
+            for each in computation.instructions
+            if "#" not in places[each.name]
+        ]
         result = _digest([*parts, *called, computation.execution_thread.encode()])
         self._computations[computation] = (called, result)
         return result
 
-    def _of_instruction(self, instruction: Instruction, places: dict[str, int]) -> bytes:
+    def _of_instruction(self, instruction: Instruction, places: dict[str, str]) -> bytes:
         head = self._instructions.get(instruction)
         if head is None:
             head = self._instructions[instruction] = _head(instruction, self._ignored)
@@ -62,7 +68,7 @@ def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
     """Return everything of an instruction that does not depend on where it stands."""
     calling = {attribute for attribute, _ in instruction.called}
     kept = [
-        f"{key}={value}"
+        f"{key}={_in_order(instruction) if key == 'backend_config' else value}"
         for key, value in sorted(instruction.attributes.items())
         if key not in ignored and key not in calling
     ]
@@ -77,7 +83,33 @@ def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
     return "\x00".join((*parts, "")).encode("utf-8", "surrogateescape")
 
 
-def _placed(operand: str, places: dict[str, int]) -> str:
+def _in_order(instruction: Instruction) -> str:
+    """Return the backend_config with its keys sorted: two writings of one may order them anyhow."""
+    value = read_backend_config(instruction)
+    if not isinstance(value, dict):
+        return instruction.attributes.get("backend_config", "")
+    return json.dumps(value, sort_keys=True)
+
+
+def _places(computation: Computation) -> dict[str, str]:
+    """Return where each instruction stands; an element of a tuple by the tuple's place: `3#1`.
+
+    Newer texts write elements at their uses (`%while#1`), protos and older texts as instructions.
+    """
+    places: dict[str, str] = {}
+    number = 0
+    for each in computation.instructions:
+        if each.opcode == "get-tuple-element" and len(each.operands) == 1 and not each.is_root:
+            places[each.name] = (
+                f"{_placed(each.operands[0], places)}#{each.attributes.get('index')}"
+            )
+        else:
+            places[each.name] = str(number)
+            number += 1
+    return places
+
+
+def _placed(operand: str, places: dict[str, str]) -> str:
     """Return an operand as the place where it is defined; its tuple elements stay."""
     name, mark, element = operand.partition("#")
     return f"{places.get(name, -1)}{mark}{element}"

@@ -9,6 +9,9 @@ from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 
+_OF_WRITING = frozenset({"instructions"})
+"""Figures that differ with the form of a file: newer texts write no get-tuple-element."""
+_BOOKKEEPING = frozenset({"get-tuple-element"})
 DEVICE = "device"
 """What stands for the device among the options."""
 _OF_DUMPING = "xla_dump_"
@@ -135,6 +138,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
     if base is None or head is None:
         return Comparison(pair, base, head, Divergence(Where.NOWHERE, None, None))
     bare = base.bare or head.bare
+    is_same = not bare and base.sketch.final == head.sketch.final
     ours, theirs = ({}, {}) if bare else (_passes(base.moments), _passes(head.moments))
     return Comparison(
         pair=pair,
@@ -143,8 +147,12 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         divergence=Divergence(Where.NOWHERE, None, None)
         if bare
         else find_divergence(base.moments, head.moments),
-        quantities=tuple(_quantities(base.summary.final, head.summary.final)),
-        opcodes=() if bare else _opcodes(base.summary, head.summary),
+        quantities=tuple(
+            each
+            for each in _quantities(base.summary.final, head.summary.final)
+            if not (is_same and each.name in _OF_WRITING)
+        ),
+        opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),
         ports=() if bare else tuple(_ports(base.summary.signature, head.summary.signature)),
         only_base=tuple(text for text in ours if text not in theirs),
@@ -165,7 +173,7 @@ def _quantities(base: ModuleFigures, head: ModuleFigures) -> list[Quantity]:
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:
     old, new = dict(base.opcodes), dict(head.opcodes)
     counts = [(name, old.get(name, 0), new.get(name, 0)) for name in {**old, **new}]
-    changed = [count for count in counts if count[1] != count[2]]
+    changed = [each for each in counts if each[1] != each[2] and each[0] not in _BOOKKEEPING]
     return tuple(sorted(changed, key=lambda item: (-abs(item[2] - item[1]), item[0])))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.cost.roofline import least_time
 from xlareport.analysis.findings.finding import Case, Finding
+from xlareport.runtime import units
 
 MOST_OF_PEAK = 0.1
 """The part of the device's peak that memory allows; below it is reported."""
@@ -26,8 +27,8 @@ def starved_products(case: Case) -> Iterator[Finding]:
                 places=((computation.name, instruction.name),),
                 evidence=(
                     f"`{instruction.name}` does {intensity:.1f} flops for each byte that it moves; "
-                    "by the "
-                    f"figures of {case.device.name} it cannot pass {reached:.0%} of the peak."
+                    f"by the figures of {case.device.name} it cannot pass {units.share(reached)} "
+                    "of the peak."
                 ),
                 suggestion=(
                     "Make it larger: batch several products into one, or keep what it reads in a "

@@ -3,14 +3,23 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.collectives import Collective, find_collectives
-from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
+from xlareport.analysis.cost.collectives import KINDS, Collective, find_collectives
+from xlareport.analysis.findings.finding import (
+    MEBIBYTE,
+    MOST_PLACES,
+    SHORTEST,
+    Case,
+    Finding,
+    listed,
+)
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
 from xlareport.runtime.graphs import reachable
 
 LEAST_BYTES = MEBIBYTE
 """That each device must send in one run, of each collective."""
+LEAST_SHARE = 0.1
+"""Of the time that memory needs for the bytes sent: so much work must be there to hide it."""
 _MOST_LOOKED_AT = 20
 """Of a kind, the largest."""
 
@@ -59,8 +68,8 @@ def _finding(
         ],
         evidence=(
             f"{kind}, {_count(len(found), number)} in the program, {why}: each device must send at "
-            f"least {units.byte_size(sent)} for it in one run of the module. {listed(names)} "
-            f"neither need `{first.instruction}` nor are needed for it."
+            f"least {units.byte_size(sent)} for it in one run of the module. Neither needed for "
+            f"`{first.instruction}` nor waiting for it: {listed(names)}."
         ),
         suggestion=(
             "See whether the latency hiding scheduler is on for this backend, and what keeps that "
@@ -82,15 +91,21 @@ def _sent(collective: Collective) -> int:
 def _independent(case: Case, collective: Collective) -> list[str]:
     """Return the instructions that compute, do not need the collective and are not needed for it.
 
-    What stands in a computation of its own, as asynchronous calls do, has none.
+    Too little work to hide a noticeable part of the collective is none. What stands in a
+    computation of its own, as asynchronous calls do, has none.
     """
     computation = case.module.by_name[collective.computation]
     bound = _bound(computation, collective.instruction)
-    return [
-        instruction.name
+    times = {
+        instruction.name: case.least(cost)
         for instruction in computation.instructions
-        if instruction.name not in bound and _computes(case, computation.name, instruction.name)
-    ]
+        if instruction.name not in bound
+        and instruction.opcode not in KINDS
+        and (cost := case.cost.instructions.get((computation.name, instruction.name)))
+        and (cost.flops or cost.transcendentals)
+    }
+    enough = max(SHORTEST, LEAST_SHARE * case.time_of_bytes(_sent(collective)))
+    return sorted(times, key=lambda name: -times[name]) if sum(times.values()) >= enough else []
 
 
 def _bound(computation: Computation, name: str) -> set[str]:
@@ -103,8 +118,3 @@ def _bound(computation: Computation, name: str) -> set[str]:
 def _operands(computation: Computation, name: str) -> tuple[str, ...]:
     instruction = computation.by_name.get(name)
     return instruction.operand_names if instruction else ()
-
-
-def _computes(case: Case, computation: str, instruction: str) -> bool:
-    cost = case.cost.instructions.get((computation, instruction))
-    return cost is not None and bool(cost.flops or cost.transcendentals)
