@@ -173,7 +173,7 @@ class TestPicture:
     def test_it_can_be_saved(self, opened: Any) -> None:
         page = opened("m/sample.html")
         with page.expect_download() as download:
-            page.get_by_role("button", name="Save the picture").click()
+            page.get_by_role("button", name="Save as .svg").click()
 
         assert download.value.suggested_filename == "m-sample-graph.svg"
         saved = download.value.path().read_text("utf-8")
@@ -214,7 +214,7 @@ class TestSteps:
 
         folds.first.click()
         page.locator(".xr-fold .xr-item").first.click()
-        expect(page.locator(STEP)).to_contain_text("is the same")
+        expect(page.locator(STEP)).to_contain_text("No changes in this step")
 
     def test_names_in_the_story_are_code_and_lead_to_their_histories(self, opened: Any) -> None:
         page = opened("m/sample.html?steps")
@@ -242,7 +242,7 @@ class TestSteps:
     def test_an_address_of_no_step_says_so(self, opened: Any) -> None:
         page = opened("m/sample.html?steps#step=9999")
 
-        expect(page.locator(STEP).get_by_role("alert")).to_contain_text("There is no step 9999")
+        expect(page.locator(STEP).get_by_role("alert")).to_contain_text("No step 9999")
         page.keyboard.press("j")
         expect(page.locator(STEP).get_by_role("alert")).to_have_count(0)
 

@@ -76,7 +76,7 @@ def page(visitor: Any, site: Path) -> Iterator[Page]:
 def test_a_name_opens_the_panel_and_is_in_the_address(page: Page) -> None:
     page.locator("a.xr-ask").first.click()
     panel = page.locator(".xr-history")
-    expect(panel).to_contain_text("It comes from 1 instruction of the first snapshot")
+    expect(panel).to_contain_text("Comes from 1 instruction in before_optimizations")
     expect(panel.locator(".xr-events a").first).to_have_attribute("href", "x.html?steps#step=0007")
     expect(panel.locator(".xr-grade")).to_have_text("matched")
     assert page.url.endswith("#i=fusion.1")
@@ -94,7 +94,7 @@ def test_the_box_finds_names_and_ops(page: Page, hostile: str) -> None:
     expect(found).to_have_count(2)
     found.nth(1).click()
     expect(page.locator(".xr-history h2")).to_have_text(f"jit(f)/add{hostile}")
-    expect(page.locator(".xr-history")).to_contain_text("Its work is done by 1 instruction")
+    expect(page.locator(".xr-history")).to_contain_text("Maps to 1 instruction")
     box.fill("nothing")
     expect(page.locator("[data-xr-history] [role=status]")).to_contain_text("No instruction")
 
@@ -109,7 +109,7 @@ def test_what_came_and_went_on_the_way_has_a_history(page: Page) -> None:
     page.goto(page.url.partition("#")[0] + "#i=passing.1")
     panel = page.locator(".xr-history")
     expect(panel.locator("summary").first).to_have_text("%passing.1 intermediate only")
-    expect(panel).to_contain_text("Its work is done by 1 instruction of the last snapshot")
+    expect(panel).to_contain_text("Maps to 1 instruction in after_optimizations")
 
 
 def test_what_comes_from_nothing_in_the_first_snapshot_says_where_it_begins(
@@ -118,7 +118,7 @@ def test_what_comes_from_nothing_in_the_first_snapshot_says_where_it_begins(
     page.goto(page.url.partition("#")[0] + "#i=passing.1")
     panel = page.locator(".xr-history")
     expect(panel).to_contain_text("Compiler-generated; no origin in before_optimizations")
-    expect(panel).not_to_contain_text("It comes from 0")
+    expect(panel).not_to_contain_text("Comes from 0")
     begun = panel.locator(".xr-begun")
     expect(begun.nth(0)).to_have_text(f"%made.1 is first seen in 0007 fusion {hostile} matched")
     expect(begun.nth(1)).to_have_text(

@@ -29,7 +29,7 @@ def test_addresses_survive_a_rebuild(
     step = visitor.open(f"{site}/{MAIN}.html?steps#step=0019")
     expect(step.locator(".xr-step h2")).to_contain_text("after fusion, before fusion-wrapper")
     asked = visitor.open(f"{site}/{MAIN}.html#i=select_multiply_fusion")
-    expect(asked.locator("dialog.xr-history")).to_contain_text("Made in")
+    expect(asked.locator("dialog.xr-history")).to_contain_text("Created in")
     table = visitor.open(f"{site}/coverage.html#t=files&q=obj-file&s=4d")
     expect(table.get_by_placeholder("Filter").last).to_have_value("obj-file")
     expect(table.locator("th[aria-sort=descending]")).to_contain_text("Size")

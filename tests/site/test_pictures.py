@@ -285,7 +285,7 @@ def test_the_saved_file_stands_alone(opened: Open, tmp_path: Path) -> None:
     page = opened("x.html#node=while.6&radius=1")
     names(page)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save the picture").click()
+        page.get_by_role("button", name="Save as .svg").click()
     saved = tmp_path / download.value.suggested_filename
     download.value.save_as(saved)
     alone = page.context.new_page()

@@ -129,7 +129,7 @@ def test_a_name_that_nothing_bore_is_told(opened: Open) -> None:
 def test_an_address_of_no_timeline_says_so_until_another_one_is_chosen(opened: Open) -> None:
     page = opened("x.html#computation=nowhere.1&frame=0016")
 
-    expect(page.locator(STATUS)).to_contain_text("There is no timeline of a computation nowhere.1")
+    expect(page.locator(STATUS)).to_contain_text("No timeline for computation nowhere.1")
     page.keyboard.press(",")
     expect(page.locator(STATUS)).not_to_contain_text("There is no timeline")
     assert "computation=main.2" in page.url

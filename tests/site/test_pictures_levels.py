@@ -156,7 +156,7 @@ def test_the_keyboard_opens_them_too(page: Page) -> None:
 def test_a_picture_that_was_not_drawn_is_told(page: Page) -> None:
     box(page, "gone").click()
 
-    expect(page.locator(".xr-levels-note")).to_contain_text("--pictures all draws every one")
+    expect(page.locator(".xr-levels-note")).to_contain_text("--pictures all draws all")
 
 
 def test_what_stands_behind_is_found(page: Page) -> None:

@@ -57,7 +57,7 @@ def test_which_pass_introduced_a_fusion(reader: Reader) -> None:
     reader.find(FUSION, "Instructions")
 
     said = reader.page.locator("dialog.xr-history")
-    expect(said).to_contain_text("Made in 0019 HLO_passes_after_layout_assignment: after fusion")
+    expect(said).to_contain_text("Created in 0019 HLO_passes_after_layout_assignment: after fusion")
 
 
 def test_what_became_of_a_framework_op(reader: Reader) -> None:
@@ -74,7 +74,7 @@ def test_which_three_instructions_cost_most(reader: Reader) -> None:
 
 
 def test_what_the_largest_buffer_is(reader: Reader) -> None:
-    expect(reader.answer("Memory")).to_contain_text("The largest value there is %")
+    expect(reader.answer("Memory")).to_contain_text("Largest buffer at the peak: %")
 
 
 def test_what_a_file_name_means(reader: Reader) -> None:
