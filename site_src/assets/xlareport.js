@@ -3905,7 +3905,7 @@ var xlareport = (() => {
   var SHOWS = (
     /** @type {Record<string, string>} */
     {
-      around: "what is around it",
+      around: "neighborhood",
       producers: "what it is made from",
       consumers: "what is made of it",
       path: "the way to another"

@@ -292,7 +292,7 @@ def test_the_saved_file_stands_alone(opened: Open, tmp_path: Path) -> None:
     alone.goto(saved.as_uri())
 
     assert saved.name == "graph-of-while.6.svg"
-    assert alone.locator("text").first.text_content() == "%while.6: what is around it, 1 step"
+    assert alone.locator("text").first.text_content() == "%while.6: neighborhood, 1 step"
     fill = "one => getComputedStyle(one).fill"
     assert alone.locator(".paper").evaluate(fill) == "rgb(255, 255, 255)"
     assert alone.locator("g.n-dark-green .box").first.evaluate(fill) == "rgb(46, 125, 50)"

@@ -18,7 +18,7 @@ const MOST = 150;
 const SUGGESTED = 12;
 const RADII = [1, 2, 3, 4, 6, 8];
 const SHOWS = /** @type {Record<string, string>} */ ({
-  around: "what is around it",
+  around: "neighborhood",
   producers: "what it is made from",
   consumers: "what is made of it",
   path: "the way to another",

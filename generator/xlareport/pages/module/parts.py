@@ -27,6 +27,11 @@ class ModulePart:
     wide: bool = False
     """Whether it takes the room of the sidebars."""
 
+    @property
+    def label(self) -> str:
+        """The title of its tab."""
+        return "HLO" if self.name == "texts" else self.name.capitalize()
+
 
 def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
@@ -79,7 +84,7 @@ def module_head(
     tabs = [Tab("Overview", navigation.address(page, page), "")]
     for part in parts:
         address = navigation.address(navigation.module_page(record.slug, part.name), page)
-        tabs.append(Tab(part.name.capitalize(), address, part.name))
+        tabs.append(Tab(part.label, address, part.name))
     previous, following = (
         slug and navigation.address(navigation.module_page(slug), page) for slug in neighbours
     )
