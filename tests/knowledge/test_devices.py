@@ -57,3 +57,12 @@ def test_a_user_can_add_one() -> None:
 def test_a_broken_table_names_the_entry(text: str, reason: str) -> None:
     with pytest.raises(DeviceTableError, match=reason):
         parse_devices(text)
+
+
+def test_a_newer_chip_is_slower_at_nothing() -> None:
+    older, newer = devices()["tpu-v4"], devices()["tpu-v5p"]
+    for kind in ("bf16", "f32", "f32 highest", "s8", "f64"):
+        assert newer.matrix_peak(kind) >= older.matrix_peak(kind)
+        assert newer.vector_peak(kind) >= older.vector_peak(kind)
+    assert newer.bandwidth > older.bandwidth
+    assert (newer.interconnect or 0) > (older.interconnect or 0)

@@ -44,7 +44,7 @@ def view(*modules: ComparedRecord) -> ComparisonRecord:
 
 
 STEP = compared(
-    "jit_step", {"instructions": (100, 111), "live_peak_bytes": (1000, 1050)}, main=True
+    "jit_step", {"instructions": (100, 111), "occupied_peak_bytes": (1000, 1050)}, main=True
 )
 EVAL = compared(
     "jit_eval", {"instructions": (10, 10), "allocated_bytes": (3_000_000_000, 3_000_000_001)}

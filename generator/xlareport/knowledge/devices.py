@@ -26,18 +26,51 @@ class Device:
     """Bytes of main memory."""
     aliases: tuple[str, ...] = ()
     """Parts of names by which a dump may call it, in lower case."""
+    interconnect: float | None = None
+    """Bytes per second that it can send to other devices; None where the maker gives none."""
+    f32_products: str = ""
+    """How it multiplies f32 matrices unless asked for more: `bf16 passes`, `tf32`; else as f32."""
     nominal_for: str = ""
     """The backend whose unknown devices it stands for; empty for a product."""
 
-    def matrix_peak(self, element_type: str) -> float:
-        """Return the flops per second of products of one type; the highest where it is unknown."""
-        return self.matrix_flops.get(element_type) or max(self.matrix_flops.values())
+    def matrix_peak(self, kind: str) -> float:
+        """Return the flops per second of products of one kind, `bf16`, `f32 highest`, `bf16 x3`."""
+        unit, passes = self._unit(kind)
+        rates = self.vector_flops if unit == "vector f32" else self.matrix_flops
+        return _rate_of(unit.removeprefix("vector "), rates or self.matrix_flops) / passes
 
-    def vector_peak(self) -> float:
+    def product_words(self, kind: str) -> str:
+        """Return what the chip makes of a kind of product, as in `6 bf16 passes`, `TF32`."""
+        unit, passes = self._unit(kind)
+        if unit == "tf32":
+            return "TF32 in the matrix units"
+        if unit == "vector f32":
+            return "f32 outside of the matrix units"
+        if passes == 1 and not (self.f32_products and kind.startswith("f32")):
+            return unit
+        return f"{passes} {unit} pass{'es' if passes > 1 else ''}"
+
+    def vector_peak(self, element_type: str = "") -> float:
         """Return the flops per second of other work; of products where it is unknown."""
-        return max((self.vector_flops or self.matrix_flops).values())
+        return _rate_of(element_type or "f32", self.vector_flops or self.matrix_flops)
+
+    def _unit(self, kind: str) -> tuple[str, int]:
+        """Return the type that the chip multiplies, and in how many passes."""
+        element_type, _, setting = kind.partition(" ")
+        if setting.startswith("x") and setting[1:].isdigit():
+            return element_type, max(1, int(setting[1:]))
+        if element_type == "f32" and self.f32_products == "bf16 passes":
+            return "bf16", _BF16_PASSES.get(setting, 1)
+        if element_type == "f32" and self.f32_products == "tf32":
+            return ("vector f32" if setting == "highest" else "tf32"), 1
+        return element_type, 1
 
 
+_BF16_PASSES = {"": 1, "high": 3, "highest": 6}
+"""Of an f32 product on a TPU: https://docs.jax.dev/en/latest/jax.lax.html#jax.lax.Precision."""
+_NARROWER = ("f64", "f32", "tf32", "bf16", "f16", "f8e5m2", "f8e4m3fn", "s8", "s4")
+"""Types from wide to narrow: a wide one runs no faster than the next narrow one that is listed."""
+_ALIKE = {"tf32": "f32", "f16": "bf16", "u8": "s8", "f8e4m3fnuz": "f8e4m3fn", "u4": "s4"}
 _ARCHITECTURES = ("sm_", "gfx")
 """Beginnings of aliases that several products share."""
 
@@ -96,6 +129,8 @@ def _device(key: str, entry: Any) -> Device:
             bandwidth=_rate(entry["bandwidth"]),
             source=str(entry["source"]),
             memory=int(entry["memory"]) if "memory" in entry else None,
+            interconnect=_rate(entry["interconnect"]) if "interconnect" in entry else None,
+            f32_products=str(entry.get("f32_products", "")),
             aliases=tuple(str(item).lower() for item in entry.get("aliases", [])),
             nominal_for=str(entry.get("nominal_for", "")),
         )
@@ -103,6 +138,15 @@ def _device(key: str, entry: Any) -> Device:
         raise DeviceTableError(f"device {key}: {error} is missing") from error
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DeviceTableError(f"device {key}: {error}") from error
+
+
+def _rate_of(element_type: str, rates: Mapping[str, float]) -> float:
+    """Return the rate of a type, else of the next narrower one that is listed, else the highest."""
+    if element_type in rates:
+        return rates[element_type]
+    alike = _ALIKE.get(element_type, element_type)
+    wanted = _NARROWER[_NARROWER.index(alike) :] if alike in _NARROWER else ()
+    return next((rates[name] for name in wanted if name in rates), max(rates.values()))
 
 
 def _rates(table: Mapping[str, float]) -> Mapping[str, float]:

@@ -9,27 +9,30 @@ from xlareport.knowledge.tables import read_table
 
 @dataclass(frozen=True, slots=True)
 class MemorySpace:
-    """One memory space of one backend."""
+    """One memory space of one backend or chip."""
 
     name: str
-    """Backend and number."""
-    backend: str
-    number: int
+    """Backend or device, and number."""
     words: str
-    """What the `color` of an allocation means, as XLA's memory usage report names it."""
-    layout: str | None = None
-    """What `S(n)` in a layout means, where that is something else."""
+    where: str
+    """`main` for the device's main memory, `chip` for memory on the chip, `host`."""
+    evidence: str
+    """What shows it."""
 
 
 @cache
 def memory_spaces() -> Mapping[str, MemorySpace]:
-    """Return the spaces by `<backend>-<number>`."""
+    """Return the spaces by `<backend>-<number>`, those of one chip by `<device>-<number>`."""
     return read_table("memory_spaces", MemorySpace)
 
 
-def space_words(backend: str | None, number: int, *, in_layout: bool = False) -> str:
+def find_space(backend: str | None, number: int, chip: str = "") -> MemorySpace | None:
+    """Return a memory space, as the chip has it before the backend; None where not known."""
+    spaces = memory_spaces()
+    return spaces.get(f"{chip}-{number}") or spaces.get(f"{backend}-{number}")
+
+
+def space_words(backend: str | None, number: int, chip: str = "") -> str:
     """Return the name of a memory space; `memory space 7` where it is not known."""
-    memory_space = memory_spaces().get(f"{backend}-{number}")
-    if memory_space is None:
-        return f"memory space {number}"
-    return (in_layout and memory_space.layout) or memory_space.words
+    memory_space = find_space(backend, number, chip)
+    return memory_space.words if memory_space else f"memory space {number}"

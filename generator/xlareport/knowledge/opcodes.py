@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from xlareport.knowledge.tables import read_table
 
@@ -50,10 +51,16 @@ class OpcodeWork:
     """No bytes by XLA's count."""
     bookkeeping: frozenset[str]
     """Bytes by XLA's count, none by ours."""
+    complex_flops: Mapping[str, int]
+    """Real flops of a complex operation, by opcode; `default` for others."""
+    complex_transcendentals: Mapping[str, int]
+    """Real transcendentals of a complex one, by opcode; `default` for others."""
 
 
 @cache
 def opcode_work() -> OpcodeWork:
     """Return the table, read once."""
     table = tomllib.loads(files(__package__).joinpath("opcode_work.toml").read_text("utf-8"))
-    return OpcodeWork(**{field.name: frozenset(table[field.name]) for field in fields(OpcodeWork)})
+    entries: dict[str, Any] = {field.name: table[field.name] for field in fields(OpcodeWork)}
+    lists = {name: frozenset(entry) for name, entry in entries.items() if isinstance(entry, list)}
+    return OpcodeWork(**(entries | lists))

@@ -21,7 +21,7 @@ _BUDGET = re.compile(
 )
 _NEW = re.compile(r"new:(?P<opcode>[a-z][a-z0-9-]{0,63})(?:\[(?P<module>[^\]]{1,400})\])?")
 _FIGURES = {
-    "peak_bytes": ("live_peak_bytes", "allocated_bytes"),
+    "peak_bytes": ("occupied_peak_bytes", "allocated_bytes"),
     **{
         name: (name,)
         for name in (
@@ -33,6 +33,7 @@ _FIGURES = {
             "xla_bytes_accessed",
             "allocated_bytes",
             "live_peak_bytes",
+            "occupied_peak_bytes",
             "temp_bytes",
             RUN,
         )

@@ -6,6 +6,7 @@ Figures are of one run on one device; one that is not known is None.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.memory import HeldMemory
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.cost_report.report import CostReport
@@ -77,8 +78,12 @@ class MemorySpaceRecord:
     name: str
     allocated_bytes: int
     temp_bytes: int | None
+    peak_bytes: int | None
+    """The most in use at once; None where the dump does not tell when values live."""
     reported_bytes: int | None
     """What the memory usage report says."""
+    reported_name: str | None
+    """What the memory usage report calls it: its labels are the same for all chips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +120,12 @@ class SavingRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """The memory of a module; the three figures themselves stand in `final`."""
+    """The memory of a module; allocations and peaks stand in `final`."""
 
+    held: HeldMemory | None
+    """What the runtime holds; None where the dump has no buffer assignment."""
+    held_bytes: int | None
+    """Arguments, outputs and temporaries without what is written over arguments."""
     spaces: tuple[MemorySpaceRecord, ...]
     estimated_peak_bytes: int | None
     """Guessed from the schedule, where the dump has no file on memory."""
@@ -239,14 +248,19 @@ def _collective(row: CollectiveRow) -> CollectiveRecord:
 
 
 def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
+    held = memory.figures.held
     return MemoryRecord(
+        held=held,
+        held_bytes=held.total_bytes if held else None,
         spaces=tuple(
             MemorySpaceRecord(
                 number=space.color,
-                name=space_words(backend, space.color),
+                name=space_words(backend, space.color, memory.chip),
                 allocated_bytes=space.allocated_bytes,
                 temp_bytes=space.temp_bytes,
-                reported_bytes=memory.reported.get(space.color),
+                peak_bytes=memory.space_peaks.get(space.color),
+                reported_bytes=memory.reported.get(space.color, (None, None))[1],
+                reported_name=memory.reported.get(space.color, (None, None))[0],
             )
             for space in memory.figures.spaces
         ),

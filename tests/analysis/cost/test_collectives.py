@@ -3,7 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from xlareport.analysis.cost.collectives import Collective, find_collectives, wire_share
+from xlareport.analysis.cost.collectives import Collective, find_collectives
+from xlareport.analysis.cost.wire import wire_share
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader

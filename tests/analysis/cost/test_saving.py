@@ -2,43 +2,48 @@
 
 import pytest
 
+from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.saving import find_savings
-from xlareport.readers.live_range import LiveRanges, read_live_range
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.live_range import LiveRange, LiveRanges
 
-LIVE = b"""HloLiveRange (max 4):
-  InstructionSequence:
-    0:x
-    1:y
-    2:z
-    3:w
-  BufferLiveRange:
-    x{}:0-4
-    y{}:1-2
-    z{}:2-3
-    w{}:3-4
-  Live ranges at 2 (peak):
-    y{}: 64 bytes (cumulative: 64 bytes)
-    z{}: 16 bytes (cumulative: 80 bytes)
-    x{}: 8 bytes (cumulative: 88 bytes)
+TEXT = b"""BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:
+ value: <1 x @0> (size=64,offset=0): f32[16]{0}
+allocation 1: size 128, preallocated-temp:
+ value: <2 y @0> (size=32,offset=0): f32[8]{0}
+ value: <3 z @0> (size=32,offset=64): f32[8]{0}
+ value: <4 same @0> (size=32,offset=64): f32[8]{0}
+ value: <5 w @0> (size=64,offset=64): f32[16]{0}
+allocation 2: size 8, color 1, preallocated-temp:
+ value: <6 v @1> (size=8,offset=0): f32[2]{0:S(1)}
+allocation 3: size 4, thread-local:
 """
+LIVE = LiveRanges(
+    schedule=("x", "y", "z", "same", "w"),
+    ranges=(
+        LiveRange("x", (), 0, 1),
+        LiveRange("y", (), 0, 2),
+        LiveRange("z", (), 1, 2),
+        LiveRange("same", (), 1, 3),
+        LiveRange("w", (), 3, 4),
+        LiveRange("v", (), 4, 5),
+    ),
+)
 
 
-SIZES = {("x", ()): 8, ("y", ()): 64, ("z", ()): 16, ("w", ()): 4}
+@pytest.fixture
+def occupancy() -> Occupancy:
+    measured = measure_occupancy(read_buffer_assignment(TEXT, "b.txt")[0], LIVE)
+    assert measured is not None
+    return measured
 
 
-@pytest.fixture(scope="module")
-def live() -> LiveRanges:
-    found, _ = read_live_range(LIVE, "l.txt")
-    assert found is not None
-    return found
+def test_what_to_shrink_to_save_a_part(occupancy: Occupancy) -> None:
+    saving = find_savings(occupancy, 0.2)
+    assert {key[0] for key, _ in saving.buffers} == {"y", "w"}
+    assert (saving.peak, saving.wanted, saving.reached, saving.is_enough) == (128, 102, 96, True)
 
 
-def test_what_to_shrink_to_save_a_part(live: LiveRanges) -> None:
-    found = find_savings(live, SIZES, 0.5, frozenset({"x"}))
-    assert found.buffers == ((("y", ()), 64),)
-    assert (found.wanted, found.reached, found.is_enough) == (44, 28, True)
-
-
-def test_what_cannot_be_saved_is_said(live: LiveRanges) -> None:
-    found = find_savings(live, SIZES, 0.99, frozenset({"x"}))
-    assert (found.reached, found.is_enough) == (8, False)
+def test_arguments_cannot_be_saved(occupancy: Occupancy) -> None:
+    assert not find_savings(occupancy, 0.9).is_enough

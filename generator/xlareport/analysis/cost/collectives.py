@@ -1,34 +1,17 @@
-"""Collectives: how much each device must send, to whom, and what runs meanwhile.
-
-The bytes on the wire are the least that an algorithm needs that spreads the work evenly (a ring):
-for n devices an all-gather sends (n-1)/n of its result, an all-reduce twice that.
-"""
+"""Collectives: how much each device must send, to whom, and what runs meanwhile."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
-from xlareport.analysis.cost.device_groups import DeviceGroups, parse_groups
+from xlareport.analysis.cost.device_groups import DeviceGroups
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.sizes import UncountableError, data_size
-from xlareport.analysis.cost.work import ModuleCost, partition_count, replica_count
+from xlareport.analysis.cost.wire import KINDS, data_bytes, group_size, wire_bytes
+from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
-KINDS = frozenset(
-    {
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "ragged-all-to-all",
-        "reduce-scatter",
-    }
-)
 MOST_BETWEEN = 5_000
 """Instructions looked at between a start and its done."""
-_ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +51,6 @@ def find_collectives(module: HloModule, cost: ModuleCost) -> tuple[Collective, .
     return tuple(collectives)
 
 
-def wire_share(kind: str, devices: int) -> Fraction:
-    """Return the least that each of n devices sends, as a part of the data."""
-    if devices < 2:
-        return Fraction(0)
-    if kind in ("collective-permute", "collective-broadcast"):
-        return Fraction(1)
-    return Fraction(devices - 1, devices) * (2 if kind == "all-reduce" else 1)
-
-
 def _collective(
     module: HloModule,
     computation: Computation,
@@ -86,16 +60,15 @@ def _collective(
 ) -> Collective:
     instruction = site.instruction
     kind = instruction.opcode.removesuffix("-start")
-    size, groups = _group_size(module, kind, instruction)
-    data = _data_bytes(site)
+    size, groups = group_size(module, kind, instruction)
+    data = data_bytes(site)
     known = cost.instructions.get((computation.name, instruction.name))
-    wire = None if data is None or size is None else int(data * wire_share(kind, size))
     return Collective(
         computation=computation.name,
         instruction=instruction.name,
         kind=kind,
         data_bytes=data,
-        wire_bytes=wire,
+        wire_bytes=wire_bytes(module, site),
         group_size=size,
         groups=groups,
         executions=known.executions if known else None,
@@ -103,35 +76,6 @@ def _collective(
         is_spmd_generated='is_spmd_generated="true"' in instruction.attributes_text,
         overlaps=waits.get(instruction.name, waits.get(computation.name)),
     )
-
-
-def _data_bytes(site: Site) -> int | None:
-    try:
-        taken = sum(map(data_size, site.operands))
-        shape = site.shape
-        if site.instruction.opcode in ("all-gather-start", "collective-permute-start"):
-            shape = shape.elements[1] if len(shape.elements) > 1 else shape
-        return max(taken, data_size(shape))
-    except UncountableError:
-        return None
-
-
-def _group_size(
-    module: HloModule, kind: str, instruction: Instruction
-) -> tuple[int | None, DeviceGroups | None]:
-    """Return how many devices take part together, and the groups as written."""
-    if kind == "collective-permute":
-        return 2, None
-    written = instruction.attributes.get("replica_groups", "")
-    groups = parse_groups(written)
-    partitions, replicas = partition_count(module), replica_count(module)
-    across = "channel_id" in instruction.attributes
-    if groups is None:
-        everyone = partitions * replicas if across else replicas
-        return (everyone if written in ("", "{}") else None), None
-    is_global = instruction.attributes.get("use_global_device_ids") == "true"
-    both = across and not is_global and kind in _ACROSS_BOTH
-    return groups.size * (partitions if both else 1), groups
 
 
 def _waits(module: HloModule) -> Mapping[str, tuple[str, ...]]:

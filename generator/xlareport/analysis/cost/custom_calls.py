@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.operations import NOTHING, Work
+from xlareport.analysis.cost.operations import NOTHING, Work, real_work
 from xlareport.analysis.cost.site import Site, integers
 from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count, leaves
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
@@ -100,28 +100,34 @@ def _product(site: Site) -> CustomCost:
     contracting = integers(str(numbers.get("lhs_contracting_dimensions", [])))
     width = math.prod(site.dimension(lhs, number) for number in contracting)
     work = Work(flops=FMA_FLOPS * element_count(_result(site)) * width)
-    return CustomCost(work, _everything(site), "matched", "A library product, from its shapes.")
+    note = "A library product, from its shapes."
+    return CustomCost(real_work(site, work), _everything(site), "matched", note)
 
 
 def _convolution(site: Site) -> CustomCost:
     """Count a forward library convolution from its window."""
     result = _result(site)
     work = Work(flops=convolution_flops(site.operand(0), site.operand(1), result, site))
-    return CustomCost(work, _everything(site), "matched", "A library convolution, from its shapes.")
+    return _library_convolution(site, work)
 
 
 def _convolution_input_gradient(site: Site) -> CustomCost:
     """Count the gradient by the input: the products of the forward convolution that it undoes."""
     result = _result(site)
     work = Work(flops=convolution_flops(result, site.operand(1), site.operand(0), site))
-    return CustomCost(work, _everything(site), "matched", "A library convolution, from its shapes.")
+    return _library_convolution(site, work)
 
 
 def _convolution_kernel_gradient(site: Site) -> CustomCost:
     """Count the gradient by the kernel: the products of the forward convolution."""
     result = _result(site)
     work = Work(flops=convolution_flops(site.operand(0), result, site.operand(1), site))
-    return CustomCost(work, _everything(site), "matched", "A library convolution, from its shapes.")
+    return _library_convolution(site, work)
+
+
+def _library_convolution(site: Site, work: Work) -> CustomCost:
+    note = "A library convolution, from its shapes."
+    return CustomCost(real_work(site, work), _everything(site), "matched", note)
 
 
 def _triangular_solve(site: Site) -> CustomCost:
@@ -291,7 +297,13 @@ def _result(site: Site) -> Shape:
 
 
 def _everything(site: Site) -> Traffic:
-    return Traffic(sum(map(data_size, site.operands)), data_size(site.shape))
+    """Return operands and results; the workspace of a CUDA library is neither."""
+    written = data_size(site.shape)
+    last = site.shape.elements[-1] if len(site.shape.elements) > 1 else None
+    is_workspace = last is not None and last.element_type in ("u8", "s8")
+    if is_workspace and last is not None and target_of(site.instruction).startswith("__cu"):
+        written -= data_size(last)
+    return Traffic(sum(map(data_size, site.operands)), written)
 
 
 def _find(config: object, key: str) -> object:

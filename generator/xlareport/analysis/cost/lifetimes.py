@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from xlareport.analysis.cost.residency import BufferKey
+from xlareport.analysis.cost.occupancy import BufferKey
 from xlareport.readers.buffer_values import UsedValue
 from xlareport.readers.live_range import LiveRange, LiveRanges
 

@@ -1,4 +1,4 @@
-"""What a module needs of memory: three figures that are not the same, each from its own file."""
+"""What a module needs of memory: figures that are not the same, each from its own file."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,6 +9,8 @@ from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
 
 DEFAULT_SPACE = 0
+_HOST_SPACE = 5
+"""The host's memory on every backend: `Layout::kHostMemorySpace` in openxla/xla, xla/layout.h."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,29 @@ class SpaceFigures:
     allocated_bytes: int
     temp_bytes: int | None
     """None where only the memory usage report is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMemory:
+    """What the runtime holds for one run on one device, in bytes, as `memory_analysis()` counts it.
+
+    The rules are those of `CompiledMemoryStats::PopulateBufferStatsFromAllocations` in openxla/xla,
+    xla/pjrt/pjrt_executable.cc. The size of the generated code is in no file of a dump.
+    """
+
+    argument_bytes: int
+    output_bytes: int
+    """Those written over arguments included."""
+    temp_bytes: int
+    alias_bytes: int
+    """Outputs written over arguments: counted in both of the first two."""
+    host_bytes: int
+    """Arguments, outputs and temporaries in the host's memory; no other figure has them."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Return arguments, outputs and temporaries, those written over one another once."""
+        return self.argument_bytes + self.output_bytes + self.temp_bytes - self.alias_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +65,8 @@ class MemoryFigures:
     """By number."""
     sources: Mapping[str, str]
     """The kind of file that each known figure was read from."""
+    held: HeldMemory | None = None
+    """None where there is no buffer assignment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +104,24 @@ def collect_memory_figures(
     known = {"allocated_bytes": (allocated, source), "temp_bytes": (temp, source)}
     known["live_peak_bytes"] = (peak, "live-range")
     sources = {name: kind for name, (figure, kind) in known.items() if figure is not None}
-    return MemoryFigures(allocated, peak, temp, spaces, sources)
+    held = sum_held(assignment) if assignment is not None else None
+    return MemoryFigures(allocated, peak, temp, spaces, sources, held)
+
+
+def sum_held(assignment: BufferAssignment) -> HeldMemory:
+    """Sum up what the runtime holds; values on the chip are of no allocation that it makes."""
+    sums: Counter[str] = Counter()
+    for allocation in assignment.allocations:
+        if allocation.color == _HOST_SPACE:
+            sums["host"] += allocation.size
+            continue
+        is_argument = allocation.parameter is not None
+        sums["argument"] += allocation.size if is_argument else 0
+        sums["output"] += allocation.size if allocation.maybe_live_out else 0
+        sums["alias"] += allocation.size if is_argument and allocation.maybe_live_out else 0
+        is_temp = allocation.is_preallocated_temp and allocation.color == DEFAULT_SPACE
+        sums["temp"] += allocation.size if is_temp else 0
+    return HeldMemory(sums["argument"], sums["output"], sums["temp"], sums["alias"], sums["host"])
 
 
 def kind_totals(assignment: BufferAssignment) -> tuple[KindTotal, ...]:

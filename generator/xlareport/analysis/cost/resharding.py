@@ -9,7 +9,7 @@ one of them only: there each operand is led back by the op of what made it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.collectives import KINDS
+from xlareport.analysis.cost.wire import KINDS
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 _PASSING = frozenset(

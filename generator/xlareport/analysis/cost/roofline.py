@@ -1,6 +1,7 @@
 """The least time that an instruction could take on a device, and the instructions that cost most.
 
-Least, not likely: each of its arithmetic and its bytes at the device's peak, the slower of the two.
+Least, not likely: its arithmetic, its bytes and what it sends to other devices, each at the
+peak of the device, the slowest of the three.
 It is an estimate, for ranking and for finding what is far from what it could be.
 """
 
@@ -17,15 +18,18 @@ class LeastTime:
 
     arithmetic: float
     memory: float
+    interconnect: float = 0.0
 
     @property
     def seconds(self) -> float:
-        """The slower of both: they may overlap."""
-        return max(self.arithmetic, self.memory)
+        """The slowest of them: they may overlap."""
+        return max(self.arithmetic, self.memory, self.interconnect)
 
     @property
     def bound(self) -> str:
-        """What limits it: `arithmetic` or `memory`."""
+        """What limits it: `arithmetic`, `memory` or `interconnect`."""
+        if self.interconnect > max(self.arithmetic, self.memory):
+            return "interconnect"
         return "arithmetic" if self.arithmetic > self.memory else "memory"
 
 
@@ -46,12 +50,12 @@ def least_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     """Return the least time of one run; None where flops and bytes are not both known."""
     if cost.flops is None or cost.main_memory_bytes is None:
         return None
-    products = sum(flops for _, flops in cost.matrix_flops)
-    product_time = sum(flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops)
-    other = cost.flops - products + (cost.transcendentals or 0)
+    products = sum(flops / device.matrix_peak(kind) for kind, flops in cost.matrix_flops)
+    others = sum(flops / device.vector_peak(kind) for kind, flops in cost.vector_flops)
     return LeastTime(
-        arithmetic=max(product_time, other / device.vector_peak()),
+        arithmetic=max(products, others),
         memory=cost.main_memory_bytes / device.bandwidth,
+        interconnect=cost.wire_bytes / device.interconnect if device.interconnect else 0.0,
     )
 
 

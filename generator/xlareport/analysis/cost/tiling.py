@@ -10,7 +10,6 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 _TILE = re.compile(r"T\(([0-9]{1,9}(?:,[0-9]{1,9})*+)\)")
 _SPACE = re.compile(r"S\(([0-9]{1,9})\)")
-_HOST = "5"
 _TAIL = re.compile(r"L\(([0-9]{1,9})\)")
 
 
@@ -32,12 +31,12 @@ def padded_size(array: Shape) -> int:
 
 
 def main_memory_size(shape: Shape) -> int:
-    """Return the logical bytes of those arrays of a shape that lie in the main memory.
+    """Return the bytes of those arrays of a TPU's shape that lie in the main memory.
 
-    What a TPU holds in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip; other
-    backends, which write no tiles, mean parts of the main memory by such numbers.
+    What lies in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip or
+    the host's; of the rest whole tiles are moved.
     """
-    return sum(data_size(leave) for leave in leaves(shape) if not _is_on_chip(leave))
+    return sum(padded_size(leave) for leave in leaves(shape) if not _is_elsewhere(leave))
 
 
 def minor_to_major(shape: Shape) -> list[int]:
@@ -50,9 +49,9 @@ def minor_to_major(shape: Shape) -> list[int]:
     return list(dict.fromkeys(number for number in numbers if number is not None))
 
 
-def _is_on_chip(array: Shape) -> bool:
+def _is_elsewhere(array: Shape) -> bool:
     space = _SPACE.search(array.layout)
-    return space is not None and space[1] not in ("0", _HOST) and "T(" in array.layout
+    return space is not None and space[1] != "0"
 
 
 def _padded_elements(array: Shape) -> int:

@@ -94,7 +94,7 @@ class Composition:
 
     def main_memory_bytes(self, local: Local) -> int | None:
         """Return the bytes that go through the main memory; None where they cannot be told."""
-        if not self._has_memory_on_chip:
+        if not self._has_tiles:
             traffic = self.traffic(local)
         elif local.instruction.opcode == "fusion":
             traffic = self._fused_traffic(local, MAIN_MEMORY)
@@ -103,9 +103,10 @@ class Composition:
         return traffic.total if traffic is not None else None
 
     @cached_property
-    def _has_memory_on_chip(self) -> bool:
+    def _has_tiles(self) -> bool:
+        """Say whether layouts are a TPU's: other backends write no tiles."""
         texts = (local.site.shape.text for tally in self.tallies.values() for local in tally.locals)
-        return any("S(" in text and "T(" in text for text in texts)
+        return any(":T(" in text for text in texts)
 
     def _callee(self, instruction: Instruction, attribute: str) -> Total:
         names = (name for role, name in instruction.called if role == attribute)

@@ -17,6 +17,7 @@ from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local, Tallies, Tally
 from xlareport.analysis.cost.total import Total
 from xlareport.analysis.cost.totals import Composition
+from xlareport.analysis.cost.wire import partition_count, replica_count, wire_bytes
 from xlareport.hlo.model import Computation, HloModule
 
 InstructionKey = tuple[str, str]
@@ -30,7 +31,7 @@ class InstructionCost:
     flops: int | None
     transcendentals: int | None
     matrix_flops: tuple[tuple[str, int], ...]
-    """Those of the flops that are matrix products, by element type of the operands."""
+    """Those of the flops that are matrix products, by kind: see `precision.product_kind`."""
     bytes_read: int | None
     bytes_written: int | None
     main_memory_bytes: int | None
@@ -45,6 +46,10 @@ class InstructionCost:
     """`exact`, `matched` or `guessed`, for the figures of one run."""
     note: str
     """Why it is not exact; empty where it is."""
+    vector_flops: tuple[tuple[str, int], ...] = ()
+    """The other flops and the transcendentals, by the type of the elements."""
+    wire_bytes: int = 0
+    """Of a collective what one device sends at least; 0 also where that is not known."""
 
     @property
     def bytes_accessed(self) -> int | None:
@@ -162,11 +167,6 @@ def count_cost(module: HloModule) -> ModuleCost:
     return Costs().module(module)
 
 
-def partition_count(module: HloModule) -> int:
-    """Return `num_partitions` of the module's header; 1 where it is not written."""
-    return _header_count(module, "num_partitions")
-
-
 def is_partitioned(module: HloModule) -> bool:
     """Say whether shapes are those of one partition: XLA's partitioner renames to `..._spmd`.
 
@@ -176,17 +176,6 @@ def is_partitioned(module: HloModule) -> bool:
         return False
     named = module.entry is not None and "_spmd" in module.entry.name
     return named or module.attributes.get("is_scheduled") == "true"
-
-
-def replica_count(module: HloModule) -> int:
-    """Return `replica_count` of the module's header; 1 where it is not written."""
-    return _header_count(module, "replica_count")
-
-
-def _header_count(module: HloModule, name: str) -> int:
-    written = module.attributes.get(name, "1")
-    is_count = written.isascii() and written.isdigit() and len(written) < 10
-    return max(1, int(written)) if is_count else 1
 
 
 def _module_cost(
@@ -261,7 +250,9 @@ def _instruction_cost(
     return InstructionCost(
         flops=total.flops if local.work else None,
         transcendentals=total.transcendentals if local.work else None,
-        matrix_flops=products.of(local),
+        matrix_flops=products.of(local, products=True),
+        vector_flops=products.of(local, products=False),
+        wire_bytes=wire_bytes(composition.module, local.site) or 0,
         bytes_read=0 if fused else traffic.read if traffic else None,
         bytes_written=0 if fused else traffic.written if traffic else None,
         main_memory_bytes=0 if fused else composition.main_memory_bytes(local),

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from xlareport.analysis.cost.donation import Donation, find_donations
-from xlareport.analysis.cost.fragmentation import Fill, measure_fills
-from xlareport.analysis.cost.fullest_position import Fullest, find_fullest_position
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
 from xlareport.analysis.cost.memory import (
@@ -16,16 +15,9 @@ from xlareport.analysis.cost.memory import (
     largest_values,
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
+from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measure_occupancy
 from xlareport.analysis.cost.rematerialization import Rematerialised, find_rematerialized
-from xlareport.analysis.cost.residency import (
-    BufferKey,
-    PeakBuffer,
-    Share,
-    buffer_sizes,
-    peak_buffers,
-    shares,
-    trace_residency,
-)
+from xlareport.analysis.cost.residency import PeakBuffer, Share, peak_buffers, shares
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
@@ -34,7 +26,7 @@ from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import MemoryFiles
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment
-from xlareport.readers.live_range import LiveRanges, ScopeShare
+from xlareport.readers.live_range import ScopeShare
 
 MOST_ROWS = 200
 """Values in one list."""
@@ -96,16 +88,17 @@ class MemoryReport:
     breakdown: tuple[ScopeShare, ...] = ()
     """The peak as the live-range file breaks it down."""
     curve: tuple[int, ...] = ()
-    """Bytes that live at positions of the schedule, evenly thinned out; empty where not known."""
+    """Bytes of main memory in use over the schedule, evenly thinned out; empty where not known."""
+    occupied_peak_bytes: int | None = None
+    """The most of it; None where the dump does not tell when values live."""
+    space_peaks: Mapping[int, int] = field(default_factory=dict)
+    """The most in use at once of each memory space, in bytes; empty where not known."""
     positions: int = 0
     """Of the whole schedule."""
     peak_position: int | None = None
     peak_instruction: str = ""
-    fullest: Fullest | None = None
-    """Where most lives by the live ranges, if the file marks another moment as the peak; then
-    `at_peak` and `peak_position` are of this one."""
     marked_position: int | None = None
-    """What the file marks as the peak."""
+    """What the live-range file marks as the peak."""
     saving: Saving | None = None
     """What would have to shrink to save a fifth of the peak."""
     saving_values: tuple[ValueRow, ...] = ()
@@ -115,13 +108,17 @@ class MemoryReport:
     rematerialised: tuple[Rematerialised, ...] = ()
     estimate: PeakEstimate | None = None
     """Where the dump has a schedule and no live ranges."""
-    reported: Mapping[int, int] = field(default_factory=dict)
-    """Bytes by memory space in the memory usage report; empty where there is none."""
+    reported: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    """The label and the bytes of each memory space in the memory usage report."""
+    chip: str = ""
+    """The key of the device that the dump names; empty where it names none."""
 
 
-def report_memory(files: MemoryFiles, module: HloModule, cost: ModuleCost) -> MemoryReport:
-    """Bring together what the dump's files and the final module say."""
-    return _ReportBuilder(files, module).build(cost)
+def report_memory(
+    files: MemoryFiles, module: HloModule, cost: ModuleCost, chip: str = ""
+) -> MemoryReport:
+    """Bring together what the dump's files and the final module say; `chip` is a device's key."""
+    return _ReportBuilder(files, module).build(cost, chip)
 
 
 class _ReportBuilder:
@@ -134,56 +131,66 @@ class _ReportBuilder:
         parameters = module.entry.parameters if module.entry else ()
         self._parameters = frozenset(parameter.name for parameter in parameters)
         self._held = dict(_held(files.assignment)) if files.assignment else {}
-        self._lives: Mapping[BufferKey, Lifetime] = {}
-        self._at_peak: frozenset[BufferKey] | None = None
-        if files.live is not None:
-            self._lives = explain_lifetimes(files.live, files.uses, self._parameters)
-            self._at_peak = _keys(files.live)
+        self._occupancy = measure_occupancy(files.assignment, files.live)
 
-    def build(self, cost: ModuleCost) -> MemoryReport:
-        files, live = self._files, self._files.live
-        figures = collect_memory_figures(files.assignment, live, files.usage)
-        sizes = buffer_sizes(files.assignment) if files.assignment else {}
-        curve = trace_residency(live, sizes) if live and sizes else ()
-        fullest = (
-            find_fullest_position(live, sizes, curve, figures.allocated_bytes) if live else None
-        )
-        if live and fullest:
-            live = replace(live, peak_position=fullest.position, live_at_peak=fullest.living)
-            self._at_peak = _keys(live)
-        known = figures.live_peak_bytes is not None
-        estimate = None if known else estimate_peak(self._module)
-        peak = peak_buffers(live, self._module) if live else ()
-        saving = self._saving(sizes)
-        schedule = live.schedule if live else ()
-        position = live.peak_position if live else None
-        return MemoryReport(
-            figures=figures,
+    @cached_property
+    def _lives(self) -> Mapping[BufferKey, Lifetime]:
+        files = self._files
+        return explain_lifetimes(files.live, files.uses, self._parameters) if files.live else {}
+
+    def build(self, cost: ModuleCost, chip: str) -> MemoryReport:
+        files = self._files
+        report = MemoryReport(
+            figures=collect_memory_figures(files.assignment, files.live, files.usage),
             kinds=kind_totals(files.assignment) if files.assignment else (),
             values=tuple(self._largest()),
-            at_peak=tuple(self._estimated(estimate) if estimate else self._living(peak)),
-            at_peak_count=len(estimate.living) if estimate else len(peak),
+            breakdown=files.live.breakdown if files.live else (),
+            marked_position=files.live.peak_position if files.live else None,
+            donations=tuple(_donations(find_donations(self._module), self._module)),
+            layout_spaces=layout_spaces(self._module),
+            rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
+            reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},
+            chip=chip,
+        )
+        if self._occupancy is not None:
+            return self._with_occupancy(report, self._occupancy)
+        estimate = estimate_peak(self._module)
+        return self._with_estimate(report, estimate) if estimate else report
+
+    def _with_occupancy(self, report: MemoryReport, occupancy: Occupancy) -> MemoryReport:
+        """Add what is in use when, as the places and the lives of values tell."""
+        schedule = self._files.live.schedule if self._files.live else ()
+        position = occupancy.position
+        peak = peak_buffers(occupancy.living(position), self._module)
+        saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
+        return replace(
+            report,
+            at_peak=tuple(self._living(peak)),
+            at_peak_count=len(peak),
             peak_scopes=shares(peak, self._scope)[:MOST_ROWS],
             peak_lines=shares(peak, self._line)[:MOST_ROWS],
-            breakdown=live.breakdown if live else (),
-            curve=thinned(curve or (estimate.curve if estimate else ())),
-            positions=len(curve) or (len(estimate.curve) if estimate else 0),
+            curve=thinned(occupancy.curve),
+            occupied_peak_bytes=occupancy.peak,
+            space_peaks={color: max(curve) for color, curve in occupancy.curves.items()},
+            positions=len(occupancy.curve),
             peak_position=position,
-            peak_instruction=schedule[position]
-            if position is not None and position < len(schedule)
-            else "",
-            fullest=fullest,
-            marked_position=files.live.peak_position if files.live else None,
+            peak_instruction=schedule[position] if position < len(schedule) else "",
             saving=saving,
             saving_values=tuple(self._peak_row(*key, size) for key, size in saving.buffers)
             if saving
             else (),
-            fills=measure_fills(files.assignment, live) if files.assignment and live else (),
-            donations=tuple(_donations(find_donations(self._module), self._module)),
-            layout_spaces=layout_spaces(self._module),
-            rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
+            fills=occupancy.fills,
+        )
+
+    def _with_estimate(self, report: MemoryReport, estimate: PeakEstimate) -> MemoryReport:
+        """Add what lives by the schedule alone."""
+        return replace(
+            report,
+            at_peak=tuple(self._estimated(estimate)),
+            at_peak_count=len(estimate.living),
+            curve=thinned(estimate.curve),
+            positions=len(estimate.curve),
             estimate=estimate,
-            reported={space_usage.color: space_usage.total_bytes for space_usage in files.usage},
         )
 
     def _living(self, peak: Sequence[PeakBuffer]) -> Iterator[ValueRow]:
@@ -210,11 +217,14 @@ class _ReportBuilder:
         place = peak_buffer.place.text if peak_buffer.place else ""
         return ARGUMENTS if peak_buffer.instruction in self._parameters and not place else place
 
-    def _saving(self, sizes: Mapping[BufferKey, int]) -> Saving | None:
-        live = self._files.live
-        if live is None or not live.peak_bytes or not sizes:
+    def _is_at_peak(self, key: BufferKey) -> bool | None:
+        """Say whether a value lives when the most is in use; None where the dump does not tell."""
+        held, life = self._held.get(key), self._lives.get(key)
+        if self._occupancy is None or held is None:
             return None
-        return find_savings(live, sizes, _TO_SAVE, self._parameters)
+        if held.kind in ("parameter", "output", "constant"):
+            return True
+        return life.start <= self._occupancy.position <= life.end if life else None
 
     def _largest(self) -> Iterator[ValueRow]:
         if self._files.assignment is None:
@@ -238,7 +248,7 @@ class _ReportBuilder:
             kind=held.kind if held else "",
             allocation=held.index if held else None,
             color=held.color if held else None,
-            at_peak=None if self._at_peak is None else key in self._at_peak,
+            at_peak=self._is_at_peak(key),
             life=self._lives.get(key),
             scope=op_name_of(instruction, self._module) if instruction else "",
             source=where.short if where else "",
@@ -249,12 +259,6 @@ def thinned(curve: tuple[int, ...]) -> tuple[int, ...]:
     """Return at most so many points, each the most of its stretch: no peak is lost."""
     stretch = -(-len(curve) // _CURVE_POINTS) or 1
     return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))
-
-
-def _keys(live: LiveRanges) -> frozenset[BufferKey]:
-    return frozenset(
-        (live_buffer.instruction, live_buffer.index) for live_buffer in live.live_at_peak
-    )
 
 
 def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]]:

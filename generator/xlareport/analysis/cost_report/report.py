@@ -35,7 +35,7 @@ from xlareport.analysis.findings.cases import case_of
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.findings.rules import findings
 from xlareport.hlo.model import HloModule
-from xlareport.knowledge.devices import Device
+from xlareport.knowledge.devices import Device, device_named
 from xlareport.program import ParsedModule
 
 _ROWS = 200
@@ -77,7 +77,8 @@ def report_cost(
     hlo = final.hlo if final else HloModule("", "", ())
     device, grade = choose_device(module.device_words, backend, cost_options or CostOptions())
     earlier = [snapshot.hlo for snapshot in module.snapshots if snapshot.hlo is not hlo]
-    memory = report_memory(module.memory, hlo, cost)
+    chip = device_named(module.device_words)
+    memory = report_memory(module.memory, hlo, cost, chip.key if chip else "")
     peak = memory.peak_lines if memory.at_peak_count else None
     times = least_times(cost, device)
     first = earlier[0] if earlier else None

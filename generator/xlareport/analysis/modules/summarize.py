@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from xlareport.analysis.cost.custom_calls import dependent_steps, known_bytes, most_flops
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
+from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.roofline import Heavy, heaviest
 from xlareport.analysis.cost.shares import weight
@@ -62,6 +63,7 @@ def summarize_module(
     device, _ = choose_device(module.device_words, result.backend, cost_options or CostOptions())
     files = module.memory
     memory = collect_memory_figures(files.assignment, files.live, files.usage)
+    occupancy = measure_occupancy(files.assignment, files.live)
     counts = (
         Counter(instruction.opcode for instruction in final.hlo.instructions)
         if final
@@ -74,7 +76,7 @@ def summarize_module(
         stages=_stages(module, steps),
         signature=read_signature(final.hlo if final else HloModule("", "", ())),
         final_stage=final.stage if final else None,
-        final=_figures(final.hlo if final else None, cost, memory),
+        final=_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=_heaviest(final.hlo, cost, device) if final and cost else (),
         opcodes=tuple(counts.most_common()),
         matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
@@ -181,7 +183,10 @@ def _user_lines(module: HloModule) -> int:
 
 
 def _figures(
-    module: HloModule | None, cost: ModuleCost | None, memory: MemoryFigures
+    module: HloModule | None,
+    cost: ModuleCost | None,
+    memory: MemoryFigures,
+    occupancy: Occupancy | None,
 ) -> ModuleFigures:
     return ModuleFigures(
         instructions=module.instruction_count if module else None,
@@ -193,6 +198,7 @@ def _figures(
         xla_bytes_accessed=cost.xla_bytes_accessed if cost else None,
         allocated_bytes=memory.allocated_bytes,
         live_peak_bytes=memory.live_peak_bytes,
+        occupied_peak_bytes=occupancy.peak if occupancy else None,
         temp_bytes=memory.temp_bytes,
     )
 

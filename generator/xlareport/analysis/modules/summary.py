@@ -83,6 +83,9 @@ class ModuleFigures:
     xla_bytes_accessed: int | None = None
     allocated_bytes: int | None = None
     live_peak_bytes: int | None = None
+    """The peak as the live-range file states it, by logical sizes and over all memory spaces."""
+    occupied_peak_bytes: int | None = None
+    """The most of the device's main memory in use at once; None where the dump does not tell."""
     temp_bytes: int | None = None
 
 

@@ -59,7 +59,7 @@ def _row(compared: ComparedRecord) -> list[str | int | float | list[str] | None]
 
 
 def _memory(figures: dict[str, Quantity]) -> Quantity | None:
-    names = ("live_peak_bytes", "allocated_bytes")
+    names = ("occupied_peak_bytes", "allocated_bytes")
     return next((figures[name] for name in names if name in figures), None)
 
 
@@ -90,7 +90,7 @@ _NAMES = {
     "bytes_accessed": "Bytes accessed",
     "unknown_ops": "Instructions with unknown FLOPs",
     "allocated_bytes": "Memory allocated",
-    "live_peak_bytes": "Peak memory",
+    "occupied_peak_bytes": "Peak memory",
     "temp_bytes": "Temp memory",
 }
 """The figures that a page shows, in this order; the others are in compare.json."""

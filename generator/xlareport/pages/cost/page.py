@@ -126,7 +126,13 @@ def _peaks(device: Device) -> str:
     rates = ", ".join(
         f"{units.quantity(rate, 'FLOP/s')} ({kind})" for kind, rate in device.matrix_flops.items()
     )
-    return f"Reckoned with {rates} and {units.quantity(device.bandwidth, 'B/s')} of main memory."
+    links = (
+        f" and {units.quantity(device.interconnect, 'B/s')} to other devices"
+        if device.interconnect
+        else ""
+    )
+    memory = units.quantity(device.bandwidth, "B/s")
+    return f"Reckoned with {rates}, {memory} of main memory{links}."
 
 
 def _figures(cost: CostReport) -> list[Figure]:
@@ -203,7 +209,7 @@ def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
     return (
         f"{units.plural(len(rows), 'collective')}; each device must send {least}"
         f"{units.byte_size(sent)} in one run, by the least that any algorithm needs which spreads "
-        "the work evenly. The links between devices are not in the least time."
+        "the work evenly."
     )
 
 

@@ -34,7 +34,7 @@ def _heaviest(cost: CostReport) -> Table:
         Column("Instruction", "code", of="instruction"),
         Column("Share", "percent", "of the roofline time of the module"),
         Column("Least µs", "float", "an estimate"),
-        Column("Limit", "text", "what its least time is made of: arithmetic or memory"),
+        Column("Limit", "text", "what its least time is made of"),
         Column("Opcode", "code", of="opcode"),
         Column("Shape", "code", of="shape"),
         Column("Runs", "int", "in one run of the module"),

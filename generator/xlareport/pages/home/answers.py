@@ -188,7 +188,7 @@ def _uncounted(cost: CostReport) -> str:
 def _memory(module: ModuleRecord) -> str:
     """Say how much memory it takes at the peak, and what the largest part of that is."""
     memory = module.expense.memory if module.expense else None
-    peak, reserved = module.final.live_peak_bytes, module.final.allocated_bytes
+    peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
     if peak is not None:
         message = f"Peak memory {units.byte_size(peak)}."

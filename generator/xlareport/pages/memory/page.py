@@ -1,4 +1,4 @@
-"""The page on memory: three figures, what lives at the peak and why, what would have to shrink."""
+"""The page on memory: what is held and in use, what lives at the peak, what would save."""
 
 from dataclasses import dataclass
 
@@ -82,8 +82,9 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
 
 
 _CURVE = (
-    "Bytes that live at each place of the schedule, added up from the live ranges in the dump. "
-    "Values that share memory count each, so it can pass the peak that the file states."
+    "Bytes of main memory in use at each place of the schedule: arguments, results and constants "
+    "throughout, and of the allocations for temporaries the places that living values cover. "
+    "Values that share a place count once."
 )
 _CURVE_ESTIMATE = (
     "Bytes that live while each instruction of the entry runs, estimated from the schedule: each "
@@ -92,76 +93,66 @@ _CURVE_ESTIMATE = (
 
 
 def _lead(memory: MemoryReport) -> str:
-    peak, reserved = memory.figures.live_peak_bytes, memory.figures.allocated_bytes
-    if reserved is None and peak is None and memory.estimate is None:
+    figures, held = memory.figures, memory.figures.held
+    if figures.allocated_bytes is None and memory.occupied_peak_bytes is None and not memory.curve:
         return "The dump says nothing about the memory of this module."
-    message = (
-        f"It reserves {units.byte_size(reserved)} of main memory" if reserved is not None else ""
-    )
-    lives = f"{units.byte_size(peak)} live at once at the peak" if peak is not None else ""
+    facts = []
+    if held is not None:
+        facts.append(f"A run holds {units.byte_size(held.total_bytes)} of device memory")
+    elif figures.allocated_bytes is not None:
+        facts.append(f"A run reserves {units.byte_size(figures.allocated_bytes)} of main memory")
+    if memory.occupied_peak_bytes is not None:
+        most = units.byte_size(memory.occupied_peak_bytes)
+        facts.append(f"at most {most} of main memory are in use at once")
     if memory.estimate is not None:
-        lives = (
+        facts.append(
             f"about {units.byte_size(memory.estimate.bytes)} live at the peak, while "
             f"%{memory.estimate.at} runs, guessed from the schedule because the dump has no file "
             "that says it"
         )
-    words = "; ".join(text for text in (message, lives) if text)
-    return f"{words[0].upper()}{words[1:]}.{_why_more(memory)}{_fullest(memory)}"
+    words = "; ".join(facts)
+    return f"{words[0].upper()}{words[1:]}.{_host(memory)}"
 
 
-def _fullest(memory: MemoryReport) -> str:
-    """Say that the file marks a moment as the peak which is not the fullest."""
-    if memory.fullest is None or memory.marked_position is None:
+def _host(memory: MemoryReport) -> str:
+    held = memory.figures.held
+    if held is None or not held.host_bytes:
         return ""
-    return (
-        " At another moment more lives: the file marks position "
-        f"{units.count(memory.marked_position)} as the peak, while its own live ranges add up to "
-        f"{units.byte_size(memory.fullest.size)} at position "
-        f"{units.count(memory.fullest.position)}, "
-        "for which the memory that is reserved has room. This page goes by the live ranges."
-    )
-
-
-def _why_more(memory: MemoryReport) -> str:
-    """Explain a peak beyond what is reserved, which looks like a contradiction."""
-    if not _beyond(memory):
-        return ""
-    spaces = ", in all memory spaces" if len(memory.figures.spaces) > 1 else ""
-    return f" The peak counts an argument and the result written over it each{spaces}."
-
-
-def _beyond(memory: MemoryReport) -> str:
-    """Say that what lives passes what is reserved; empty where it does not."""
-    peak, reserved = memory.figures.live_peak_bytes, memory.figures.allocated_bytes
-    if peak is None or reserved is None or peak <= reserved:
-        return ""
-    return "; more than is allocated, because values that share memory count each"
+    return f" Another {units.byte_size(held.host_bytes)} lie in the memory of the host."
 
 
 def _figures(memory: MemoryReport) -> list[Figure]:
-    figures = memory.figures
-    result = (
-        (
-            "Allocated",
-            figures.allocated_bytes,
-            "the sum of all allocations of the main memory, used at once or not",
-        ),
-        (
-            "Live at the peak",
-            figures.live_peak_bytes,
-            f"the most that lives at once, arguments too, without padding{_beyond(memory)}",
-        ),
-        ("For temporaries", figures.temp_bytes, "on top of arguments, results and constants"),
-    )
-    shown = [
-        Figure(label, units.byte_size(value), note)
-        for label, value, note in result
-        if value is not None
+    figures, held = memory.figures, memory.figures.held
+    rows: list[tuple[str, int | None, str]] = []
+    if held is not None:
+        rows = [
+            ("Held by a run", held.total_bytes, _HELD),
+            ("Arguments", held.argument_bytes, "of the module"),
+            ("Outputs", held.output_bytes, "those written over arguments included"),
+            ("Aliased", held.alias_bytes, "outputs written over arguments"),
+        ]
+    rows += [
+        ("Temporaries", figures.temp_bytes, "the allocations of main memory for them"),
+        ("In use at the peak", memory.occupied_peak_bytes, "of main memory, at one position"),
+        ("Allocated", figures.allocated_bytes, "all allocations of main memory"),
+        ("XLA's live peak", figures.live_peak_bytes, _LIVE_PEAK),
+        ("Host memory", held.host_bytes if held and held.host_bytes else None, "pinned_host"),
     ]
     if memory.estimate is not None:
-        note = "guessed by the schedule"
-        shown.append(Figure("Live at the peak", units.byte_size(memory.estimate.bytes), note))
-    return shown
+        rows.append(("Live at the peak", memory.estimate.bytes, "guessed by the schedule"))
+    return [
+        Figure(label, units.byte_size(size), note) for label, size, note in rows if size is not None
+    ]
+
+
+_HELD = (
+    "arguments + outputs + temporaries - aliased, as memory_analysis() counts; the dump does not "
+    "give the size of the generated code"
+)
+_LIVE_PEAK = (
+    "as the live-range file states it: logical sizes, values of all memory spaces, those that "
+    "share memory each"
+)
 
 
 def _curve(memory: MemoryReport) -> str:
@@ -183,10 +174,19 @@ def _peak(memory: MemoryReport) -> str:
     if memory.peak_position is None:
         return ""
     when = f"when %{memory.peak_instruction} runs" if memory.peak_instruction else "at the end"
-    by = ", the fullest moment by the live ranges" if memory.fullest else ""
     return (
         f"{values} {when}, at position {units.count(memory.peak_position)} of "
-        f"{units.count(max(0, memory.positions - 1))}{by}."
+        f"{units.count(max(0, memory.positions - 1))}.{_marked(memory)}"
+    )
+
+
+def _marked(memory: MemoryReport) -> str:
+    """Say where the live-range file has its mark, if that is another position."""
+    if memory.marked_position in (None, memory.peak_position):
+        return ""
+    return (
+        f" The live-range file marks position {units.count(memory.marked_position)}: it adds up "
+        "the logical sizes of values in all memory spaces."
     )
 
 

@@ -16,16 +16,16 @@ from xlareport.runtime import units
 def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page by their names, without those that are empty."""
     tables = {
-        "peak": _values(memory.at_peak, backend),
-        "saving": _values(memory.saving_values, backend),
-        "values": _values(memory.values, backend),
+        "peak": _values(memory.at_peak, backend, memory.chip),
+        "saving": _values(memory.saving_values, backend, memory.chip),
+        "values": _values(memory.values, backend, memory.chip),
         "donation": _donations(memory),
         "remat": _remats(memory),
     }
     return {name: table for name, table in tables.items() if table.rows}
 
 
-def _values(rows: Sequence[ValueRow], backend: str | None) -> Table:
+def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
     columns = (
         Column("Value", "code", of="instruction"),
         Column("Size", "bytes"),
@@ -41,10 +41,10 @@ def _values(rows: Sequence[ValueRow], backend: str | None) -> Table:
         Column("Scope"),
         Column("Source"),
     )
-    return Table(columns, [_value(row, backend) for row in rows])
+    return Table(columns, [_value(row, backend, chip) for row in rows])
 
 
-def _value(value_row: ValueRow, backend: str | None) -> list[Cell]:
+def _value(value_row: ValueRow, backend: str | None, chip: str) -> list[Cell]:
     return [
         value_name(value_row),
         value_row.size,
@@ -53,7 +53,7 @@ def _value(value_row: ValueRow, backend: str | None) -> list[Cell]:
         value_row.life.end if value_row.life else None,
         shortened(value_row.shape),
         value_row.opcode,
-        space_words(backend, value_row.color) if value_row.color is not None else None,
+        space_words(backend, value_row.color, chip) if value_row.color is not None else None,
         value_row.kind,
         value_row.allocation,
         None if value_row.at_peak is None else "yes" if value_row.at_peak else "no",
@@ -124,6 +124,8 @@ class SpaceRow:
     name: str
     number: int
     allocated: int
+    peak: int | None
+    """The most in use at once; None where not known."""
     temp: int | None
     reported: str
     """What the memory usage report says of it."""
@@ -175,9 +177,10 @@ def space_rows(backend: str | None, memory: MemoryReport) -> list[SpaceRow]:
     """Return the memory spaces, each with what the memory usage report says of it."""
     return [
         SpaceRow(
-            name=space_words(backend, space.color),
+            name=space_words(backend, space.color, memory.chip),
             number=space.color,
             allocated=space.allocated_bytes,
+            peak=memory.space_peaks.get(space.color),
             temp=space.temp_bytes,
             reported=_reported(memory, space.color, space.allocated_bytes),
         )
@@ -186,18 +189,22 @@ def space_rows(backend: str | None, memory: MemoryReport) -> list[SpaceRow]:
 
 
 def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
-    number = memory.reported.get(color)
-    if memory.figures.sources.get("allocated_bytes") == "memory-usage-report":
-        return "this is its figure"
+    """Return what the report says of a space, and its label, which is the same for all chips."""
+    label, number = memory.reported.get(color, ("", None))
     if number is None:
         return "says nothing"
-    return "says the same" if number == allocated else f"says {units.count(number)}"
+    named = f", labelled {label}" if label else ""
+    if memory.figures.sources.get("allocated_bytes") == "memory-usage-report":
+        return f"this is its figure{named}"
+    return f"says the same{named}" if number == allocated else f"says {units.count(number)}{named}"
 
 
 def kind_rows(backend: str | None, memory: MemoryReport) -> tuple[AllocationKindRow, ...]:
     """Return the allocations by memory space and kind."""
     return tuple(
-        AllocationKindRow(space_words(backend, kind.color), kind.kind, kind.count, kind.size)
+        AllocationKindRow(
+            space_words(backend, kind.color, memory.chip), kind.kind, kind.count, kind.size
+        )
         for kind in memory.kinds
     )
 
@@ -207,7 +214,7 @@ def layout_rows(backend: str | None, memory: MemoryReport) -> tuple[LayoutRow, .
     return tuple(
         LayoutRow(
             f"S({layout_space.number})",
-            space_words(backend, layout_space.number, in_layout=True),
+            space_words(backend, layout_space.number, memory.chip),
             layout_space.values,
             layout_space.size,
         )

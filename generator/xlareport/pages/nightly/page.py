@@ -21,7 +21,7 @@ NIGHTS_TABLE = "nights"
 _SHOWN = 90
 """Nights that a chart shows."""
 _CHARTS = {
-    "live_peak_bytes": "Peak memory",
+    "occupied_peak_bytes": "Peak memory",
     "allocated_bytes": "Memory allocated",
     "flops": "FLOPs",
     "bytes_accessed": "Bytes accessed",

@@ -1,0 +1,212 @@
+"""How many bytes of each memory space are in use at each position of the schedule.
+
+Arguments, results and constants are held throughout. Of every other allocation the bytes in use are
+the union of the places [offset, offset + size) of the values that live: values that share a place
+count once, so that no allocation is ever more than full.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
+from xlareport.readers.live_range import LiveRange, LiveRanges
+
+MAIN_MEMORY = 0
+"""The number of the device's main memory, on every backend."""
+_HELD = frozenset({"parameter", "output", "constant"})
+"""Allocations that the caller or the program holds from the start of a run to its end."""
+BufferKey = tuple[str, tuple[int, ...]]
+"""(instruction, place in its tuple)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in an allocation that is in use for a while."""
+
+    allocation: Allocation
+    value: BufferValue
+    """What lies there: of several values at one place at one time the one that came first."""
+    offset: int
+    size: int
+    start: int
+    end: int
+    """Positions, both included."""
+
+    @property
+    def key(self) -> BufferKey:
+        """Return the instruction and the place in its tuple."""
+        return self.value.instruction, self.value.index
+
+    @property
+    def is_held(self) -> bool:
+        """Say whether it is held throughout, whatever lives in it."""
+        return self.allocation.kind in _HELD
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """An allocation that values share, at its fullest."""
+
+    allocation: Allocation
+    used: int
+    """Bytes that hold a living value then."""
+    position: int
+
+    @property
+    def lost(self) -> int:
+        """Bytes that hold nothing even then."""
+        return self.allocation.size - self.used
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """The bytes in use of each memory space, and what uses those of the main memory."""
+
+    curves: Mapping[int, tuple[int, ...]]
+    """By the number of the space, at each position; the last is the end of the run."""
+    slots: tuple[Slot, ...]
+    """Of the main memory."""
+    fills: tuple[Fill, ...]
+    """Of all shared allocations, the most lost first."""
+
+    @property
+    def curve(self) -> tuple[int, ...]:
+        """Return the curve of the main memory."""
+        return self.curves.get(MAIN_MEMORY, ())
+
+    @property
+    def peak(self) -> int:
+        """Return the most bytes of main memory in use at once."""
+        return max(self.curve, default=0)
+
+    @property
+    def position(self) -> int:
+        """Return the first position at which so many are in use."""
+        return self.curve.index(self.peak) if self.curve else 0
+
+    def living(self, position: int) -> tuple[Slot, ...]:
+        """Return what is in use of the main memory at a position, largest first."""
+        living = [slot for slot in self.slots if slot.start <= position <= slot.end]
+        return tuple(sorted(living, key=lambda slot: (-slot.size, slot.key)))
+
+
+def measure_occupancy(
+    assignment: BufferAssignment | None, live: LiveRanges | None
+) -> Occupancy | None:
+    """Return what is in use when; None where the dump does not tell when values live."""
+    allocations = assignment.allocations if assignment else ()
+    reserved = [allocation for allocation in allocations if not allocation.is_thread_local]
+    if not reserved or (live is None and any(item.kind not in _HELD for item in reserved)):
+        return None
+    end = _end(live) if live else 0
+    ranges = {(item.instruction, item.index): item for item in live.ranges} if live else {}
+    changes: dict[int, Counter[int]] = defaultdict(Counter)
+    slots: list[Slot] = []
+    fills: list[Fill] = []
+    for allocation in reserved:
+        own = list(_slots(allocation, ranges, end))
+        used = _used(own) or [(0, 0)]
+        for (position, size), (_, before) in zip(used, [(0, 0), *used], strict=False):
+            changes[allocation.color][position] += size - before
+        slots += own if allocation.color == MAIN_MEMORY else ()
+        if own and allocation.kind not in _HELD and len(allocation.values) > 1:
+            position, most = max(used, key=lambda step: (step[1], -step[0]))
+            fills.append(Fill(allocation, most, position))
+    curves = {
+        color: tuple(accumulate(steps[position] for position in range(end + 1)))
+        for color, steps in changes.items()
+    }
+    ranked = sorted(fills, key=lambda fill: (-fill.lost, fill.allocation.index))
+    return Occupancy(curves, tuple(slots), tuple(ranked))
+
+
+def _end(live: LiveRanges) -> int:
+    """Return the last position: one past the schedule, the end of the run."""
+    return max([len(live.schedule), *(live_range.end for live_range in live.ranges)])
+
+
+def _slots(
+    allocation: Allocation, ranges: Mapping[BufferKey, LiveRange], end: int
+) -> Iterator[Slot]:
+    """Yield the places of an allocation, values that follow one another at one place as one.
+
+    A value of which the dump does not tell when it lives is taken to live throughout.
+    """
+    if allocation.kind in _HELD:
+        values = sorted(allocation.values, key=lambda value: (-value.size, value.id))
+        yield from (Slot(allocation, value, 0, allocation.size, 0, end) for value in values[:1])
+        return
+    places: dict[tuple[int, int], list[tuple[int, int, BufferValue]]] = defaultdict(list)
+    for value in allocation.values:
+        lives = ranges.get((value.instruction, value.index))
+        start, last = (lives.start, lives.end) if lives else (0, end)
+        places[value.offset, value.size].append((start, last, value))
+    for (offset, size), lives_there in places.items():
+        for start, last, value in _joined(sorted(lives_there, key=lambda item: item[:2])):
+            yield Slot(allocation, value, offset, size, start, last)
+
+
+def _joined(
+    lives: Sequence[tuple[int, int, BufferValue]],
+) -> Iterator[tuple[int, int, BufferValue]]:
+    """Yield lives at one place, in order, those that overlap as one."""
+    start, last, value = lives[0]
+    for next_start, next_last, following in lives[1:]:
+        if next_start <= last:
+            last = max(last, next_last)
+            continue
+        yield start, last, value
+        start, last, value = next_start, next_last, following
+    yield start, last, value
+
+
+def _used(slots: Sequence[Slot]) -> list[tuple[int, int]]:
+    """Return (position, bytes in use from there on) of one allocation, in order."""
+    bounds = sorted({bound for slot in slots for bound in (slot.offset, slot.offset + slot.size)})
+    place = {bound: number for number, bound in enumerate(bounds)}
+    events = [(slot.start, 1, slot) for slot in slots]
+    events += [(slot.end + 1, -1, slot) for slot in slots]
+    covered = _Covered(bounds)
+    used: dict[int, int] = {}
+    for position, by, slot in sorted(events, key=lambda event: event[:2]):
+        if slot.size:
+            covered.change(place[slot.offset], place[slot.offset + slot.size], by)
+        used[position] = covered.bytes
+    return list(used.items())
+
+
+class _Covered:
+    """The bytes that at least one of a changing set of intervals covers: a segment tree."""
+
+    def __init__(self, bounds: Sequence[int]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (4 * len(bounds))
+        self._covered = [0] * (4 * len(bounds))
+
+    @property
+    def bytes(self) -> int:
+        """Return how many bytes are covered now."""
+        return self._covered[1] if self._covered else 0
+
+    def change(self, low: int, high: int, by: int) -> None:
+        """Add an interval, by 1, or take it away, by -1; it ends at numbers of bounds."""
+        self._change(1, (0, len(self._bounds) - 1), (low, high), by)
+
+    def _change(self, node: int, span: tuple[int, int], wanted: tuple[int, int], by: int) -> None:
+        first, last = span
+        if wanted[0] <= first and last <= wanted[1]:
+            self._counts[node] += by
+        else:
+            middle = (first + last) // 2
+            if wanted[0] < middle:
+                self._change(2 * node, (first, middle), wanted, by)
+            if middle < wanted[1]:
+                self._change(2 * node + 1, (middle, last), wanted, by)
+        if self._counts[node]:
+            self._covered[node] = self._bounds[last] - self._bounds[first]
+        elif last - first == 1:
+            self._covered[node] = 0
+        else:
+            self._covered[node] = self._covered[2 * node] + self._covered[2 * node + 1]

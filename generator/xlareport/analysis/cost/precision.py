@@ -1,0 +1,84 @@
+"""In which precision products are computed, as the HLO asks for it.
+
+`operand_precision` is DEFAULT, HIGH or HIGHEST, an `algorithm` names types and passes: see
+PrecisionConfig in openxla/xla, xla/xla_data.proto. What a chip makes of it stands in `devices`.
+"""
+
+import re
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.operations import COMPONENTS
+from xlareport.analysis.cost.site import Site
+from xlareport.analysis.cost.sizes import UncountableError
+
+PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot", "custom-call"})
+"""Opcodes of products; of custom calls those whose flops are known."""
+_PRECISION = re.compile(r"operand_precision=\{([a-z0-9_, ]{1,100})\}")
+_IN_CONFIG = re.compile(r'"operand_precision":\["([A-Z0-9_]{1,20})"(?:,"([A-Z0-9_]{1,20})")?\]')
+_ALGORITHM = re.compile(r"(?<![a-z_])algorithm=([a-z0-9_]{1,60})")
+_ALGORITHM_IN_CONFIG = re.compile(r'"algorithm":"ALG_([A-Z0-9_]{1,60})"')
+_PARTS = re.compile(r"dot_(?:any_)?([a-z0-9]+)_(?:any_)?[a-z0-9]+_([a-z0-9]+)(?:_x(\d))?")
+_ORDER = ("default", "high", "highest")
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """What the HLO says of the precision of one product."""
+
+    operands: tuple[str, ...]
+    """The types of the two operands."""
+    setting: str
+    """`default`, `high`, `highest`, or an algorithm such as `dot_bf16_bf16_f32_x3`."""
+    accumulator: str | None
+    """The type in which an algorithm adds up; None where no algorithm is set."""
+    result: str
+    """The type of the result."""
+
+
+def precision_of(site: Site) -> Precision:
+    """Return the precision of a product. Raises UncountableError where an operand is unknown."""
+    text = site.instruction.attributes_text
+    algorithm = _algorithm(text)
+    parts = _PARTS.match(algorithm)
+    shape = site.shape.elements[0] if site.shape.elements else site.shape
+    return Precision(
+        operands=(site.operand(0).element_type, site.operand(1).element_type),
+        setting=algorithm or _operand_precision(text),
+        accumulator=parts[2] if parts else None,
+        result=shape.element_type,
+    )
+
+
+def product_kind(site: Site) -> str:
+    """Return the type of the operands, with what is asked for beyond the default: `f32 highest`.
+
+    An algorithm counts by its own type and passes, as in `bf16 x3`; complex numbers by their parts.
+    """
+    try:
+        precision = precision_of(site)
+    except UncountableError:
+        return site.shape.element_type
+    parts = _PARTS.match(precision.setting)
+    if parts:
+        return f"{parts[1]} x{parts[3]}" if parts[3] else parts[1]
+    element_type = COMPONENTS.get(precision.operands[0], precision.operands[0])
+    if precision.setting == "default" or element_type != "f32":
+        return element_type
+    return f"{element_type} {precision.setting}"
+
+
+def _algorithm(text: str) -> str:
+    match = _ALGORITHM.search(text)
+    if match:
+        return match[1]
+    match = _ALGORITHM_IN_CONFIG.search(text)
+    return match[1].lower() if match and match[1] != "UNSET" else ""
+
+
+def _operand_precision(text: str) -> str:
+    match, config = _PRECISION.search(text), _IN_CONFIG.search(text)
+    written = match[1].replace(" ", "").split(",") if match else []
+    if config and not match:
+        written = [name.lower() for name in config.groups() if name]
+    known = [name for name in written if name in _ORDER]
+    return max(known, key=_ORDER.index, default="default")

@@ -1,0 +1,90 @@
+"""What collectives send between devices.
+
+The bytes on the wire are the least that an algorithm needs that spreads the work evenly (a ring):
+for n devices an all-gather sends (n-1)/n of its result, an all-reduce twice that.
+"""
+
+from fractions import Fraction
+
+from xlareport.analysis.cost.device_groups import DeviceGroups, parse_groups
+from xlareport.analysis.cost.site import Site
+from xlareport.analysis.cost.sizes import UncountableError, data_size
+from xlareport.hlo.model import HloModule, Instruction
+
+KINDS = frozenset(
+    {
+        "all-gather",
+        "all-reduce",
+        "all-to-all",
+        "collective-broadcast",
+        "collective-permute",
+        "ragged-all-to-all",
+        "reduce-scatter",
+    }
+)
+_ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
+
+
+def wire_bytes(module: HloModule, site: Site) -> int | None:
+    """Return the least that each device must send; None where not known, or no collective."""
+    kind = site.instruction.opcode.removesuffix("-start")
+    if kind not in KINDS:
+        return None
+    size, _ = group_size(module, kind, site.instruction)
+    data = data_bytes(site)
+    return None if data is None or size is None else int(data * wire_share(kind, size))
+
+
+def wire_share(kind: str, devices: int) -> Fraction:
+    """Return the least that each of n devices sends, as a part of the data."""
+    if devices < 2:
+        return Fraction(0)
+    if kind in ("collective-permute", "collective-broadcast"):
+        return Fraction(1)
+    return Fraction(devices - 1, devices) * (2 if kind == "all-reduce" else 1)
+
+
+def data_bytes(site: Site) -> int | None:
+    """Return the bytes of the larger of operands and result; None where a shape is not known."""
+    try:
+        taken = sum(map(data_size, site.operands))
+        shape = site.shape
+        if site.instruction.opcode in ("all-gather-start", "collective-permute-start"):
+            shape = shape.elements[1] if len(shape.elements) > 1 else shape
+        return max(taken, data_size(shape))
+    except UncountableError:
+        return None
+
+
+def group_size(
+    module: HloModule, kind: str, instruction: Instruction
+) -> tuple[int | None, DeviceGroups | None]:
+    """Return how many devices take part together, and the groups as written."""
+    if kind == "collective-permute":
+        return 2, None
+    written = instruction.attributes.get("replica_groups", "")
+    groups = parse_groups(written)
+    partitions, replicas = partition_count(module), replica_count(module)
+    across = "channel_id" in instruction.attributes
+    if groups is None:
+        everyone = partitions * replicas if across else replicas
+        return (everyone if written in ("", "{}") else None), None
+    is_global = instruction.attributes.get("use_global_device_ids") == "true"
+    both = across and not is_global and kind in _ACROSS_BOTH
+    return groups.size * (partitions if both else 1), groups
+
+
+def partition_count(module: HloModule) -> int:
+    """Return `num_partitions` of the module's header; 1 where it is not written."""
+    return _header_count(module, "num_partitions")
+
+
+def replica_count(module: HloModule) -> int:
+    """Return `replica_count` of the module's header; 1 where it is not written."""
+    return _header_count(module, "replica_count")
+
+
+def _header_count(module: HloModule, name: str) -> int:
+    written = module.attributes.get(name, "1")
+    is_count = written.isascii() and written.isdigit() and len(written) < 10
+    return max(1, int(written)) if is_count else 1

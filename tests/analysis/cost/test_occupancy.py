@@ -1,0 +1,138 @@
+"""What is in use when, against a count of its own from the texts of real dumps."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
+from xlareport.readers.buffer_assignment import read_buffer_assignment
+from xlareport.readers.live_range import LiveRange, LiveRanges, read_live_range
+
+TEXT = b"""BufferAssignment:
+allocation 0: size 64, parameter 0, shape |f32[16]| at ShapeIndex {}:
+ value: <1 x @0> (size=64,offset=0): f32[16]{0}
+allocation 1: size 128, preallocated-temp:
+ value: <2 y @0> (size=32,offset=0): f32[8]{0}
+ value: <3 z @0> (size=32,offset=64): f32[8]{0}
+ value: <4 same @0> (size=32,offset=64): f32[8]{0}
+ value: <5 w @0> (size=64,offset=64): f32[16]{0}
+allocation 2: size 8, color 1, preallocated-temp:
+ value: <6 v @1> (size=8,offset=0): f32[2]{0:S(1)}
+allocation 3: size 4, thread-local:
+"""
+LIVE = LiveRanges(
+    schedule=("x", "y", "z", "same", "w"),
+    ranges=(
+        LiveRange("x", (), 0, 1),
+        LiveRange("y", (), 0, 2),
+        LiveRange("z", (), 1, 2),
+        LiveRange("same", (), 1, 3),
+        LiveRange("w", (), 3, 4),
+        LiveRange("v", (), 4, 5),
+    ),
+)
+
+
+@pytest.fixture
+def occupancy() -> Occupancy:
+    measured = measure_occupancy(read_buffer_assignment(TEXT, "b.txt")[0], LIVE)
+    assert measured is not None
+    return measured
+
+
+def test_arguments_are_held_throughout_and_a_shared_place_counts_once(occupancy: Occupancy) -> None:
+    assert occupancy.curve == (96, 128, 128, 128, 128, 64)
+    assert occupancy.curves[1] == (0, 0, 0, 0, 8, 8), "no memory space is added to another"
+    assert (occupancy.peak, occupancy.position) == (128, 1)
+
+
+def test_what_lives_at_the_peak_adds_up_to_it(occupancy: Occupancy) -> None:
+    living = occupancy.living(occupancy.position)
+    assert [(slot.key[0], slot.size) for slot in living] == [("x", 64), ("y", 32), ("z", 32)]
+
+
+def test_an_allocation_at_its_fullest(occupancy: Occupancy) -> None:
+    (fill,) = occupancy.fills
+    assert (fill.allocation.index, fill.used, fill.lost, fill.position) == (1, 64, 64, 1)
+
+
+def test_without_lives_only_what_is_held_throughout_is_known() -> None:
+    assignment, _ = read_buffer_assignment(TEXT, "b.txt")
+    assert measure_occupancy(assignment, None) is None
+    assert measure_occupancy(None, LIVE) is None
+    held, _ = read_buffer_assignment(TEXT.partition(b"allocation 1")[0], "b.txt")
+    measured = measure_occupancy(held, None)
+    assert measured is not None
+    assert measured.curve == (64,)
+
+
+@pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "tpu-v5e-oom", "tpu-v5e-remat"])
+def test_the_curve_equals_a_count_from_the_texts(
+    unpacked: Callable[[str], Path], dump: str
+) -> None:
+    compare(unpacked(dump))
+
+
+def test_the_curve_equals_a_count_from_the_texts_of_every_dump(dumps: Path) -> None:
+    for dump in sorted(dumps.iterdir()):
+        if not dump.name.startswith(("jax-gpt2", "gpu-h100x8")):
+            compare(dump)
+
+
+def compare(dump: Path) -> None:
+    for path in sorted(dump.rglob("*-live-range.txt")):
+        beside = path.with_name(path.name.replace("live-range", "buffer-assignment"))
+        if not beside.is_file():
+            continue
+        live, _ = read_live_range(path.read_bytes(), path.name)
+        measured = measure_occupancy(read_buffer_assignment(beside.read_bytes(), "b.txt")[0], live)
+        peaks, allocated = peaks_in(beside.read_text(), path.read_text())
+        assert measured is not None
+        assert {color: max(curve) for color, curve in measured.curves.items()} == peaks, path
+        assert all(peak <= allocated[color] for color, peak in peaks.items()), path
+
+
+def peaks_in(assignment: str, live: str) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the most bytes in use of each space, and those allocated, by regular expressions."""
+    lives = {
+        (name, index): (int(start), int(end))
+        for name, index, start, end in re.findall(
+            r"^    (\S+?)\{([0-9,]*)\}:(\d+)-(\d+)", live, re.MULTILINE
+        )
+    }
+    held, allocated = defaultdict[int, int](int), defaultdict[int, int](int)
+    placed = defaultdict[int, list[tuple[int, int, int, int, int]]](list)
+    for block in re.split(r"^(?=allocation \d+:)", assignment, flags=re.MULTILINE)[1:]:
+        head, *values = block.split("\n")
+        number, size = map(int, re.findall(r"\d+", head)[:2])
+        color = int((re.findall(r", color (\d+)", head) or ["0"])[0])
+        allocated[color] += size
+        if re.search(r", parameter |, constant|, maybe-live-out", head):
+            held[color] += size
+        elif "thread-local" not in head:
+            held[color] += 0
+            for line in values:
+                match = re.match(
+                    r" value: <\d+ ([^\s{>]+)(?:\{([0-9,]*)\})?.*? \(size=(\d+),offset=(\d+)", line
+                )
+                if match:
+                    name, index, length, offset = match.groups()
+                    place = number, int(offset), int(offset) + int(length)
+                    placed[color].append((*place, *lives[name, index or ""]))
+    return {color: base + most_covered(placed[color]) for color, base in held.items()}, allocated
+
+
+def most_covered(values: list[tuple[int, int, int, int, int]]) -> int:
+    most = 0
+    for moment in {start for *_, start, _ in values}:
+        covered, reached = 0, (-1, 0)
+        for number, low, high, start, end in sorted(values):
+            if start <= moment <= end:
+                base = reached[1] if reached[0] == number else 0
+                covered += max(0, high - max(low, base))
+                reached = (number, max(high, base))
+        most = max(most, covered)
+    return most
