@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.collectives import KINDS, Collective, find_collectives
+from xlareport.analysis.cost.collectives import Collective, find_collectives
+from xlareport.analysis.cost.wire import KINDS
 from xlareport.analysis.findings.finding import (
     MEBIBYTE,
     MOST_PLACES,
