@@ -50,7 +50,7 @@ def history_failures(snapshots: SnapshotSequence, last: int) -> Iterator[Failure
     left = _by_op_name(final)
     for place, op_names in _heavy(first):
         event = history(snapshots, 0, place)[-1]
-        gone = event.event is Event.GONE and event.stage <= last
+        gone = event.event is Event.REMOVED and event.stage <= last
         still = [heavy for name in op_names for heavy in left[name]] if gone else []
         if still and not any(f"%{heavy.instruction}" in event.reason for heavy in still):
             names = ", ".join(map(str, still[:3]))

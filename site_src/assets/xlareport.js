@@ -4231,8 +4231,10 @@ var xlareport = (() => {
   var NAMING = (
     /** @type {Record<string, string>} */
     {
-      born: "Created in",
-      copied: "Cloned in",
+      added: "Added in",
+      cloned: "Cloned in",
+      created: "Created in",
+      rebuilt: "Rebuilt in",
       replaced: "Replaced in",
       renamed: "Renamed in"
     }
@@ -4290,8 +4292,8 @@ var xlareport = (() => {
      * @param {Event[]} events
      */
     begun(events) {
-      const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN2);
-      const paragraphs = births.map(([stage, , instruction2, , , grade]) => {
+      const added = events.filter(([, what]) => what === "added").slice(-SHOWN2);
+      const paragraphs = added.map(([stage, , instruction2, , , grade]) => {
         const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
         return element(
           "p.xr-begun",

@@ -20,15 +20,15 @@ def history(unpacked: Unpack, *arguments: str) -> Result:
 def test_an_instruction_leads_back_to_its_op_and_its_line(unpacked: Unpack) -> None:
     done = history(unpacked, "%ynn_fusion.2", "--module", "jit_train_step", "--json")
     events = json.loads(done.stdout)
-    assert [one["event"] for one in events] == ["in the input", "born", "in the last snapshot"]
-    first, born, _ = events
+    assert [one["event"] for one in events] == ["in the input", "created", "in the last snapshot"]
+    first, created, _ = events
     assert (first["op_name"], first["source"]) == (
         "jit(train_step)/jvp(loss)/hidden/dot_general",
         "jax_train.py:27",
     )
-    assert (born["stage"], born["confidence"]) == ("0016", "exact")
-    assert born["from"] == ["main.2/%dot_general.5"]
-    assert {"instruction", "to", "reason"} < set(born)
+    assert (created["stage"], created["confidence"]) == ("0016", "exact")
+    assert created["from"] == ["main.2/%dot_general.5"]
+    assert {"instruction", "to", "reason"} < set(created)
     told = history(unpacked, "ynn_fusion.2").stdout
     assert "jit(train_step)/jvp(loss)/hidden/dot_general  jax_train.py:27" in told
 
@@ -60,7 +60,7 @@ def test_what_a_step_made_says_so(unpacked: Unpack) -> None:
     assert "  %bitcast is first seen in 0027 hlo_normalization: after reduction-dimension-" in told
     assert "It comes from" not in told
     events = json.loads(CliRunner().invoke(command, [*asked, "--json"]).stdout)
-    assert (events[0]["event"], events[0]["stage"], events[0]["from"]) == ("born", "0027", [])
+    assert (events[0]["event"], events[0]["stage"], events[0]["from"]) == ("added", "0027", [])
 
 
 def test_unknown_names_are_told_what_is_near(unpacked: Unpack) -> None:

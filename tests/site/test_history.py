@@ -28,7 +28,7 @@ def subject(events: list[int]) -> dict[str, Any]:
 
 
 def values(hostile: str) -> Iterator[tuple[str, Any]]:
-    event = [1, "born", "main/%fusion.1", ["add.1", hostile], [], "m", hostile]
+    event = [1, "created", "main/%fusion.1", ["add.1", hostile], [], "m", hostile]
     yield (
         "m/x/history",
         index_columns(
@@ -45,8 +45,8 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
     )
     standing = ["main/%add.1", "add", "f32[8]", f"jit(f)/add{hostile}", "f.py:3"]
     chunk = {"subjects": [subject([-1])], "standings": [standing], "events": [event]}
-    made = [1, "born", "main/%made.1", [], [], "m", hostile]
-    lost = [1, "born", f"main/%{hostile}", [], [], "g", "no source was found"]
+    made = [1, "added", "main/%made.1", [], [], "m", hostile]
+    lost = [1, "added", f"main/%{hostile}", [], [], "g", "no source was found"]
     rootless = {"subjects": [subject([-2]) | {"origins": [0]}], "events": [made, lost]}
     for number, one in enumerate((chunk, chunk, chunk | rootless)):
         yield f"m/x/history-{number}", chunk_columns(one)

@@ -7,8 +7,10 @@ import { gradeChip, historyLink, sentence } from "../names/sentences.js";
 const SHOWN = 8;
 const GRADES = /** @type {Record<string, string>} */ ({ e: "exact", m: "matched", g: "guessed" });
 const NAMING = /** @type {Record<string, string>} */ ({
-  born: "Created in",
-  copied: "Cloned in",
+  added: "Added in",
+  cloned: "Cloned in",
+  created: "Created in",
+  rebuilt: "Rebuilt in",
   replaced: "Replaced in",
   renamed: "Renamed in",
 });
@@ -96,8 +98,8 @@ export class SubjectView {
    * @param {Event[]} events
    */
   begun(events) {
-    const births = events.filter(([, what, , from]) => what === "born" && !from.length).slice(-SHOWN);
-    const paragraphs = births.map(([stage, , instruction, , , grade]) => {
+    const added = events.filter(([, what]) => what === "added").slice(-SHOWN);
+    const paragraphs = added.map(([stage, , instruction, , , grade]) => {
       const [before, after] = grade === "g" ? ["Not matched past ", " in "] : ["", " is first seen in "];
       return element(
         "p.xr-begun",

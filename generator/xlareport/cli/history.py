@@ -86,7 +86,7 @@ def _also(others: Sequence[Subject], keys: Sequence[str]) -> str:
 
 
 def _events(trace: Trace) -> Iterator[HistoryEvent]:
-    """Yield the origins in the first snapshot or the births in their place, then what happened."""
+    """Yield the origins, or the additions in their place, then what happened."""
     result = {(event.stage, event.event, event.instruction) for event in trace.events}
     for origin in trace.origins:
         if (0, Event.FIRST, origin.place) not in result:
@@ -142,7 +142,8 @@ def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) 
 
 def _told(event: HistoryEvent) -> Iterator[str]:
     word = " " if event.event in (Event.REPLACED, Event.ABSORBED) else " from "
-    sources = f"{word}{_places(event.sources)}" if event.sources else ""
+    former = [source for source in event.sources if source != event.instruction]
+    sources = f"{word}{_places(former)}" if former else ""
     became = [target for target in event.targets if target != event.instruction]
     targets = f" to {_places(became)}" if became else ""
     message = f"{event.instruction} {event.event}{sources}{targets}"

@@ -80,15 +80,15 @@ def test_backward_from_the_result_is_the_same(read: Read) -> None:
     assert history(shots, 5, at("quotient.1", "fused")) == history(shots, 0, at("half"))
 
 
-def test_a_fusion_is_born_of_what_it_holds(read: Read) -> None:
+def test_a_fusion_is_created_from_what_it_holds(read: Read) -> None:
     first = history(snapshots(read), 5, at("fusion"))[0]
-    assert (first.stage, first.event, first.confidence) == (5, Event.BORN, Grade.EXACT)
+    assert (first.stage, first.event, first.confidence) == (5, Event.CREATED, Grade.EXACT)
     assert set(first.sources) == {at("quotient"), at("out")}
 
 
 def test_what_nothing_read_is_gone_with_the_reason(read: Read) -> None:
     last = history(snapshots(read), 0, at("idle"))[-1]
-    assert (last.stage, last.event, last.reason) == (1, Event.GONE, "it had no users")
+    assert (last.stage, last.event, last.reason) == (1, Event.REMOVED, "it had no users")
 
 
 def test_what_does_the_work_of_a_framework_op_now(read: Read) -> None:
@@ -104,3 +104,31 @@ def test_what_a_fusion_comes_from(read: Read) -> None:
 
 def test_a_place_that_is_not_there_has_no_history(read: Read) -> None:
     assert history(snapshots(read), 0, at("nowhere")) == ()
+
+
+TWICE = FIRST.replace("tanh(%a)", "divide(%a, %a)").replace("negate(%half)", "add(%half, %idle)")
+ONCE = TWICE.replace("  %idle = f32[8]{0} divide(%a, %a)\n", "").replace("%idle)", "%half)")
+
+
+def test_what_was_merged_has_the_history_of_each(read: Read) -> None:
+    other = TWICE.replace("%idle", "%quotient")
+    shots = SnapshotSequence([read(text) for text in (TWICE, other, ONCE)])
+    events = history(shots, 2, at("half"))
+    assert told(events) == [
+        (0, Event.FIRST),
+        (0, Event.FIRST),
+        (1, Event.RENAMED),
+        (2, Event.MERGED),
+        (2, Event.LAST),
+    ]
+    assert {one.instruction for one in events[:2]} == {at("half"), at("idle")}
+
+
+def test_the_same_operation_made_anew_was_rebuilt_and_not_replaced(read: Read) -> None:
+    before = FIRST.replace("negate(%half)", "dot(%half, %a), lhs_contracting_dims={0}").replace(
+        "ROOT %out = f32[8]{0}", "ROOT %out = f32[]"
+    )
+    after = before.replace("dot(%half, %a), lhs", "dot(%a, %half), rhs").replace("%out", "%dot.1")
+    [first, rebuilt, _] = history(SnapshotSequence([read(before), read(after)]), 1, at("dot.1"))
+    assert (first.event, rebuilt.event) == (Event.FIRST, Event.REBUILT)
+    assert "contracting_dims" in rebuilt.reason

@@ -106,7 +106,7 @@ def test_a_name_leads_to_its_subject(payloads: dict[str, Any]) -> None:
     assert index["titles"][number] == "main.2/%ynn_fusion.2"
     ((stage, event, name, sources, targets, grade, _),) = events(chunk, number % index["chunk"])
     assert index["stages"][stage][0] == "0016"
-    assert (event, name, sources) == ("born", "main.2/%ynn_fusion.2", ["dot_general.5"])
+    assert (event, name, sources) == ("created", "main.2/%ynn_fusion.2", ["dot_general.5"])
     assert (targets, grade) == ([], "e")
     (count, origin) = subject["origins"]
     assert count == 1
@@ -140,4 +140,4 @@ def test_what_stories_name_has_a_history_though_it_came_and_went() -> None:
     assert index["names"]["s"] == [index["chunk"]]
     assert "nothing" not in index["names"]
     chunk = found["m/x/history-1"]
-    assert [event[1] for event in events(chunk, 0)] == ["born", "gone"]
+    assert [event[1] for event in events(chunk, 0)] == ["added", "removed"]

@@ -13,12 +13,17 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.hlo.model import HloModule
 
+_MOST_TRAILS = 8
+"""Instructions that became one whose histories are told."""
+
 
 class Event(StrEnum):
     """What happened to an instruction at a snapshot."""
 
     FIRST = "in the input"
-    BORN = "born"
+    ADDED = "added"
+    CREATED = "created"
+    """A fusion or call, from what it holds."""
     RENAMED = "renamed"
     CHANGED = "changed"
     MOVED = "moved"
@@ -30,8 +35,9 @@ class Event(StrEnum):
     SPLIT = "split"
     REPLACED = "replaced"
     MERGED = "merged"
-    CLONED = "copied"
-    GONE = "gone"
+    CLONED = "cloned"
+    REBUILT = "rebuilt"
+    REMOVED = "removed"
     LAST = "in the last snapshot"
 
 
@@ -83,11 +89,14 @@ class SnapshotSequence:
 
 
 def history(snapshots: SnapshotSequence, stage: int, place: Place) -> tuple[HistoryEvent, ...]:
-    """Return the whole history of what stands at a place in a snapshot; empty if nothing does."""
+    """Return the whole history of what stands at a place in a snapshot; empty if nothing does.
+
+    Of what was merged or combined it is the history of each, the first few of many.
+    """
     if snapshots.modules[stage].find(*place) is None:
         return ()
-    back = [*_back(snapshots, stage, place)]
-    return (*reversed(back), *_forward(snapshots, stage, place))
+    back = sorted(_back(snapshots, stage, place), key=lambda event: event.stage)
+    return (*back, *_forward(snapshots, stage, place))
 
 
 def descendants(
@@ -121,7 +130,7 @@ def beginnings(
 ) -> Iterator[HistoryEvent]:
     """Yield where trails end that lead back to no instruction of the first snapshot, nearest first.
 
-    Each is a birth without a source: made there by the compiler, or guessed where a trail is lost.
+    Each was added without a source: by the compiler there, or as a guess where a trail is lost.
     """
     waiting = deque((snapshots.change_index.step_to(place, stage), place) for place in places)
     seen = set(waiting)
@@ -132,7 +141,7 @@ def beginnings(
             continue
         sources = sources_of(matching, place)
         if not sources:
-            yield _born(number, place, matching.said_of_after(place))
+            yield _begun(number, place, matching.said_of_after(place))
         for source in sources:
             further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:
@@ -168,19 +177,33 @@ def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
 
 
 def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
-    """Yield the events that led to a place, the latest first."""
+    """Yield the events that led to a place, the latest of each trail first."""
     change_index = snapshots.change_index
-    number = change_index.step_to(place, stage)
-    while number > 0 and (matching := snapshots.into(number)) is not None:
-        pairing = matching.said_of_after(place)
-        origin = matching.partner_before(place)
-        if origin is None:
-            yield _born(number, place, pairing)
+    waiting = deque([(change_index.step_to(place, stage), place)])
+    for _ in range(_MOST_TRAILS):
+        if not waiting:
             return
-        yield from _event(matching, number, pairing, (origin, place))
-        place = origin
-        number = change_index.step_to(place, number - 1)
-    yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, "stands in the first snapshot")
+        number, place = waiting.popleft()
+        while number > 0 and (matching := snapshots.into(number)) is not None:
+            pairing = matching.said_of_after(place)
+            origin = matching.partner_before(place)
+            if origin is None:
+                yield _begun(number, place, pairing)
+                break
+            yield from _event(matching, number, pairing, (origin, place))
+            for further in _equals(pairing):
+                waiting.append((change_index.step_to(further, number - 1), further))
+            place = origin
+            number = change_index.step_to(place, number - 1)
+        else:
+            why = "stands in the first snapshot"
+            yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why)
+
+
+def _equals(pairing: Pairing | None) -> tuple[Place, ...]:
+    """Return what became one with the partner of an instruction."""
+    together = pairing is not None and pairing.relation in (Relation.COMBINED, Relation.MERGED)
+    return pairing.before[1:] if pairing is not None and together else ()
 
 
 def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:
@@ -192,7 +215,7 @@ def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[
         pairing = matching.said_of_before(place)
         partner = matching.partner_after(place)
         if partner is None:
-            yield _gone(number, place, pairing)
+            yield _removed(number, place, pairing)
             return
         yield from _event(matching, number, pairing, (place, partner))
         place = partner
@@ -200,17 +223,20 @@ def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[
     yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "stands in the last snapshot")
 
 
-def _born(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+def _begun(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     if pairing is None:
-        return HistoryEvent(stage, Event.BORN, place, (), (), Grade.GUESSED, "no source was found")
+        return HistoryEvent(stage, Event.ADDED, place, (), (), Grade.GUESSED, "no source was found")
     sources = pairing.before
-    return HistoryEvent(stage, Event.BORN, place, sources, (), pairing.grade, pairing.reason)
+    event = Event.CREATED if sources else Event.ADDED
+    return HistoryEvent(stage, event, place, sources, (), pairing.grade, pairing.reason)
 
 
-def _gone(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
+def _removed(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:
     if pairing is None:
-        return HistoryEvent(stage, Event.GONE, place, (), (), Grade.GUESSED, "no trace was found")
-    event = Event.INLINED if pairing.relation is Relation.INLINED else Event.GONE
+        return HistoryEvent(
+            stage, Event.REMOVED, place, (), (), Grade.GUESSED, "no trace was found"
+        )
+    event = Event.INLINED if pairing.relation is Relation.INLINED else Event.REMOVED
     return HistoryEvent(stage, event, place, (), pairing.after, pairing.grade, pairing.reason)
 
 
@@ -232,7 +258,8 @@ def _event(
     before, after = places
     if pairing is None:
         return
-    if pairing.relation in _EVENTS:
+    anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
+    if pairing.relation in _EVENTS and not anew:
         event, message = _EVENTS[pairing.relation], pairing.reason
         sources, targets = pairing.before, pairing.after
     else:
@@ -241,7 +268,14 @@ def _event(
             return
         event, message = result
         sources, targets = (before,), (after,)
+        if anew and event is Event.CHANGED and before.instruction != after.instruction:
+            event = Event.REBUILT
     yield HistoryEvent(stage, event, after, sources, targets, pairing.grade, message)
+
+
+def _is_same_opcode(matching: Matching, before: Place, after: Place) -> bool:
+    old, new = matching.before.find(*before), matching.after.find(*after)
+    return old is not None and new is not None and old.opcode == new.opcode
 
 
 def _difference(matching: Matching, before: Place, after: Place) -> tuple[Event, str] | None:

@@ -9,7 +9,9 @@ from xlareport.analysis.profile.measured import MeasuredRow
 
 MOST = 50
 """Instructions whose makers are looked for."""
-_MAKING = frozenset({Event.BORN, Event.REPLACED, Event.MERGED, Event.CLONED})
+_MAKING = frozenset(
+    {Event.ADDED, Event.CLONED, Event.CREATED, Event.MERGED, Event.REBUILT, Event.REPLACED}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Trace:
     now: tuple[Standing, ...]
     """Instructions of the last snapshot that do its work."""
     beginnings: tuple[HistoryEvent, ...]
-    """Without origins, the births it goes back to, the nearest first and so many at most."""
+    """Without origins, the additions it goes back to, the nearest first and so many at most."""
 
 
 def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:

@@ -145,7 +145,8 @@ class _Account:
                 place = place_of(holder)
                 self._told_after.add(place)
                 relation = _HOLDING[holder.instruction.opcode]
-                reason = f"holds {sources.count} of what stood outside"
+                verb = "fuses" if relation is Relation.FUSED else "calls"
+                reason = f"{verb} {_instructions(sources.count)}"
                 self._found.append(Pairing(sources.places, (place,), Grade.EXACT, reason, relation))
         for frame in self._search.before.graph.frames:
             if _is_open(frame.caller):
@@ -162,7 +163,7 @@ class _Account:
             grade, reason = contents.grade, contents.reason
             pairing = Pairing((place,), contents.fusions, grade, reason, Relation.ABSORBED)
         elif contents.outside:
-            reason = f"{len(contents.outside)} of what it called stand outside now"
+            reason = f"into {_instructions(len(contents.outside))}"
             grade, outside = Grade.EXACT, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
         else:
@@ -227,6 +228,10 @@ class _Account:
         self._told_after.add(place)
         pairing = Pairing((), (place,), verdict.grade, verdict.reason, Relation.ADDED)
         self._found.append(pairing)
+
+
+def _instructions(count: int) -> str:
+    return f"{count:,} instruction{'' if count == 1 else 's'}"
 
 
 _HOLDING = {"fusion": Relation.FUSED, "call": Relation.OUTLINED}

@@ -31,7 +31,9 @@ _LONGEST = 160
 
 _ENDS = frozenset({Event.FIRST, Event.LAST})
 """Events that say no more than the lists of origins and heirs do."""
-_GOES_ON = frozenset({Event.RENAMED, Event.CHANGED, Event.MOVED, Event.FUSED, Event.REPLACED})
+_GOES_ON = frozenset(
+    {Event.CHANGED, Event.FUSED, Event.MOVED, Event.REBUILT, Event.RENAMED, Event.REPLACED}
+)
 """Events after which an instruction is still the same one: its first source is its former name."""
 
 
