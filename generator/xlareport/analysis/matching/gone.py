@@ -163,10 +163,14 @@ def _twin_after(search: Search, node: Node) -> Node | None:
         read = same_leaf(search.before, search.after, node)
         if read is not None:
             return read
-    link = search.by_token.get(node.token)
-    if link is not None and not (leaf and link.before.frame is not node.frame):
+    link = search.by_token_in_frame.get((node.token, node.frame.number))
+    if link is not None:
         return link.after
     values = search.before.values
     kept = values.kept_twin(node) or values.kept_call(node)
-    near = kept is not None and not (leaf and kept.frame is not node.frame)
-    return search.itself_after(kept) if kept is not None and near else None
+    if kept is not None and kept.frame is node.frame:
+        return search.itself_after(kept)
+    link = None if leaf else search.by_token.get(node.token)
+    if link is not None:
+        return link.after
+    return None if kept is None or leaf else search.itself_after(kept)

@@ -116,6 +116,8 @@ class Search:
     """Linked pairs whose neighbours may still be paired."""
     by_token: dict[int, Link] = field(default_factory=dict)
     """The first link of each value, once the search is finished."""
+    by_token_in_frame: dict[tuple[int, int], Link] = field(default_factory=dict)
+    """The first link of each value in each frame before, by the number of that."""
     further: dict[Node, list[Node]] = field(default_factory=dict)
     """What does, beside its partner, the work of a node before."""
     settled: int = -1
@@ -219,6 +221,8 @@ class Search:
         for link in self.links:
             link.relation = self._relation(link)
             self.by_token.setdefault(link.before.token, link)
+            number = link.before.frame.number
+            self.by_token_in_frame.setdefault((link.before.token, number), link)
         _pair_opened(self)
 
     def itself_after(self, kept: Node) -> Node | None:
@@ -252,7 +256,10 @@ class Search:
         """Compute the values of both sides anew, if there are new links."""
         count = len(self.links) + len(self.further)
         if self.settled != count:
-            changed = [side.values.evaluate() for side in (self.before, self.after)]
+            sides = self.before.values, self.after.values
+            changed = [values.evaluate() for values in sides]
+            if any(values.renames for values in sides):
+                changed += [values.evaluate() for values in sides]
             self.settled = -1 if any(changed) else count
 
 

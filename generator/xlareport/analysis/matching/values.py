@@ -53,6 +53,8 @@ class Values:
         self._callees = callees
         self._kept_with: dict[tuple[int, Frame | None], Node] = {}
         """Kept nodes by value, and by value and frame, the first where there are several."""
+        self.renames = False
+        """Whether the last evaluation gave a known expression the token of a kept line."""
         self._any_kept = any(frame.kept for frame in graph.frames)
         self._equal_constants: dict[_ValueInFrame, list[Node]] = {}
         """Kept constants that equal one before them in their frame."""
@@ -88,6 +90,7 @@ class Values:
 
     def evaluate(self) -> bool:
         """Give every node its token, one with its partner; tell whether any got another one."""
+        self.renames = False
         self._registered.clear()
         self._registered_equals.clear()
         changed = False
@@ -177,9 +180,15 @@ class Values:
             self._tokens.name(key, node.token)
             self._linked_with.setdefault(node.token, node)
             return node.token
-        if self._any_kept and node.inputs and not self._is_kept_value(self._tokens.find(key)):
+        if self._any_kept and node.inputs and not self._is_kept_near(self._tokens.find(key), node):
             self._note_twins(node)
-        return self._tokens.of(key)
+        token = self._tokens.of(key)
+        near = self._kept_with.get((token, node.frame))
+        return token if near is None else near.token
+
+    def _is_kept_near(self, token: int | None, node: Node) -> bool:
+        """Whether a kept line of the frame of a node has a value."""
+        return token is not None and (token, node.frame) in self._kept_with
 
     def _is_kept_value(self, token: int | None) -> bool:
         return token is not None and (token, None) in self._kept_with
@@ -276,7 +285,11 @@ class Values:
                 self._value_kept(node)
         if all(node.token != UNKNOWN for node in user.inputs):
             key = self._key(user)
-            if not self._is_kept_value(self._tokens.find(key)):
+            known = self._tokens.find(key)
+            if known is not None and self._is_kept_value(known):
+                self._kept_with.setdefault((known, user.frame), user)
+            else:
+                self.renames = self.renames or known is not None
                 self._tokens.name(key, user.token)
 
 
