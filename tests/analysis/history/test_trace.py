@@ -68,7 +68,7 @@ def test_where_that_begins_which_comes_from_nothing_in_the_first_snapshot(read: 
     )
     assert ancestors(shots, 3, [at("newer")]) == ()
     (birth,) = beginnings(shots, 3, [at("newer")])
-    assert (birth.stage, birth.event, birth.instruction) == (2, Event.BORN, at("new"))
+    assert (birth.stage, birth.event, birth.instruction) == (2, Event.ADDED, at("new"))
     assert birth.sources == ()
     assert trace_subject(shots, Subject("newer", 3, (at("newer"),))).beginnings == (birth,)
 
