@@ -132,11 +132,11 @@ def _account(trace: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iter
 
 def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) -> Iterator[str]:
     """Yield what is known of a subject that comes from nothing in the first snapshot."""
-    yield "No instruction of the first snapshot is known to have become it:"
+    yield "Compiler-generated; no origin in before_optimizations:"
     for beginning in beginnings:
         lost = beginning.confidence is Grade.GUESSED
         name, step = f"%{beginning.instruction.instruction}", stages[beginning.stage].place
-        message = f"the trail is lost at {name}" if lost else f"{name} is first seen"
+        message = f"not matched past {name}" if lost else f"{name} is first seen"
         yield f"  {message} in {step} ({beginning.confidence}: {beginning.reason})"
 
 
