@@ -34,7 +34,7 @@ def test_the_examples_of_the_guide_run(
         exec(compile(example, "library.md", "exec"), names)  # noqa: S102 - our own pages
 
     said = capsys.readouterr().out
-    assert "bytes live at the peak" in said
+    assert "peak live bytes" in said
     assert "HloModule jit_train_step." in said
 
 

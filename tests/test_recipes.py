@@ -63,7 +63,7 @@ def test_the_script_of_the_night(machine: dict[str, str], tmp_path: Path) -> Non
     assert not (public / "summary.md").exists()
 
     assert run(machine, tmp_path, "sh", script, "train", NIGHT="second") == 0
-    assert "Both are the same" in (public / "summary.md").read_text()
+    assert "No differences: " in (public / "summary.md").read_text()
 
     grow(machine)
     assert run(machine, tmp_path, "sh", script, "train", NIGHT="third") == 1
@@ -99,7 +99,7 @@ def test_the_action(machine: dict[str, str], tmp_path: Path) -> None:
         assert set(step.get("env", {})) <= given.keys() | {"DUMP"}
         assert run(machine, tmp_path, "bash", "-e", "-c", step["run"], **given) == 0
     assert (tmp_path / "xla-report.zip").is_file()
-    assert "Both are the same" in summary.read_text()
+    assert "No differences: " in summary.read_text()
 
     before = tmp_path / "before"
     Path(machine["DUMP"]).rename(before)
