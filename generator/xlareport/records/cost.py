@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.memory import HeldMemory
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.analysis.cost_report.precision_report import (
+    PrecisionSum,
+    ProductRow,
+    sum_by_precision,
+)
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.source_lines import SourceLine
 from xlareport.analysis.cost_report.work_report import CollectiveRow, HeavyRow, LoopRow
@@ -68,6 +73,24 @@ class CollectiveRecord:
     by_partitioner: bool
     sharding: str
     """Which sharding made it, with the grade; empty where the dump does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProductRecord:
+    """One dot, convolution or library product."""
+
+    computation: str
+    instruction: str
+    operands: tuple[str, ...]
+    """The types of the two operands."""
+    setting: str
+    """`default`, `high`, `highest`, or an algorithm."""
+    accumulator: str | None
+    """The type in which an algorithm adds up; None where none is set."""
+    result: str
+    unit: str
+    """What the device makes of it, such as `3 bf16 passes`."""
+    flops: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +197,11 @@ class CostRecord:
     at_least: bool
     """Whether something could not be counted, so that the figures are at least so much."""
     unknown_loops: int
+    recomputed_flops: int
+    """Flops of one device that repeat others to save memory; without them remain the model's."""
+    precisions: tuple[PrecisionSum, ...]
+    """The products by precision."""
+    products: tuple[ProductRecord, ...]
     heaviest: tuple[HeavyInstructionRecord, ...]
     loops: tuple[LoopRecord, ...]
     collectives: tuple[CollectiveRecord, ...]
@@ -195,6 +223,9 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
         bytes_of_all_devices=_times(totals.bytes_accessed, totals.devices),
         at_least=totals.is_partial,
         unknown_loops=sum(loop.rounds.count is None for loop in cost_report.loops),
+        recomputed_flops=cost_report.recomputed_flops,
+        precisions=sum_by_precision(cost_report.products),
+        products=tuple(_product(row) for row in cost_report.products[:_MOST_COLLECTIVES]),
         heaviest=tuple(_heavy(heavy_row) for heavy_row in cost_report.heaviest[:_MOST]),
         loops=tuple(_loop(loop) for loop in cost_report.loops),
         collectives=tuple(
@@ -207,6 +238,20 @@ def cost_record(cost_report: CostReport | None, backend: str | None) -> CostReco
 
 def _times(figure: int | None, times: int) -> int | None:
     return None if figure is None else figure * times
+
+
+def _product(row: ProductRow) -> ProductRecord:
+    precision = row.precision
+    return ProductRecord(
+        computation=row.computation,
+        instruction=row.instruction,
+        operands=precision.operands,
+        setting=precision.setting,
+        accumulator=precision.accumulator,
+        result=precision.result,
+        unit=row.unit,
+        flops=row.flops,
+    )
 
 
 def _heavy(row: HeavyRow) -> HeavyInstructionRecord:

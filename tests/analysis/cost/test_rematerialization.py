@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.cost.rematerialization import find_rematerialized
+from xlareport.analysis.cost.rematerialization import count_recomputed, find_rematerialized
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 
@@ -26,3 +26,29 @@ def test_what_is_computed_again_and_by_whom(module_of: Callable[[str], HloModule
         ("d", "the framework", ""),
     ]
     assert found[0].cost.transcendentals == 4
+
+
+def test_what_is_computed_again_is_counted_inside_of_fusions(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    module = module_of(
+        """again {
+  p = f32[8] parameter(0)
+  ROOT m = f32[8] multiply(p, p)
+}
+
+mixed {
+  p = f32[8] parameter(0)
+  n = f32[8] negate(p), metadata={op_name="jit(f)/checkpoint/rematted_computation/neg"}
+  ROOT s = f32[8] add(n, p), metadata={op_name="jit(f)/checkpoint/add"}
+}
+
+ENTRY e {
+  a = f32[8] parameter(0)
+  fusion.remat = f32[8] fusion(a), kind=kLoop, calls=again
+  other = f32[8] fusion(fusion.remat), kind=kLoop, calls=mixed
+  ROOT r = f32[8] multiply(other, a)
+}"""
+    )
+    cost = count_cost(module)
+    assert (count_recomputed(module, cost), cost.flops) == (16, 32)

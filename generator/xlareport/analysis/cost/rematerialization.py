@@ -46,6 +46,29 @@ def find_rematerialized(module: HloModule, cost: ModuleCost) -> tuple[Rematerial
     return tuple(rematerialiseds)
 
 
+def count_recomputed(module: HloModule, cost: ModuleCost) -> int:
+    """Return the flops of one run that repeat others, at least; what is inside of fusions included.
+
+    In a fusion that XLA repeats, as its name says, all of it counts.
+    """
+    repeated = {
+        name
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.opcode == "fusion" and _by(instruction) == "XLA"
+        for _, name in instruction.called
+    }
+    flops = 0
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            known = cost.instructions.get((computation.name, instruction.name))
+            if known is None or instruction.opcode == "fusion":
+                continue
+            if computation.name in repeated or _by(instruction):
+                flops += known.of_all_runs(known.flops) or 0
+    return flops
+
+
 def _by(instruction: Instruction) -> str:
     if _BY_XLA.search(instruction.name):
         return "XLA"

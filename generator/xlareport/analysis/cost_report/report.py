@@ -10,9 +10,11 @@ from xlareport.analysis.cost.breakdown import (
     by_scope,
 )
 from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.rematerialization import count_recomputed
 from xlareport.analysis.cost.roofline import least_seconds, least_times
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
+from xlareport.analysis.cost_report.precision_report import ProductRow, product_rows
 from xlareport.analysis.cost_report.source_lines import (
     ReadLines,
     SourceEvidence,
@@ -61,6 +63,10 @@ class CostReport:
     scopes: tuple[CostPart, ...]
     opcodes: tuple[CostPart, ...]
     findings: tuple[Finding, ...]
+    products: tuple[ProductRow, ...]
+    """Dots, convolutions and library products, the most flops first."""
+    recomputed_flops: int
+    """Those of the flops of one run that repeat others to save memory, as names and scopes say."""
     memory: MemoryReport
     source: SourceReport
 
@@ -97,6 +103,8 @@ def report_cost(
         scopes=break_down(hlo, cost, by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
         opcodes=break_down(hlo, cost, by_opcode, times),
         findings=findings(case) if case else (),
+        products=product_rows(hlo, cost, device),
+        recomputed_flops=count_recomputed(hlo, cost),
         memory=memory,
         source=report_source_lines(evidence, cost, times, read),
     )

@@ -144,6 +144,9 @@ def _figures(cost: CostReport) -> list[Figure]:
     if totals.flops is not None:
         note = f"{least}loops counted with their rounds"
         figures.append(Figure("Work", units.quantity(totals.flops, "FLOP"), note))
+    if totals.flops and cost.recomputed_flops:
+        again = f"{units.share(cost.recomputed_flops / totals.flops)} of the work, to save memory"
+        figures.append(Figure("Recomputed", units.quantity(cost.recomputed_flops, "flop"), again))
     if totals.bytes_read is not None and totals.bytes_written is not None:
         moved = units.byte_size(totals.bytes_read + totals.bytes_written)
         note = f"{least}{units.byte_size(totals.bytes_read)} read, "

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from xlareport.analysis.cost.breakdown import CostPart
 from xlareport.analysis.cost.resharding import Resharding
+from xlareport.analysis.cost_report.precision_report import sum_by_precision
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import CollectiveRow
 from xlareport.pages.tables import Cell, Column, Table
@@ -18,6 +19,8 @@ def cost_tables(cost: CostReport) -> Mapping[str, Table]:
         "computations": _parts("Computation", cost.computations, cost.seconds),
         "opcodes": _parts("Opcode", cost.opcodes, cost.seconds),
     }
+    if cost.products:
+        tables["products"] = _products(cost)
     if cost.loops:
         tables["loops"] = _loops(cost)
     if cost.collectives:
@@ -73,6 +76,20 @@ def _heaviest(cost: CostReport) -> Table:
 def shortened(shape: str) -> str:
     """Return a shape that a row can hold: of a long tuple, the beginning."""
     return shape if len(shape) <= _LONGEST_SHAPE else f"{shape[:_LONGEST_SHAPE]}..."
+
+
+def _products(cost: CostReport) -> Table:
+    columns = (
+        Column("Operands", "code", "and what is asked for beyond the default"),
+        Column("On the chip", "text", "what the device makes of it"),
+        Column("Products", "int", "dots, convolutions and library calls, in fusions too"),
+        Column("Work", "flops", "of all their runs"),
+        Column("Share", "percent", "of the work of all products"),
+    )
+    sums = sum_by_precision(cost.products)
+    whole = sum(item.flops for item in sums)
+    rows = [(item.kind, item.unit, item.products, item.flops, item.flops / whole) for item in sums]
+    return Table(columns, rows)
 
 
 def _loops(cost: CostReport) -> Table:

@@ -1,0 +1,71 @@
+"""The products of a module by their precision: what is asked for, what the device makes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.precision import PRODUCTS, Precision, precision_of, product_kind
+from xlareport.analysis.cost.site import Site, shapes_of
+from xlareport.analysis.cost.sizes import UncountableError
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.devices import Device
+
+
+@dataclass(frozen=True, slots=True)
+class ProductRow:
+    """One dot, convolution or library product, inside a fusion or not."""
+
+    computation: str
+    instruction: str
+    precision: Precision
+    kind: str
+    """As `product_kind` has it."""
+    unit: str
+    """What the device makes of it, in words."""
+    flops: int
+    """Of all its runs in one run of the module."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionSum:
+    """All products of one kind."""
+
+    kind: str
+    unit: str
+    products: int
+    flops: int
+
+
+def product_rows(module: HloModule, cost: ModuleCost, device: Device) -> tuple[ProductRow, ...]:
+    """Return the products of which the flops are known, those with most flops first."""
+    rows = list(_rows(module, cost, device))
+    return tuple(sorted(rows, key=lambda row: (-row.flops, row.computation, row.instruction)))
+
+
+def sum_by_precision(rows: tuple[ProductRow, ...]) -> tuple[PrecisionSum, ...]:
+    """Sum up products by kind, the most flops first."""
+    sums: dict[str, PrecisionSum] = {}
+    for row in rows:
+        known = sums.get(row.kind, PrecisionSum(row.kind, row.unit, 0, 0))
+        flops = known.flops + row.flops
+        sums[row.kind] = PrecisionSum(row.kind, row.unit, known.products + 1, flops)
+    return tuple(sorted(sums.values(), key=lambda item: (-item.flops, item.kind)))
+
+
+def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[ProductRow]:
+    for computation in module.computations:
+        shapes = shapes_of(computation)
+        for instruction in computation.instructions:
+            if instruction.opcode not in PRODUCTS:
+                continue
+            known = cost.instructions.get((computation.name, instruction.name))
+            flops = known.of_all_runs(known.flops) if known else None
+            site = Site(instruction, shapes)
+            try:
+                precision = precision_of(site) if flops else None
+            except UncountableError:
+                precision = None
+            if precision is not None and flops:
+                kind = product_kind(site)
+                unit = device.product_words(kind)
+                yield ProductRow(computation.name, instruction.name, precision, kind, unit, flops)
