@@ -4,6 +4,7 @@ A pass counts as known where its entry was read in its source or seen at work in
 that rest on the name alone are counted apart, since they say of themselves that they are guesses.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from dumps import dumps
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.source import open_source
-from xlareport.knowledge import passes, stages
+from xlareport.knowledge import custom_calls, flags, passes, stages
 
 
 class Named(NamedTuple):
@@ -24,6 +25,8 @@ class Named(NamedTuple):
     is_pipeline: bool
 
 
+_TARGET = re.compile(rb'custom_call_target="([^"\n]{1,200})"')
+_FLAG = re.compile(rb"^--([a-z]\w{1,200})=", re.MULTILINE)
 _ENOUGH = 0.95
 _ORDER = ("source", "dumps", "step", "name", "not known")
 
@@ -53,11 +56,27 @@ def basis(named: Named) -> str:
     return "step" if stages.find_step(named.name) else "not known"
 
 
+def stated(dump: Path) -> tuple[set[str], set[str]]:
+    """Return the custom call targets that texts of a dump name, and the flags of its flagfiles."""
+    targets, options = set[bytes](), set[bytes]()
+    with open_source(dump) as source:
+        for entry in source.entries:
+            if entry.path.endswith((".txt", ".hlo")):
+                targets.update(_TARGET.findall(entry.read()))
+            elif entry.path.endswith(".flagfile"):
+                options.update(_FLAG.findall(entry.read()))
+    return {target.decode() for target in targets}, {option.decode() for option in options}
+
+
 def main() -> None:
     """Print the scores of all dumps together, and what is missing."""
+    targets, options = set[str](), set[str]()
     files, unknown, broken = 0, [], []
     met: Counter[Named] = Counter()
     for dump in dumps():
+        calls, settings = stated(dump)
+        targets |= calls
+        options |= settings
         for path, name in names_of(dump):
             files += 1
             unknown += [path] if name.kind == "unknown" else []
@@ -67,6 +86,17 @@ def main() -> None:
     for path in [*unknown[:20], *broken[:20]]:
         print(f"  {path}")
     _print_passes(met)
+    _print_explained(targets, options)
+
+
+def _print_explained(targets: set[str], options: set[str]) -> None:
+    known = {target for target in targets if custom_calls.find(target)}
+    print(f"\n{len(known)} of {len(targets)} custom call targets have an entry with a source.")
+    print("Said to be unknown:", ", ".join(sorted(targets - known)) or "none")
+    told = {option for option in options if flags.find(option)}
+    family = {option for option in options - told if flags.find_family(option)}
+    print(f"{len(told)} of {len(options)} flags of flagfiles have an entry with a source,")
+    print(f"{len(family)} are said to be unknown but for their beginning.")
 
 
 def _print_passes(met: Counter[Named]) -> None:

@@ -1,4 +1,6 @@
-from xlareport.explain import Explanation, explain_name
+import pytest
+
+from xlareport.explain import Explanation, explain_name, suggestions
 
 
 def _told(one: Explanation) -> dict[str, str]:
@@ -74,3 +76,49 @@ def test_an_instruction_named_by_an_opcode_says_what_the_opcode_does() -> None:
 
 def test_an_empty_name_is_unknown() -> None:
     assert explain_name("").kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("AlgebraicSimplifier", "pass", "cheaper arithmetic"),
+        ("xla::HloDCE", "pass", "nobody uses"),
+        ("ForwardAllocation", "pass", "spread over the tiles"),
+        ("cusolver_syevd_ffi", "custom-call", "Eigenvalues"),
+        ("__cudnn$fmhaSoftmaxBackward", "custom-call", "five matrix products"),
+        ("xla.sdy.ShardingGroup", "custom-call", "same sharding"),
+        ("AwsNeuronRmsNorm", "custom-call", "normalization"),
+        ("te_fused_attn_forward_ffi", "custom-call", "Transformer Engine"),
+        ("xla_tpu_scoped_vmem_limit_kib", "flag", "VMEM"),
+        ("f32[8,128]{1,0:T(8,128)S(1)}", "shape", "on tpu VMEM"),
+        ("bf16[4]{0:T(256)}", "shape", "tiles of (256)"),
+        ("S(1)", "memory-space", "on tpu VMEM"),
+        ("_XlaCompile", "word", "compiles a cluster"),
+    ],
+)
+def test_names_met_in_dumps_are_explained(name: str, kind: str, words: str) -> None:
+    explained = explain_name(name)
+    assert explained.kind == kind
+    assert words in "".join(token.meaning for token in explained.tokens)
+
+
+def test_a_pass_by_its_class_says_its_name_in_dumps() -> None:
+    assert "Its name in dumps is algsimp." in explain_name("AlgebraicSimplifier").notes
+
+
+def test_a_flag_that_nobody_documents_says_so() -> None:
+    explained = explain_name("--xla_tpu_of_nobody=true")
+    assert "not published, or not known here" in explained.notes[0]
+
+
+def test_what_is_unknown_is_said_to_be_unknown() -> None:
+    assert explain_name("xyzzy").is_unknown
+    assert not explain_name("xyzzy.txt").is_unknown
+    assert "Perhaps" in _told(explain_name("FooBarThing"))["FooBarThing"]
+    assert suggestions("AlgebraicSimplifer")[0] == "AlgebraicSimplifier"
+    assert suggestions("q" * 10_000) == ()
+
+
+def test_a_step_before_which_a_tpu_kernel_was_written_had_not_run() -> None:
+    told = _told(explain_name("1795343459923494806-mm.3-50-pre-finalize.txt"))
+    assert "had not run" in told["pre-finalize"]

@@ -4,17 +4,33 @@ The answer is one record whatever it is, since a word may be several things: `fu
 an opcode. Words of the knowledge base come first, then the grammar of names, then guesses.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
 from xlareport.dump.module_names import ModuleNameParts, explain_module
 from xlareport.dump.tokens import Token, table
-from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
+from xlareport.hlo.shape import Shape, ShapeError, parse_shape
+from xlareport.knowledge import (
+    custom_calls,
+    element_types,
+    flags,
+    glossary,
+    kinds,
+    opcodes,
+    passes,
+    stages,
+)
+from xlareport.knowledge.memory_spaces import memory_spaces, space_words
+from xlareport.runtime import units
 
 _NOT_RECOGNISED = frozenset({"unknown", "log"})
+_UNKNOWN = "unknown"
+_NOTHING_KNOWN = "Nothing here knows this name."
 _PASS_FIELDS = frozenset({"pipeline", "running_pass", "after", "before"})
 _PSEUDO = frozenset({"pipeline-start", "pipeline-end"})
 _TELLS_NOTHING = frozenset({"born", "sign", "later"})
@@ -36,12 +52,18 @@ class Explanation:
     module_name: str | None = None
     frontend: str | None = None
 
+    @property
+    def is_unknown(self) -> bool:
+        """Nothing is known of it, and it is not the name of a file."""
+        return self.kind == _UNKNOWN and self.file is None
+
 
 def explain_name(name: str) -> Explanation:
     """Explain any name that is met in a dump or around one."""
-    known = _from_tables(name)
-    if known is not None:
-        return known
+    for explain in (_from_tables, _flag_of_family, _shape):
+        known = explain(name)
+        if known is not None:
+            return known
     file = parse(name)
     if file.kind not in _NOT_RECOGNISED or file.module_id is not None or "/" in name:
         return _file(name, file)
@@ -51,7 +73,10 @@ def explain_name(name: str) -> Explanation:
     instruction = _instruction(name)
     if instruction is not None:
         return instruction
-    return _module(name, module) if module.helper else _file(name, file)
+    if module.helper:
+        return _module(name, module)
+    is_file = file.kind not in _NOT_RECOGNISED or "." in name
+    return _file(name, file) if is_file else Explanation(name, _UNKNOWN, _NOTHING_KNOWN, (), ())
 
 
 def _from_tables(name: str) -> Explanation | None:
@@ -79,12 +104,13 @@ def _tell_flag(name: str) -> _Told:
         "Since": flag.since,
         "Gone since": flag.until,
         "Written": flag.example,
+        "Source:": flag.source,
     }
     return flag.words, [f"{word} {fact}." for word, fact in facts.items() if fact]
 
 
 def _tell_pass(name: str) -> _Told:
-    pass_info = passes.find(name)
+    pass_info = passes.find(name) or passes.find_class(name)
     if pass_info is None:
         return None
     facts = {
@@ -92,8 +118,10 @@ def _tell_pass(name: str) -> _Told:
         "Source:": pass_info.source,
         "Backends:": ", ".join(pass_info.backends),
     }
+    called = [f"Its name in dumps is {pass_info.name}."] if pass_info.xla_class == name else []
     more = [f"{word} {fact}." for word, fact in facts.items() if fact]
     return pass_info.words, [
+        *called,
         pass_info.basis,
         *more,
         *([pass_info.example] if pass_info.example else []),
@@ -103,6 +131,14 @@ def _tell_pass(name: str) -> _Told:
 def _tell_opcode(name: str) -> _Told:
     opcode = opcodes.find(name)
     return (opcode.words, ()) if opcode else None
+
+
+def _tell_custom_call(name: str) -> _Told:
+    call = custom_calls.find(name)
+    if call is None:
+        return None
+    counted = f"Flops: {call.basis}." if call.basis else ""
+    return call.words, [note for note in (f"Source: {call.source}.", counted) if note]
 
 
 def _tell_kind(name: str) -> _Told:
@@ -129,12 +165,93 @@ _TELL: Mapping[str, Callable[[str], _Told]] = {
     "flag": _tell_flag,
     "pass": _tell_pass,
     "opcode": _tell_opcode,
+    "custom-call": _tell_custom_call,
     "type": _tell_type,
     "kind": _tell_kind,
     "stage": _tell_stage,
     "word": _tell_word,
 }
 """What a word can be, the most telling first."""
+
+
+def _flag_of_family(name: str) -> Explanation | None:
+    """Say of a flag that no table has what its prefix tells, and that the rest is not known."""
+    family = flags.find_family(name)
+    if family is None:
+        return None
+    tokens = (Token(name, plain(f"A flag: {family.words}"), "flag"),)
+    notes = ("What this one does is not published, or not known here.", f"Source: {family.source}.")
+    return Explanation(name, "flag", "", tokens, _all_plain(notes))
+
+
+def _shape(name: str) -> Explanation | None:
+    """Explain a shape with its layout, or a memory space such as `S(1)`."""
+    alone = _SPACE.fullmatch(name)
+    if alone:
+        return Explanation(
+            name, "memory-space", "", (Token(name, _spaces(alone[1]), "layout"),), ()
+        )
+    try:
+        shape = parse_shape(name)
+    except ShapeError:
+        return None
+    arrays = shape.elements or (shape,)
+    tokens = tuple(_array_token(array) for array in arrays[:_MOST_ARRAYS])
+    size = shape.byte_size
+    notes = (f"{units.byte_size(size)} of data, without padding." if size is not None else "",)
+    kind = "A tuple of arrays." if shape.elements else "The shape of an array."
+    return Explanation(name, "shape", kind, tokens, tuple(filter(None, notes)))
+
+
+_SPACE = re.compile(r"S\((\d{1,9})\)", re.ASCII)
+_TILE = re.compile(r"T((?:\([\d,*]{1,80}\)){1,9})", re.ASCII)
+_ELEMENT_BITS = re.compile(r"E\((\d{1,4})\)", re.ASCII)
+_MOST_ARRAYS = 20
+
+
+def _array_token(shape: Shape) -> Token:
+    """Say what an array holds, in which order its dimensions lie, its tiles and its memory."""
+    known = element_types.find(shape.element_type)
+    sizes = " x ".join("any number" if size is None else f"{size:,}" for size in shape.dimensions)
+    parts = [f"{sizes or 'One'} of {shape.element_type}.", known.words if known else ""]
+    order = shape.layout.partition(":")[0].strip()
+    if order:
+        parts.append(
+            f"Layout {order}: dimension {order.partition(',')[0]} varies fastest in memory."
+        )
+    if tile := _TILE.search(shape.layout):
+        parts.append(f"Stored in tiles of {tile[1]} elements, padded to whole tiles.")
+    if bits := _ELEMENT_BITS.search(shape.layout):
+        parts.append(f"Each element takes {bits[1]} bits.")
+    if space := _SPACE.search(shape.layout):
+        parts.append(_spaces(space[1]))
+    return Token(shape.text, plain(" ".join(filter(None, parts))), "shape")
+
+
+def _spaces(number: str) -> str:
+    """Say what a number of a memory space means on each backend that has a name for it."""
+    found = {
+        space.backend: space_words(space.backend, int(number), in_layout=True)
+        for space in memory_spaces().values()
+        if space.number == int(number)
+    }
+    known = "; ".join(f"on {backend} {words}" for backend, words in found.items())
+    return (
+        f"Memory space {number}: {known}." if known else f"Memory space {number}, not known here."
+    )
+
+
+def suggestions(name: str) -> tuple[str, ...]:
+    """Return known names that are spelled much like one that is not known, the nearest first."""
+    modules = (passes, opcodes, kinds, flags, element_types, stages, glossary)
+    spelled = {entry for module in modules for entry in module.all_entries()}
+    spelled |= {*passes.all_pipelines()}
+    classes = {entry.xla_class for entry in passes.all_entries().values() if entry.xla_class}
+    return tuple(get_close_matches(name[:_LONGEST], sorted(spelled | classes), 3, 0.75))
+
+
+_LONGEST = 100
+"""Characters of a name that are compared."""
 
 
 def _file(name: str, file: DumpName) -> Explanation:

@@ -107,7 +107,8 @@ def test_on_a_terminal_the_parts_are_a_coloured_table(monkeypatch: pytest.Monkey
 
 
 def test_escape_sequences_of_hostile_names_do_not_reach_the_terminal() -> None:
-    output = _run("module_0001.jit_\x1b]0;owned\x07\x1b[31m\u202e.debug_options", "\x1b[2J", "a\rb")
+    hostile = "module_0001.jit_\x1b]0;owned\x07\x1b[31m\u202e.debug_options", "\x1b[2J", "a\rb"
+    output = CliRunner().invoke(command, list(hostile)).output
 
     assert not {"\x1b", "\x07", "\u202e", "\r"} & set(output)
     assert r"\x1b]0;owned\x07\x1b[31m\u202e" in output
@@ -123,3 +124,10 @@ def test_bytes_that_are_no_utf_8_are_spelled_out() -> None:
 
 def test_a_name_is_needed() -> None:
     assert CliRunner().invoke(command, []).exit_code == 2
+
+
+def test_a_name_that_nobody_knows_ends_with_2_and_what_may_have_been_meant() -> None:
+    done = CliRunner().invoke(command, ["algsmip", "algsimp"])
+    assert done.exit_code == 2
+    assert "Nothing is known of algsmip. Did you mean algsimp" in done.output
+    assert "cheaper arithmetic" in done.output

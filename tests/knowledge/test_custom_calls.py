@@ -29,3 +29,32 @@ def test_each_pattern_stands_once_and_each_entry_says_where_it_is_from() -> None
     assert len(patterns) == len(set(patterns))
     assert all(entry.words.endswith(".") and entry.source for entry in entries)
     assert all(entry.thirds != (0, 0) for entry in entries if entry.work == "dense")
+
+
+SEEN = (
+    "AllocateBuffer",
+    "AssumeGatherIndicesInBound",
+    "ConcatBitcast",
+    "GatherScatterIndicesBitpacked",
+    "Sharding",
+    "__cub$DeviceRadixSort",
+    "__cublas$gemm",
+    "__cublas$triangularSolve",
+    "__cudnn$convBackwardFilter",
+    "__cudnn$convForward",
+    "__cusolver$cholesky",
+    "cu_lu_pivots_to_permutation",
+    "cusolver_gesvdj_ffi",
+    "cusolver_getrf_ffi",
+    "cusolver_syevd_ffi",
+    "lapack_sgetrf_ffi",
+    "lapack_strsm_ffi",
+    "tpu_custom_call",
+    "xla_python_gpu_callback",
+)
+"""Targets of real dumps; what `TODO(b/522284627)` of libtpu does is not known."""
+
+
+def test_targets_of_real_dumps_have_an_entry() -> None:
+    assert all(custom_calls.find(target) for target in SEEN)
+    assert custom_calls.find("TODO(b/522284627)") is None

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from xlareport.cli.terminal import printable, say_json
 from xlareport.dump.tokens import Token
-from xlareport.explain import Explanation, explain_name
+from xlareport.explain import Explanation, explain_name, suggestions
 
 _FIELDS = (
     "stage", "module_id", "module_name", "timestamp", "build", "sequence", "pipeline", "after",
@@ -37,10 +37,20 @@ def command(names: tuple[str, ...], *, as_json: bool) -> None:
     explained = [explain_name(name) for name in names]
     if as_json:
         say_json([_record(explanation) for explanation in explained])
-        return
-    console = Console(highlight=False, emoji=False, soft_wrap=True)
-    for explanation in explained:
-        _show(console, explanation)
+    else:
+        console = Console(highlight=False, emoji=False, soft_wrap=True)
+        for explanation in explained:
+            _show(console, explanation)
+    unknown = [each.name for each in explained if each.is_unknown]
+    if unknown:
+        click.echo("\n".join(map(_not_known, unknown)), err=True)
+        click.get_current_context().exit(2)
+
+
+def _not_known(name: str) -> str:
+    nearest = suggestions(name)
+    meant = f" Did you mean {', '.join(map(printable, nearest))}?" if nearest else ""
+    return f"Nothing is known of {printable(name)}.{meant}"
 
 
 def _record(explanation: Explanation) -> Mapping[str, Any]:

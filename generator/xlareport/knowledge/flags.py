@@ -5,7 +5,7 @@ The first holds what decides about dumps, the second options that change the pro
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from xlareport.knowledge.tables import read_table
 
@@ -30,12 +30,42 @@ class Flag:
     """The month, `yyyy-mm`, in which it went; None for those in use."""
     example: str | None = None
     """How it is written."""
+    source: str | None = None
+    """Where its meaning is published; None for what openxla/xla documents with its options."""
 
 
 @cache
 def all_entries() -> Mapping[str, Flag]:
     """Return the flags and variables about dumps, then the compiler's other options, by name."""
-    return {**read_table("flags", Flag), **read_table("flags_compiler", Flag)}
+    return {**read_table("flags", Flag), **read_table("flags_compiler", Flag), **_tpu_flags()}
+
+
+def _tpu_flags() -> Mapping[str, Flag]:
+    """Return the flags of the TPU compiler whose meaning somebody published."""
+    return read_table("flags_tpu", partial(Flag, makes=(), set_in="LIBTPU_INIT_ARGS"))
+
+
+@dataclass(frozen=True, slots=True)
+class FlagFamily:
+    """What the beginning of a flag's name tells."""
+
+    name: str
+    """The beginning."""
+    words: str
+    source: str
+
+
+def find_family(name: str) -> FlagFamily | None:
+    """Return the family of a flag by the longest beginning that fits; None where none does."""
+    flag = name.strip().lstrip("-").partition("=")[0]
+    families = read_table("flag_families", FlagFamily)
+    if not flag.isidentifier():
+        return None
+    return max(
+        (family for family in families.values() if flag.startswith(family.name)),
+        key=lambda family: len(family.name),
+        default=None,
+    )
 
 
 def find(name: str) -> Flag | None:

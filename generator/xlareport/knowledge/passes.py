@@ -92,6 +92,23 @@ def find(name: str) -> PassInfo | None:
     )
 
 
+def find_class(name: str) -> PassInfo | None:
+    """Return the pass of a C++ class; namespaces may stand before it."""
+    return _classes().get(name.rpartition("::")[2])
+
+
+@cache
+def _classes() -> Mapping[str, PassInfo]:
+    """Return passes by class, without the classes of several passes."""
+    entries = [entry for entry in all_entries().values() if entry.xla_class]
+    uses = Counter(entry.xla_class for entry in entries)
+    return {
+        entry.xla_class: entry
+        for entry in entries
+        if entry.xla_class and uses[entry.xla_class] == 1
+    }
+
+
 def find_pipeline(name: str) -> PassInfo | None:
     """Return the pipeline called so, in the same spellings."""
     pipelines = _index(all_pipelines)
