@@ -25,7 +25,7 @@ from xlareport.knowledge import (
     passes,
     stages,
 )
-from xlareport.knowledge.memory_spaces import memory_spaces, space_words
+from xlareport.knowledge.memory_spaces import memory_spaces
 from xlareport.runtime import units
 
 _NOT_RECOGNISED = frozenset({"unknown", "log"})
@@ -229,13 +229,10 @@ def _array_token(shape: Shape) -> Token:
 
 
 def _spaces(number: str) -> str:
-    """Say what a number of a memory space means on each backend that has a name for it."""
-    found = {
-        space.backend: space_words(space.backend, int(number), in_layout=True)
-        for space in memory_spaces().values()
-        if space.number == int(number)
-    }
-    known = "; ".join(f"on {backend} {words}" for backend, words in found.items())
+    """Say what a number of a memory space means on each backend or chip that has one."""
+    spaces = {name.rpartition("-"): space for name, space in memory_spaces().items()}
+    found = {where: space.words for (where, _, each), space in spaces.items() if each == number}
+    known = "; ".join(f"on {where} {words}" for where, words in found.items())
     return (
         f"Memory space {number}: {known}." if known else f"Memory space {number}, not known here."
     )
