@@ -37,3 +37,10 @@ def test_a_bomb_is_a_problem_of_its_file() -> None:
     assert found is None
     for problem in (*reader.problems, *problems):
         assert "unpacks to more than" in problem.message
+
+
+def test_what_is_packed_is_unpacked_and_what_is_cut_off_is_told() -> None:
+    assert decompress_bytes(b"plain") == b"plain"
+    assert decompress_bytes(gzip.compress(b"plain")) == b"plain"
+    with pytest.raises(zlib.error):
+        decompress_bytes(b"\x1f\x8bnothing of the kind")
