@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.dump.classify import classify, with_title
+from xlareport.dump.classify import LONGEST_NAME, classify, with_title
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.modules import group
-from xlareport.dump.owner_candidates import LONGEST_NAME
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
 from xlareport.report import name_files

@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.hlo.shape import MAX_DEPTH, ShapeError, parse_shape
+from xlareport.hlo.shape import ELEMENT_TYPES, MAX_DEPTH, ShapeError, parse_shape
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,17 @@ def test_what_is_no_shape(text: str, place: int) -> None:
 def test_tuples_as_deep_as_allowed() -> None:
     shape = parse_shape("(" * MAX_DEPTH + "f32[2]" + ")" * MAX_DEPTH)
     assert shape.byte_size == 8
+
+
+def test_element_types() -> None:
+    assert (ELEMENT_TYPES["f32"].number, ELEMENT_TYPES["f32"].bits) == (11, 32)
+    assert ELEMENT_TYPES["opaque"].bits is None
+    numbers = [one.number for one in ELEMENT_TYPES.values()]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_floats() -> None:
+    assert ELEMENT_TYPES["bf16"].is_float
+    assert ELEMENT_TYPES["c64"].is_float
+    assert not ELEMENT_TYPES["s32"].is_float
+    assert not ELEMENT_TYPES["buffer"].is_float

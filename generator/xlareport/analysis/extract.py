@@ -7,6 +7,7 @@ that it calls, without schedule, aliasing and entry layout of the module it was 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction, StackFrame
 
 _KEPT = ("replica_count", "num_partitions")
@@ -71,13 +72,7 @@ def _called(
     module: HloModule, instructions: Iterable[Instruction], without: set[str]
 ) -> list[Computation]:
     """Return every computation that is called, however far, in the order of the module."""
-    reached: set[str] = set()
-    pending = list(instructions)
-    while pending:
-        names = {name for _, name in pending.pop().called} - reached - without
-        reached |= names
-        for name in names & module.by_name.keys():
-            pending += module.by_name[name].instructions
+    reached = called_computations(module, instructions, without)
     return [computation for computation in module.computations if computation.name in reached]
 
 

@@ -1,12 +1,13 @@
 """The forms that a name can have, as the tables tell them: patterns whose groups are the parts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from datetime import UTC, datetime
+from functools import cache, lru_cache
 from typing import Any
 
-from xlareport.dump.tokens import table
+from xlareport.dump.tokens import Token, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +117,66 @@ def _expand(pattern: str, macros: Mapping[str, str]) -> str:
         for name, text in macros.items():
             pattern = pattern.replace("{" + name + "}", text)
     return pattern
+
+
+Explain = Callable[[str, str], Sequence[Token]]
+"""Makes tokens of a field and its text."""
+
+_SIGNS = "._-,/"
+_PER_SECOND = {"timestamp_ms": 10**3, "timestamp_ns": 10**9}
+_MICROSECONDS = 10**6
+
+
+@lru_cache(maxsize=1 << 16)
+def one_token(field: str, text: str) -> Sequence[Token]:
+    """Return a field's text as one explained token."""
+    return (Token(text, meaning(field, text), field),)
+
+
+def sign(text: str) -> Sequence[Token]:
+    """Return a text that only separates as a token, if there is any."""
+    return (Token(text, "", "sign"),) if text else ()
+
+
+@lru_cache(maxsize=1 << 12)
+def between(text: str) -> Sequence[Token]:
+    """Return the text between two parts: a fixed word, maybe, with its signs."""
+    word = text.strip(_SIGNS)
+    if not word:
+        return sign(text)
+    before, _, after = text.partition(word)
+    return (*sign(before), Token(word, meaning("word", word), "word"), *sign(after))
+
+
+def pieces(
+    match: re.Match[str], explain: Explain = one_token, start: int | None = None
+) -> Iterator[Token]:
+    """Yield everything that a pattern matched, from `start` on, as tokens."""
+    place = match.start() if start is None else start
+    for span in spans(match):
+        if span.start < place:
+            continue
+        yield from between(match.string[place : span.start])
+        yield from explain(span.field, match.string[span.start : span.end])
+        place = span.end
+    yield from between(match.string[place : match.end()])
+
+
+def meaning(field: str, text: str) -> str:
+    """Return the sentence that explains a part: by its own text where the tables have one."""
+    tables = table("meanings")
+    by_text: Mapping[str, str] = tables.get(field, {})
+    sentence: str = by_text.get(text) or tables["fields"].get(field, "")
+    if "{time}" in sentence:
+        sentence = sentence.replace("{time}", moment(field, text))
+    return sentence.replace("{text}", text)
+
+
+def moment(field: str, text: str) -> str:
+    """Return the date that a timestamp stands for, by the unit of its field."""
+    base = 16 if field.endswith("_hex") else 10
+    try:
+        seconds = int(text, base) // _PER_SECOND.get(field, _MICROSECONDS)
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):
+        return "a moment outside the calendar"

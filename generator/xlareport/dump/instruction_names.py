@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlareport.dump.grammar import instruction_forms
-from xlareport.dump.pieces import pieces, sign
+from xlareport.dump.grammar import instruction_forms, pieces, sign
 from xlareport.dump.tokens import Token, table
 
 LONGEST = 512

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from xlareport.dump.grammar import GrammarForm, module_forms
-from xlareport.dump.pieces import meaning, one_token, pieces, sign
+from xlareport.dump.grammar import GrammarForm, meaning, module_forms, one_token, pieces, sign
 from xlareport.dump.tokens import Token, table
 
 LONGEST = 512

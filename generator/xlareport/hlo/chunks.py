@@ -84,7 +84,12 @@ class _Statement:
 
 
 class LineByLine:
-    """Feed numbered lines, then `finish`; computations and problems collect in order."""
+    """Feed numbered lines, then `finish`; computations and problems collect in order.
+
+    A statement goes on over lines while its brackets are open, after a line that ends with a comma,
+    and with a line that begins with one. What cannot be read becomes a problem, and the reading
+    goes on with the next line.
+    """
 
     def __init__(
         self, lines: InstructionPool, computations: ComputationPool, depth: int = 0

@@ -1,6 +1,6 @@
 """Edges: who uses whom in a computation, who calls whom in a module, how deep a use is."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -93,12 +93,21 @@ def depths(computation: Computation) -> Mapping[str, int]:
     return depths
 
 
-def called_computations(module: HloModule, instructions: Iterable[Instruction]) -> set[str]:
-    """Return the names of the module's computations that instructions call, however far down."""
+def called_computations(
+    module: HloModule, instructions: Iterable[Instruction], without: Collection[str] = ()
+) -> set[str]:
+    """Return the names of the module's computations that instructions call, however far down.
 
-    def callees(name: str) -> Iterator[str]:
-        for instruction in module.by_name[name].instructions:
-            yield from (inner for _, inner in instruction.called if inner in module.by_name)
+    Those of `without` are left out, and what only they call.
+    """
 
-    called = (name for instruction in instructions for _, name in instruction.called)
-    return {*reachable((name for name in called if name in module.by_name), callees)}
+    def callees(instructions: Iterable[Instruction]) -> Iterator[str]:
+        for instruction in instructions:
+            yield from (
+                name
+                for _, name in instruction.called
+                if name in module.by_name and name not in without
+            )
+
+    starts = callees(instructions)
+    return {*reachable(starts, lambda name: callees(module.by_name[name].instructions))}

@@ -34,7 +34,10 @@ class _Divided:
 
 
 class ModulePictures:
-    """All pictures of one module, made when asked for; `known` say what its instructions cost."""
+    """All pictures of one module, made when asked for; `known` say what its instructions cost.
+
+    A picture is asked for by its target, as the boxes of others name it: `c=COMPUTATION`, `g=PART`.
+    """
 
     def __init__(self, module: HloModule, known: Known = NOTHING) -> None:
         self._module = module

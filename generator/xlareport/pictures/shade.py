@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from xlareport.analysis.source.scopes import split_path
 from xlareport.hlo.model import Instruction
 from xlareport.runtime.fast_pickle import FastPickle
 
@@ -26,18 +27,6 @@ def _scopes(op_name: str) -> tuple[str, ...]:
     while words and words[0].startswith(("jit(", "pjit(", "xla_computation(")):
         words = words[1:]
     return tuple(words[:_DEEPEST])
-
-
-def split_path(op_name: str) -> list[str]:
-    """Split at slashes that stand outside of parentheses: `jvp(a/b)/mul` has two words."""
-    words, depth = [""], 0
-    for character in op_name:
-        if character == "/" and depth <= 0:
-            words.append("")
-            continue
-        depth += (character == "(") - (character == ")")
-        words[-1] += character
-    return words
 
 
 def stem(title: str) -> str:

@@ -230,7 +230,11 @@ def _number(pattern: re.Pattern[str], text: str) -> int | None:
 def read_buffer_assignment_proto(
     data: bytes, path: str
 ) -> tuple[BufferAssignment | None, list[Problem]]:
-    """Read the assignment from a HloProto, packed or not; None where it has none."""
+    """Read the assignment from a HloProto, packed or not; None where it has none.
+
+    Only the protos of the optimised module have one. It lacks the shapes of the values and of the
+    output; all sizes and places are those of the text.
+    """
     try:
         proto = message_class("buffer_assignment", "HloProto")()
         proto.ParseFromString(decompress_bytes(data))

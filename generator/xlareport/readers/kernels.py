@@ -1,4 +1,4 @@
-"""Finds the kernels that a file of code defines: PTX and LLVM IR, by their entry points."""
+"""Finds the kernels that a file of code defines: PTX, LLVM IR and object files, by entry points."""
 
 import re
 import struct
@@ -47,7 +47,11 @@ _MOST = 100_000
 
 
 def object_kernels(data: bytes) -> tuple[str, ...]:
-    """Return the functions that can be called from outside; empty where it is no such file."""
+    """Return the functions of an object file that can be called from outside.
+
+    Empty where it is no ELF file of 64 bits, as XLA:CPU writes on Linux. Source: System V ABI,
+    ELF-64 object file format: headers, section table, symbol table.
+    """
     if not data.startswith(_MAGIC):
         return ()
     try:

@@ -129,7 +129,10 @@ class _Reader:
 def read_memory_report_proto(
     data: bytes, path: str
 ) -> tuple[tuple[SpaceUsage, ...], list[Problem]]:
-    """Read the report; empty where it is cut off."""
+    """Read the report as a proto, packed or not; empty where it is cut off.
+
+    It says what the text says, and numbers the allocations; names of memory spaces it has none.
+    """
     try:
         proto = message_class("memory_report", "MemoryUsageReportProto")()
         proto.ParseFromString(decompress_bytes(data))

@@ -53,7 +53,11 @@ _TARGET = "tpu_custom_call"
 def mosaic_links(
     texts: Iterable[CodeText], module: HloModule, *, alone: bool
 ) -> Iterator[CodeLink]:
-    """Yield the files of Mosaic that may be of this module; `alone` where it is the only one."""
+    """Yield the files of Mosaic that may be of this module; `alone` where it is the only one.
+
+    They name neither the module nor the instruction. The kernel's name is in the scope of its call,
+    and its grid fits the shapes of few calls.
+    """
     calls = mosaic_calls(module)
     for text in texts:
         kernel = read_mosaic(text.content) if text.content else None

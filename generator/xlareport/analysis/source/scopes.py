@@ -23,7 +23,7 @@ def scope_of(op_name: str) -> str:
     Transformations (`jit(f)`, `jvp(...)`, `transpose(...)`) and the operation itself are left out.
     """
     first = op_name[:_LONGEST].partition(";")[0]
-    parts = [_unwrapped(part) for part in _split(first)[:-1]]
+    parts = [_unwrapped(part) for part in split_path(first)[:-1]]
     return "/".join(part for part in parts if part)
 
 
@@ -37,8 +37,8 @@ def numbers(text: str) -> tuple[str, ...]:
     return tuple(_NUMBER.findall(text))
 
 
-def _split(op_name: str) -> list[str]:
-    """Split at slashes outside parentheses."""
+def split_path(op_name: str) -> list[str]:
+    """Split at slashes that stand outside of parentheses: `jvp(a/b)/mul` has two words."""
     parts, depth, start = [], 0, 0
     for place, mark in enumerate(op_name):
         if mark == "(":

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from math import ceil, floor, frexp, inf, isfinite, ldexp, log10, nan, prod
 from typing import Any
 
-from xlareport.hlo.element_types import ELEMENT_TYPES
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.words import flag
+from xlareport.hlo.shape import ELEMENT_TYPES
 
 _EIGHT_BITS = re.compile(r"f8e(\d)m(\d)(b11)?(fn|fnuz|fnu)?")
 

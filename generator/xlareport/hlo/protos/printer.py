@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 from xlareport.hlo.calls import call_attributes
-from xlareport.hlo.element_types import ELEMENT_TYPES
 from xlareport.hlo.protos.attributes import comparison_order, own_attributes
 from xlareport.hlo.protos.common import common_attributes
 from xlareport.hlo.protos.header import computation_header
@@ -11,6 +10,7 @@ from xlareport.hlo.protos.literals import literal_text
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.shapes import shape_text
 from xlareport.hlo.protos.words import name, named, numbered, text
+from xlareport.hlo.shape import ELEMENT_TYPES
 
 _PRED = ELEMENT_TYPES["pred"].number
 _FLOATS = frozenset(

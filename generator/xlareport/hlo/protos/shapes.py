@@ -1,8 +1,8 @@
 """Shapes of protos as text: `f32[2,3]{1,0:T(8,128)S(1)}`."""
 
-from xlareport.hlo.element_types import ELEMENT_TYPES
 from xlareport.hlo.protos.schema import Message
 from xlareport.hlo.protos.words import numbered
+from xlareport.hlo.shape import ELEMENT_TYPES
 
 _NAMES = {element_type.number: name for name, element_type in ELEMENT_TYPES.items()}
 _TUPLE, _BUFFER = ELEMENT_TYPES["tuple"].number, ELEMENT_TYPES["buffer"].number

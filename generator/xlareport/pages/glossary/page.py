@@ -11,7 +11,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.wording import plain
 from xlareport.dump.grammar import instruction_forms
 from xlareport.dump.tokens import table
-from xlareport.hlo.element_types import ELEMENT_TYPES
+from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
 from xlareport.knowledge.flags import Flag
 from xlareport.knowledge.kinds import FileKind
