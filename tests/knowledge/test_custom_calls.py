@@ -1,3 +1,5 @@
+"""Custom calls by target."""
+
 from xlareport.knowledge import custom_calls
 
 

@@ -260,9 +260,7 @@ SPACES = (
 )
 PARSERS = (
     Parser("buffer_assignment", told(read_buffer_assignment), ASSIGNMENT),
-    Parser(
-        "buffer_assignment_proto", told(read_buffer_assignment_proto), _assignment(), says=False
-    ),
+    Parser("buffer_assignment", told(read_buffer_assignment_proto), _assignment(), says=False),
     Parser("buffer_values", told(read_buffer_values), VALUES, says=False),
     Parser("debug_options", told(read_debug_options), OPTIONS, (b"a {\n", b"}\n", b"a: '\\\n")),
     Parser("debug_options", told(read_flagfile), b"--a=1\n--b\n", (b"--", b"--a=\\")),
@@ -272,11 +270,11 @@ PARSERS = (
     Parser("kernels", plain(ptx_kernels), PTX, says=False),
     Parser("live_range", told(read_live_range), LIVE, says=False),
     Parser("memory_report", told(read_memory_report), MEMORY),
-    Parser("memory_report_proto", told(read_memory_report_proto), _usage(), says=False),
+    Parser("memory_report", told(read_memory_report_proto), _usage(), says=False),
     Parser(
         "mosaic", plain(read_mosaic), MOSAIC, cases=(MOSAIC.replace(b"4,", b"--4,"),), says=False
     ),
-    Parser("objects", plain(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
+    Parser("kernels", plain(object_kernels), b"\x7fELF\x02\x01" + bytes(200), says=False),
     Parser("pass_metadata", passes, PASSES),
     Parser(
         "stablehlo", told(read_stablehlo), STABLEHLO, (b"#loc1 = loc(#loc1#loc2)\n",), says=False

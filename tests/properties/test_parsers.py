@@ -18,7 +18,7 @@ from tests.properties.parsers import PARSERS, PATH, Parser
 import xlareport
 
 PACKAGE = Path(xlareport.__file__).parent
-SHARED = {"__init__", "lines", "op_events", "table_protos", "device_runs", "wire"}
+SHARED = {"__init__", "lines", "op_events", "table_protos"}
 """Modules of the readers' floor that are no reader: others read by them, and are tested so."""
 names = pytest.mark.parametrize("parser", PARSERS, ids=[one.name for one in PARSERS])
 
@@ -65,7 +65,7 @@ def test_what_was_a_fault_is_none(parser: Parser) -> None:
 @names
 def test_a_good_file_is_read(parser: Parser) -> None:
     found, problems = parser.read(parser.whole)
-    assert found or parser.module == "objects"
+    assert found or parser.name == "kernels.object_kernels"
     assert not problems
 
 

@@ -159,7 +159,7 @@ def test_a_line_that_is_longer_than_a_piece(monkeypatch: pytest.MonkeyPatch) -> 
     events = [(str(number), number, 1) for number in range(100)]
     whole = read_space(space(*events))
     for size in (8, 33, 64):
-        monkeypatch.setattr("xlareport.readers.wire._PIECE", size)
+        monkeypatch.setattr("xlareport.readers.xplane._PIECE", size)
         assert read_space(space(*events)) == whole
 
 

@@ -157,7 +157,7 @@ def test_fields_are_found_where_they_lie() -> None:
 
 @pytest.mark.parametrize("size", [1, 5, 8, 100])
 def test_pieces_are_whole_fields(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr("xlareport.readers.wire._PIECE", size)
+    monkeypatch.setattr("xlareport.readers.xplane._PIECE", size)
     found = list(pieces(BytesIO(MESSAGE * 3), 0, 3 * len(MESSAGE)))
     assert b"".join(found) == MESSAGE * 3
     assert all(list(fields(BytesIO(one), 0, len(one))) for one in found)
@@ -171,7 +171,7 @@ def test_a_field_that_is_longer_than_the_message() -> None:
 
 
 def test_fields_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xlareport.readers.wire._MOST_FIELDS", 10)
+    monkeypatch.setattr("xlareport.readers.xplane._MOST_FIELDS", 10)
     assert len(list(fields(BytesIO(b"\x0a\x00" * 10), 0, 20))) == 10
     with pytest.raises(DecodeError, match="more than 10 fields"):
         list(fields(BytesIO(b"\x0a\x00" * 11), 0, 22))

@@ -9,11 +9,14 @@ from click.testing import CliRunner
 
 from xlareport.cli.pack import command
 from xlareport.runtime.errors import UnreadableInputError
-from xlareport.site.fitting import MainProgram, rank_file
 from xlareport.site.pack import LIST, pack
 
 EARLY = "assets/iframe-worker.js"
+
+
 NOISE = bytes(range(256)) * 8
+
+
 FILES = (
     "index.html",
     EARLY,
@@ -117,16 +120,3 @@ def test_the_command_says_what_it_wrote(site: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert f"{target}: " in done.stdout
     assert "9 files" in done.stdout
-
-
-def test_what_is_small_of_other_modules_goes_last_and_that_of_the_main_program_stays() -> None:
-    main = MainProgram("main", (), (), frozenset())
-    names = ("search", "small")
-    search, small = (rank_file(f"assets/data/m/helper/{name}.js", main) for name in names)
-    timeline = rank_file("assets/data/m/main/versions.js", main)
-
-    assert search is not None
-    assert small is not None
-    assert timeline is not None
-    assert search < small < timeline
-    assert rank_file("assets/data/m/main/small.js", main) is None

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.conftest import LONG_WALKS
 
-from xlareport.extract import extract_texts
 from xlareport.report import BuildOptions, build, read_report
 from xlareport.runtime.errors import UnreadableInputError
 from xlareport.site.fitting import LIMIT
@@ -19,8 +18,14 @@ from xlareport.site.pack import pack
 from xlareport.site.single import pack_single
 
 MAIN = "m/module_0002.jit_train_step"
+
+
 OTHER = "module_0006.jit_rollout"
+
+
 STEP = ".xr-step h2"
+
+
 PARTS = ("steps", "cost", "memory", "source", "texts")
 
 
@@ -105,30 +110,11 @@ def test_the_same_report_gives_the_same_bytes(report: Path, single: Path, tmp_pa
     assert [what for what, _ in done.left_out] == ["pages and data of 1 other module"]
 
 
-def test_it_gives_the_texts_back_byte_for_byte(single: Path, dump: Path, tmp_path: Path) -> None:
-    written, problems = extract_texts(single, tmp_path / "texts")
-    back = {one.name: one.read_bytes() for one in (tmp_path / "texts").iterdir()}
-
-    assert problems == ()
-    assert written == len(back) > 5
-    assert all((dump / name).read_bytes() == content for name, content in back.items())
-    assert {one.name for one in dump.glob("module_0002*.txt")} <= set(back)
-
-
 def test_any_command_reads_it(single: Path) -> None:
     again = read_report(single, BuildOptions())
 
     assert [one.name for one in again.modules] == ["jit_train_step"]
     assert again.problems == ()
-
-
-def test_a_damaged_one_says_what_is_lost(single: Path, tmp_path: Path) -> None:
-    damaged = tmp_path / "bug.html"
-    text = single.read_text()
-    damaged.write_text(text.replace(f'["{MAIN}/texts-0","', f'["{MAIN}/texts-0",7,"'))
-    _, problems = extract_texts(damaged, tmp_path / "texts")
-
-    assert any("texts-0" in one.message for one in problems)
 
 
 def test_what_does_not_fit_is_left_out_and_named(report: Path, tmp_path: Path) -> None:

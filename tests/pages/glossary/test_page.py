@@ -1,12 +1,8 @@
 import json
 import re
 
-from xlareport.dump.filename import parse
 from xlareport.knowledge import element_types, opcodes
 from xlareport.pages.glossary.page import lexicon
-from xlareport.pages.tables import Column, Table, lean_payloads
-from xlareport.pages.tokens import NameCells
-from xlareport.storage.payloads import decode_payload
 
 
 def test_every_kind_of_word_has_its_entries() -> None:
@@ -43,40 +39,3 @@ def test_types_know_their_bits_and_every_type_has_words() -> None:
 
 def test_opcodes_come_whole() -> None:
     assert set(lexicon([])["words"]["opcode"]) == set(opcodes.all_entries())
-
-
-def test_a_column_says_what_its_cells_name_and_nothing_empty() -> None:
-    table = Table((Column("Opcode", "code", of="opcode"), Column("Size")), [])
-
-    assert table.payload()["columns"] == [
-        {"title": "Opcode", "kind": "code", "of": "opcode"},
-        {"title": "Size", "kind": "text"},
-    ]
-
-
-def test_parts_of_a_name_lead_to_their_entries() -> None:
-    cells = NameCells()
-    cells.cell(parse("module_0001.jit_f.0002.simplification.after_dce.before_cse.txt"))
-    words = [one[1] for one in cells.meanings if isinstance(one, list)]
-
-    assert words == ["pass:simplification", "pass:dce", "pass:cse", "kind:hlo-text"]
-
-
-def test_a_name_in_a_table_leaves_to_the_tables_of_words_what_a_pass_does() -> None:
-    cells = NameCells()
-    cells.cell(parse("module_0001.jit_f.0002.simplification.after_dce.before_cse.txt"))
-
-    (sentence,) = (one[0] for one in cells.meanings if one[1] == "pass:dce")
-    assert lexicon(["dce"])["words"]["pass"]["dce"] not in sentence
-
-
-def test_equal_columns_of_tables_are_one_payload() -> None:
-    columns = (Column("Opcode", "code", of="opcode"), Column("Count", "int"))
-    one, heads = lean_payloads("x", {"opcodes": Table(columns, [["dot", 1]])})
-    other, again = lean_payloads("y", {"opcodes": Table(columns, [["add", 2]])})
-
-    assert heads == again
-    assert [each["title"] for each in decode_payload(heads)] == ["Opcode", "Count"]
-    assert {decode_payload(each)["columns"] for each in (one, other)} == {
-        heads.key.partition("/")[2]
-    }

@@ -1,7 +1,6 @@
 """What the home page answers at once, on dumps of several frameworks and devices."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,13 +9,14 @@ import pytest
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.dump.source import open_source
 from xlareport.pages.home.answers import HomeSummary, summarize_home
-from xlareport.pages.home.page import home_page
 from xlareport.records.build import build_report
 from xlareport.report import BuildOptions, analyze, begin_reading
 from xlareport.runtime.progress import silent
 from xlareport.runtime.worker_pool import WorkerPool
 
 Unpack = Callable[[str], Path]
+
+
 Teller = Callable[[str], tuple[HomeSummary, dict[str, str]]]
 
 
@@ -88,23 +88,3 @@ def test_one_module_has_no_others(told: Teller) -> None:
     _, said = told("labelled-alone")
 
     assert said["Other modules"] == "None."
-
-
-def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], AnalyzedDump]) -> None:
-    analysed = read("jax-cpu-train")
-    empty = replace(build_report(analysed), main=None, modules=())
-    found = summarize_home(empty, replace(analysed, modules=()))
-
-    assert found.answers == ()
-    assert found.lead.startswith("No module was found")
-
-
-def test_the_card_says_why_without_points(read: Callable[[str], AnalyzedDump]) -> None:
-    analysed = read("jax-cpu-train")
-    page = home_page(build_report(analysed), ())
-
-    assert page.main is not None
-    assert page.main.because.startswith("It ")
-    assert "points" not in page.main.because
-    assert " as much as " not in page.main.because
-    assert "20" in page.main.meaning

@@ -1,0 +1,80 @@
+"""The coverage page: what was read, what was not, what flags would add."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from xlareport.analysis.module import unreadable_module
+from xlareport.analysis.modules.settings import OptionOrigin
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.dump.classify import classify
+from xlareport.dump.modules import Artifact, group
+from xlareport.dump.source import Entry
+from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words, use_of
+from xlareport.readers.debug_options import FlagValue
+from xlareport.records.report import DumpRecord, GeneratorRecord, ReportRecord
+
+
+def artifacts(*paths: str) -> list[Artifact]:
+    names = classify(paths)
+    return [
+        Artifact(Entry(path, 10, None, Path(path)), name)
+        for path, name in zip(paths, names, strict=True)
+    ]
+
+
+def test_coverage_tells_what_was_read_and_what_was_not() -> None:
+    found = artifacts(
+        "module_0001.jit_f.before_optimizations.txt",
+        "module_0001.jit_f.before_optimizations.dot",
+        "module_0001.jit_f.debug_options",
+        "notes.md",
+    )
+    uses = file_uses(group(found).modules, ["module_0001.jit_f.before_optimizations.txt"])
+    said = [use_of(uses, one.path) for one in found]
+    assert said[0] == "read: snapshots and steps"
+    assert "another form" in said[1]
+    assert said[2] == said[3] == "listed and explained, not read"
+
+
+def test_a_log_that_holds_files_was_read() -> None:
+    found = artifacts("out.log", "out.log/module_0001.jit_f.before_optimizations.txt")
+    uses = file_uses(group(found).modules, [found[1].path])
+    assert "contained in it" in use_of(uses, "out.log")
+
+
+def test_flags_that_would_add_something_are_those_of_the_backend() -> None:
+    found = artifacts("module_0001.jit_f.cpu_after_optimizations.txt")
+    dump = DumpRecord("d", 1, 1, backends=("cpu",), frontends=())
+    report = ReportRecord(1, GeneratorRecord("x", "0"), dump, None, (), (), ())
+    named = [one.example for one in coverage_page(report, found, {}, "").more]
+
+    assert "--xla_dump_hlo_as_proto" in named
+    assert "--xla_dump_hlo_as_text" not in named
+    assert not any(name.startswith("--xla_gpu_") for name in named)
+
+
+def test_a_dump_without_passes_proves_nothing_about_them() -> None:
+    assert "says nothing about which passes ran" in passes_words([])
+
+
+def summary(*paths: str, flags: tuple[FlagValue, ...] = ()) -> ModuleSummary:
+    (files,) = group(artifacts(*paths)).modules
+    nothing = unreadable_module(files, "nobody tried").summary
+    choices = tuple(OptionOrigin(one, "somebody", "exact", "") for one in flags)
+    return replace(nothing, settings=choices)
+
+
+def test_the_flag_in_the_dump_says_how_passes_were_dumped() -> None:
+    path = "module_0001.jit_f.0000.p.after_pipeline-start.before_dce.txt"
+    flag = FlagValue("xla_dump_hlo_pass_re", ".*", 1)
+    assert "list of flags" in passes_words([summary(path, flags=(flag,))])
+    alone = passes_words([summary(path)])
+    assert "too few to tell" in alone
+
+
+def test_small_modules_tell_together_how_passes_were_dumped() -> None:
+    names = ["0000.p.after_pipeline-start.before_a", "0001.p.after_b.before_c"]
+    names += ["0002.p.after_d.before_e"]
+    modules = [summary(*(f"module_000{i}.jit_f.{one}.txt" for one in names)) for i in range(4)]
+    assert "too few to tell" in passes_words(modules[:1])
+    assert "`--xla_dump_hlo_pass_re=.*`" in passes_words(modules)

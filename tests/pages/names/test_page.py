@@ -1,0 +1,61 @@
+"""The page of file names describes each snapshot and form."""
+
+from pathlib import Path
+
+from xlareport.dump.classify import classify
+from xlareport.dump.modules import Artifact, group
+from xlareport.dump.source import Entry
+from xlareport.pages.names.page import describe, names_page
+
+
+def artifacts(*paths: str) -> list[Artifact]:
+    names = classify(paths)
+    return [
+        Artifact(Entry(path, 10, None, Path(path)), name)
+        for path, name in zip(paths, names, strict=True)
+    ]
+
+
+def test_a_pass_snapshot_is_described_in_a_sentence() -> None:
+    (one,) = artifacts("module_0008.jit_f.0017.simplification.after_algsimp.before_dce.txt")
+    assert describe(one.name) == (
+        "Snapshot 17 in the pipeline simplification, after algsimp, before dce."
+    )
+    (start,) = artifacts("module_0008.jit_f.0000.p.after_pipeline-start.before_pipeline-end.txt")
+    assert describe(start.name) == "Snapshot 0 in the pipeline p, a pipeline without passes."
+
+
+def test_each_form_of_a_name_is_shown_once_hlo_first() -> None:
+    found = artifacts(
+        "module_0001.jit_f.debug_options",
+        "module_0001.jit_f.before_optimizations.txt",
+        "module_0001.jit_f.0000.p.after_a.before_b.txt",
+        "module_0001.jit_f.0001.p.after_b.before_c.txt",
+    )
+    page = names_page(found, group(found).modules, ["dot.1", "dot.2", "p0#1"])
+    assert [form.files for form in page.forms] == ["2 files", "1 file", "1 file"]
+    assert page.forms[0].title == "HLO between two passes"
+    assert "".join(token.text for token in page.forms[0].tokens).endswith(".txt")
+    assert [one.modules for one in page.module_names] == ["1 module"]
+
+
+def test_the_formats_of_a_snapshot_are_one_form_and_parts_are_explained_once() -> None:
+    before = "module_0001.jit_f.before_optimizations"
+    found = artifacts(f"{before}.dot", f"{before}.txt", "module_0001.jit_f.0000.p.after_a.txt")
+    page = names_page(found, group(found).modules, ["dot.1", "dot.2", "p0#1"])
+    first, second = page.forms
+    assert [one.ending for one in first.formats] == [".txt", ".dot"]
+    assert "as text" in first.formats[0].holds
+    explained = [one.text for form in (first, second) for one in form.new]
+    assert len(explained) == len(set(explained))
+    assert "0001" in [one.text for one in second.tokens]
+    assert "0001" not in [one.text for one in second.new]
+
+
+def test_a_file_that_is_no_snapshot_says_what_it_holds() -> None:
+    (one,) = artifacts("module_0001.jit_f.debug_options")
+    assert describe(one.name) == (
+        "Flags: XLA's options for this module, but only those that were not at their default."
+    )
+    (page,) = artifacts("module_0001.jit_f.before_optimizations.html")
+    assert describe(page.name).startswith("Graph page: the program as the frontend")

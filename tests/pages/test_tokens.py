@@ -1,0 +1,21 @@
+"""Parts of names lead to what explains them."""
+
+from xlareport.dump.filename import parse
+from xlareport.pages.glossary.page import lexicon
+from xlareport.pages.tokens import NameCells
+
+
+def test_parts_of_a_name_lead_to_their_entries() -> None:
+    cells = NameCells()
+    cells.cell(parse("module_0001.jit_f.0002.simplification.after_dce.before_cse.txt"))
+    words = [one[1] for one in cells.meanings if isinstance(one, list)]
+
+    assert words == ["pass:simplification", "pass:dce", "pass:cse", "kind:hlo-text"]
+
+
+def test_a_name_in_a_table_leaves_to_the_tables_of_words_what_a_pass_does() -> None:
+    cells = NameCells()
+    cells.cell(parse("module_0001.jit_f.0002.simplification.after_dce.before_cse.txt"))
+
+    (sentence,) = (one[0] for one in cells.meanings if one[1] == "pass:dce")
+    assert lexicon(["dce"])["words"]["pass"]["dce"] not in sentence

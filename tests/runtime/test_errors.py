@@ -1,0 +1,52 @@
+"""Errors are whole sentences and say what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from xlareport.runtime.errors import (
+    InputInsideOutputError,
+    OutputInsideInputError,
+    Problem,
+    UnknownNameError,
+    UnreadableInputError,
+    UnwritableFileError,
+    UnwritableOutputError,
+    XlareportError,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "text"),
+    [(None, None, "a.txt: bad"), (3, None, "a.txt:3: bad"), (3, 4, "a.txt:3:4: bad")],
+)
+def test_a_problem_names_the_place_that_is_known(
+    line: int | None, column: int | None, text: str
+) -> None:
+    assert str(Problem("a.txt", line, "bad", column)) == text
+
+
+def test_names_near_an_unknown_one_are_shown_and_counted() -> None:
+    assert str(UnknownNameError("no x", [])) == "no x."
+    text = str(UnknownNameError("no x", ["y\x1b", *(f"z{n}" for n in range(9))]))
+    assert text.startswith("no x; it could be:\n  'y\\x1b'\n  z0\n")
+    assert text.endswith("\n  and 2 more")
+
+
+def test_what_cannot_be_written_says_where_and_why() -> None:
+    error = OSError(28, "No space left on device", "/out/a")
+    assert str(UnwritableFileError(Path("f"), error)) == (
+        "/out/a cannot be written: No space left on device."
+    )
+    assert "(/out/a). The former report is unchanged." in str(
+        UnwritableOutputError(Path("/out"), error)
+    )
+
+
+@pytest.mark.parametrize("kind", [InputInsideOutputError, OutputInsideInputError])
+def test_folders_in_one_another_name_the_option(kind: type[XlareportError]) -> None:
+    assert "--out" in str(kind(Path("dump"), Path("place")))
+
+
+def test_an_input_that_cannot_be_read_has_an_exit_code_of_its_own() -> None:
+    assert (XlareportError.exit_code, UnreadableInputError.exit_code) == (2, 3)

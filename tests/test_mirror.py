@@ -1,0 +1,58 @@
+"""Tests mirror the package: tests/hlo/test_text.py tests hlo/text.py.
+
+`mirror.toml` has the modules that are tested through others, each with the file that does it.
+"""
+
+import ast
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "generator" / "xlareport"
+SMALL = 40
+"""Lines of code up to which a module needs no tests of its own."""
+
+
+def lines_of_code(text: str) -> int:
+    """Count the lines of statements, without imports, comments and docstrings."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import | ast.ImportFrom) or not isinstance(node, ast.stmt):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        body = getattr(node, "body", None)
+        end = body[0].lineno if body else (node.end_lineno or 0) + 1
+        lines.update(range(node.lineno, end))
+    return len(lines)
+
+
+def without_mirror() -> Iterator[str]:
+    """Yield the modules that are not small and have no file of tests of the same name."""
+    for path in PACKAGE.rglob("*.py"):
+        module = path.relative_to(PACKAGE)
+        mirror = TESTS / module.parent / f"test_{path.name}"
+        own = path.name == "__init__.py" or mirror.exists()
+        if not own and lines_of_code(path.read_text("utf-8")) > SMALL:
+            yield module.as_posix()
+
+
+def covered_by_others() -> Mapping[str, str]:
+    table = tomllib.loads((TESTS / "mirror.toml").read_text("utf-8"))
+    return {module: str(tests) for tests, modules in table.items() for module in modules}
+
+
+def test_every_module_has_tests_of_its_name() -> None:
+    assert sorted(without_mirror()) == sorted(covered_by_others())
+
+
+def test_what_is_covered_by_others_is_tested() -> None:
+    assert all((TESTS / path).is_file() for path in covered_by_others().values())
+
+
+def test_lines_of_code_are_counted() -> None:
+    text = (
+        '"""Text."""\nimport os\n\ndef f() -> int:\n    """More."""\n    # why\n    return (\n1)\n'
+    )
+    assert lines_of_code(text) == 3
