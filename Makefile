@@ -58,10 +58,12 @@ bundle: $(VENV)/.ready-test  ## Bring frontend/src into the scripts that the pac
 	$(RUN)python scripts/picture_style.py
 	$(RUN)python scripts/frontend.py bundle
 
-coverage: browser  ## Measure how much of the page scripts the browser tests run
-	rm -rf build/script-coverage
-	XLAREPORT_SCRIPT_COVERAGE=build/script-coverage $(RUN)pytest -n $(WORKERS) -m browser
+coverage: browser  ## Measure which lines of Python, and how much of the page scripts, the tests run
+	rm -rf build/coverage build/script-coverage
+	XLAREPORT_SCRIPT_COVERAGE=build/script-coverage $(RUN)coverage run -m pytest -n $(WORKERS)
 	$(RUN)python scripts/script_coverage.py build/script-coverage
+	$(RUN)coverage combine --quiet
+	$(RUN)coverage report
 
 browser: $(VENV)/.ready-test  ## Install the browser that some tests drive (Debian, as root)
 	@scripts/browser $(VENV)

@@ -10,8 +10,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from re import _compiler, _parser
-from re import _constants as sre  # type: ignore[attr-defined] - the tree that re itself makes
+from re import (  # type: ignore[attr-defined]  # the tree that re itself makes
+    _compiler,
+    _parser,
+)
+from re import _constants as sre  # type: ignore[attr-defined]
 from typing import Any, Literal
 
 import networkx as nx
@@ -210,8 +213,8 @@ def _is_twofold(loop: frozenset[Place]) -> bool:
 def _splits(loop: frozenset[Place], later: frozenset[Place]) -> bool:
     """Say whether a text leads round one loop, over to the later one, and round that."""
     graph = nx.DiGraph()
-    waiting = [(one, one, other) for one in loop for other in later]
-    seen = set(waiting)
+    waiting: list[tuple[Place, ...]] = [(one, one, other) for one in loop for other in later]
+    seen: set[tuple[Place, ...]] = set(waiting)
     ways = (loop, None, later)
     while waiting:
         place = waiting.pop()

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from re import _constants as sre  # type: ignore[attr-defined] - the tree that re itself makes
-from re import _parser
-from typing import Any
+from re import _constants as sre  # type: ignore[attr-defined]  # the tree that re itself makes
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, cast
 
 import xlareport
 from xlareport.dump import grammar
@@ -60,7 +60,7 @@ def _written_in_place(path: Path) -> Iterator[Used]:
             name = ast.unparse(node.func).removeprefix("re.")
             first = node.args[0] if node.args else None
             if name != "compile" and isinstance(first, ast.Constant):
-                pattern = re.compile(first.value)
+                pattern: re.Pattern[Any] = re.compile(cast("str | bytes", first.value))
                 place = f"{path.relative_to(_ROOT)}:{node.lineno}"
                 yield Used(place, pattern, name not in _AT_A_PLACE, 1 << 30)
 
@@ -145,7 +145,8 @@ def _text_of(operation: Any, argument: Any, groups: dict[int, str], number: int)
         options = argument[1]
         return _one_text(options[min(number, len(options) - 1)], groups, number)
     if operation in _REPEATS:
-        return _one_text(argument[2], groups, number) * max(argument[0], 1 if number else 0)
+        times: int = max(argument[0], 1 if number else 0)
+        return _one_text(argument[2], groups, number) * times
     if operation is sre.SUBPATTERN:
         groups[argument[0]] = _one_text(argument[3], groups, number)
         return groups[argument[0]]
@@ -173,7 +174,7 @@ _CANDIDATES = "a0. ,\t-_/:\"'\\(){}[]<>=%#@ZA9f\n*|;$"
 def _member(options: Any) -> str:
     """Return a character of a class."""
     source = _parser.SubPattern(_parser.State(), [(sre.IN, options)])
-    from re import _compiler  # noqa: PLC0415
+    from re import _compiler  # type: ignore[attr-defined]  # noqa: PLC0415
 
     one = _compiler.compile(source, 0)
     return next((each for each in _CANDIDATES if one.match(each)), "a")
