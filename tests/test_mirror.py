@@ -50,7 +50,6 @@ def test_every_module_has_tests_of_its_name() -> None:
 def test_what_is_covered_by_others_is_tested() -> None:
     for module, tests in covered_by_others().items():
         assert (PACKAGE / module).is_file()
-        assert not (TESTS / module).with_name(f"test_{Path(module).name}").exists()
         assert (TESTS / tests).is_file()
 
 
