@@ -78,3 +78,33 @@ def test_what_comes_from_the_first_snapshot_has_no_beginning(read: Read) -> None
     assert not list(beginnings(shots, 5, [at("fusion")]))
     assert not list(beginnings(shots, 0, [at("half")]))
     assert trace_subject(shots, Subject("fusion", 5, (at("fusion"),))).beginnings == ()
+
+
+def test_a_fusion_of_what_is_new_and_a_constant_does_not_come_from_the_constant(
+    read: Read,
+) -> None:
+    plain = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  %b = f32[8]{0} broadcast(%zero), dimensions={}
+  ROOT %out = f32[8]{0} add(%a, %b)
+}
+"""
+    padded = """
+%padding (p: f32[8]) -> f32[16] {
+  %p = f32[8]{0} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %pad = f32[16]{0} pad(%p, %zero), padding=0_8
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %loop_pad_fusion = f32[16]{0} fusion(%a), kind=kLoop, calls=%padding
+  ROOT %out = f32[8]{0} slice(%loop_pad_fusion), slice={[0:8]}
+}
+"""
+    shots = SnapshotSequence([read(plain), read(padded)])
+    trace = trace_subject(shots, Subject("f", 1, (Place("main", "loop_pad_fusion"),)))
+    assert [one.instruction for one in trace.beginnings] == [Place("padding", "pad")]
+    assert trace.origins == ()

@@ -342,3 +342,60 @@ def test_parameters_of_what_was_inlined_are_no_news(read: Read) -> None:
     assert change.headline.startswith("`call-inliner` inlined 1 call into 2 instructions;")
     assert change.account == ()
     assert Kind.ARGUMENT in kinds(change)
+
+
+NESTED = """
+%inner (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  %s = f32[8]{0} sine(%p)
+  ROOT %t = f32[8]{0} tanh(%s)
+}
+
+%outer (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  ROOT %again = f32[8]{0} call(%q), to_apply=%inner
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %call = f32[8]{0} call(%a), to_apply=%outer
+  ROOT %out = f32[8]{0} negate(%call)
+}
+"""
+FLAT = """
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = f32[8]{0} sine(%a)
+  %t = f32[8]{0} tanh(%s)
+  ROOT %out = f32[8]{0} negate(%t)
+}
+"""
+
+
+def test_a_call_to_what_only_calls_is_inlined_all_the_way(read: Read) -> None:
+    change = step(read(NESTED), read(FLAT), "`call-inliner`")
+    assert change.headline.startswith("`call-inliner` inlined 2 calls into 4 instructions;")
+    assert Kind.REMOVED not in kinds(change)
+
+
+def test_what_is_computed_at_run_time_is_not_folded(read: Read) -> None:
+    before = BEFORE.replace("negate(%divide.4)", "minimum(%divide.4, %a)")
+    after = AFTER.replace(
+        "%multiply.9 = f32[8]{0} multiply(%a, %b)",
+        "%k = f32[8]{0} constant({1, 2, 3, 4, 5, 6, 7, 8})",
+    ).replace("negate(%multiply.9)", "minimum(%k, %a)")
+    assert Kind.FOLDED not in kinds(step(read(before), read(after)))
+
+
+def test_a_library_call_may_leave_the_original_without_users(read: Read) -> None:
+    dot = "dot(%a, %b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    before = BEFORE.replace("divide(%a, %b)", dot)
+    after = before.replace("negate(%divide.4)", "negate(%gemm)").replace(
+        "  ROOT",
+        '  %gemm = f32[8]{0} custom-call(%a, %b), custom_call_target="__cublas$gemm"\n  ROOT',
+    )
+    change = step(read(before), read(after), "`gemm-rewriter`")
+    assert Kind.CLONED not in kinds(change)
+    assert change.headline.startswith(
+        "`gemm-rewriter` replaced 1 dot with a `__cublas$gemm` custom-call and left 1 dot without"
+    )

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -142,11 +143,33 @@ def beginnings(
         sources = sources_of(matching, place)
         if not sources:
             yield _begun(number, place, matching.said_of_after(place))
+        for held in _new_inside(matching, place):
+            yield _begun(number, held, matching.said_of_after(held))
         for source in sources:
             further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:
                 seen.add(further)
                 waiting.append(further)
+
+
+def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
+    """Yield what a new fusion or call holds that comes from nothing."""
+    pairing, holder = matching.said_of_after(place), matching.after.find(*place)
+    if pairing is None or holder is None or pairing.relation not in _HOLDING or not holder.called:
+        return
+    computation = matching.after.by_name.get(holder.called[0][1])
+    if computation is None:
+        return
+    for line in computation.instructions:
+        held = Place(computation.name, line.name)
+        known = matching.said_of_after(held)
+        if line.opcode not in _FRAME and known is not None and not known.before:
+            yield held
+
+
+_HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
+_FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
+"""Opcodes that only bring values into a computation and out of it."""
 
 
 def places_of_op(module: HloModule, op_name: str) -> tuple[Place, ...]:
@@ -258,6 +281,9 @@ def _event(
     before, after = places
     if pairing is None:
         return
+    left = pairing.relation is Relation.CLONED and pairing.before[0] in pairing.after[1:]
+    if left:  # what was replaced stands on without users
+        pairing = replace(pairing, after=pairing.after[:1], relation=Relation.REPLACED)
     anew = pairing.relation is Relation.REPLACED and _is_same_opcode(matching, before, after)
     if pairing.relation in _EVENTS and not anew:
         event, message = _EVENTS[pairing.relation], pairing.reason

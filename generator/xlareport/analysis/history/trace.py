@@ -57,14 +57,21 @@ class Trace:
 def trace_subject(snapshots: SnapshotSequence, subject: Subject, ends: Ends | None = None) -> Trace:
     """Follow a subject both ways; `ends` are what it comes from and became, where known."""
     first, last = 0, len(snapshots.modules) - 1
-    origins, now = ends or _ends(snapshots, subject)
+    ends = ends or _ends(snapshots, subject)
+    origins = standings(snapshots.modules[first], ends.origins)
+    added = () if any(map(_computes, origins)) else _beginnings(snapshots, subject)
     return Trace(
         subject=subject,
-        events=_by_stage(_events(snapshots, subject, now)),
-        origins=standings(snapshots.modules[first], origins),
-        now=standings(snapshots.modules[last], now),
-        beginnings=() if origins else _beginnings(snapshots, subject),
+        events=_by_stage(_events(snapshots, subject, ends.now)),
+        origins=() if added else origins,
+        now=standings(snapshots.modules[last], ends.now),
+        beginnings=added,
     )
+
+
+def _computes(origin: Standing) -> bool:
+    """Whether an origin is more than a constant that something new reads."""
+    return origin.opcode not in ("broadcast", "constant")
 
 
 def _beginnings(snapshots: SnapshotSequence, subject: Subject) -> tuple[HistoryEvent, ...]:
@@ -103,9 +110,9 @@ def _by_stage(events: Iterable[HistoryEvent]) -> tuple[HistoryEvent, ...]:
 
 
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
-    """Return what places hold; what comes from a framework op stands before the compiler's own."""
+    """Return what places hold: what comes from framework ops, the compiler's own, constants."""
     every = [standing(module, place) for place in places]
-    return tuple(sorted(every, key=lambda standing: not standing.op_name))
+    return tuple(sorted(every, key=lambda one: (one.opcode == "constant", not one.op_name)))
 
 
 def standing(module: HloModule, place: Place) -> Standing:

@@ -147,7 +147,8 @@ class _Account:
                 relation = _HOLDING[holder.instruction.opcode]
                 verb = "fuses" if relation is Relation.FUSED else "calls"
                 reason = f"{verb} {_instructions(sources.count)}"
-                self._found.append(Pairing(sources.places, (place,), Grade.EXACT, reason, relation))
+                pairing = Pairing(sources.places, (place,), sources.grade, reason, relation)
+                self._found.append(pairing)
         for frame in self._search.before.graph.frames:
             if _is_open(frame.caller):
                 self._tell_contents(frame, frame.caller)
@@ -164,7 +165,7 @@ class _Account:
             pairing = Pairing((place,), contents.fusions, grade, reason, Relation.ABSORBED)
         elif contents.outside:
             reason = f"into {_instructions(len(contents.outside))}"
-            grade, outside = Grade.EXACT, contents.outside
+            grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
         else:
             return
@@ -185,19 +186,17 @@ class _Account:
         """Tell the further copies of closed computations, and copies that became one."""
         before = self._search.before.graph.module.by_name
         after = self._search.after.graph.module.by_name
-        for new, old in copies_made(self._search):
+        for new, old, grade in copies_made(self._search):
             reason = f"%{new} is a copy of %{old}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)
             for instruction, other in lines:
-                self._copy(
-                    Place(old, instruction.name), Place(new, other.name), Grade.EXACT, reason
-                )
-        for old, new in copies_merged(self._search):
+                self._copy(Place(old, instruction.name), Place(new, other.name), grade, reason)
+        for old, new, grade in copies_merged(self._search):
             reason = f"%{old} held the same as %{new}"
             lines = zip(before[old].instructions, after[new].instructions, strict=False)
             for this_instruction, other in lines:
                 self._duplicate(
-                    Place(old, this_instruction.name), Place(new, other.name), Grade.EXACT, reason
+                    Place(old, this_instruction.name), Place(new, other.name), grade, reason
                 )
 
     def leftovers(self) -> None:

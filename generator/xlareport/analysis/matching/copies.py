@@ -4,24 +4,35 @@ That two hold the same is not enough: many a sum in a reduction does. Their call
 """
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from xlareport.analysis.matching.computations import unpaired
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import Call
+from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
 
 
-def copies_made(search: Search) -> Iterator[tuple[str, str]]:
-    """Yield computations that are only after, each with the one before that it is a copy of."""
+class Copy(NamedTuple):
+    """A computation that another one on the other side holds as well."""
+
+    name: str
+    other: str
+    grade: Grade
+    """EXACT where a caller says so; by its name alone it is a guess."""
+
+
+def copies_made(search: Search) -> Iterator[Copy]:
+    """Yield computations that are only after, with the one before that each is a copy of."""
     contents = search.contents[1], search.contents[0]
     copies = _Copies((search.after, search.before), contents)
     yield from copies.of(unpaired(search.computations, 1))
 
 
-def copies_merged(search: Search) -> Iterator[tuple[str, str]]:
-    """Yield computations that are only before, each with the one after that is called instead."""
+def copies_merged(search: Search) -> Iterator[Copy]:
+    """Yield computations that are only before, with the one after that is called instead."""
     copies = _Copies((search.before, search.after), search.contents)
     yield from copies.of(unpaired(search.computations, 0))
 
@@ -33,15 +44,17 @@ class _Copies:
         self._here, self._there = sides
         self._contents = contents
         self._known: dict[str, str | None] = {}
+        self._by_stem: set[str] = set()
         self._numbers: dict[str, dict[str, int]] = {}
         """Numbers of the lines of copies, by their names."""
 
-    def of(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def of(self, names: Sequence[str]) -> Iterator[Copy]:
         """Yield those that have an original."""
         for name in reversed(names):  # XLA prints what is called before its callers
             other = self._original(name)
             if other is not None:
-                yield name, other
+                guessed = name in self._by_stem
+                yield Copy(name, other, Grade.GUESSED if guessed else Grade.EXACT)
 
     def _original(self, name: str) -> str | None:
         if name not in self._known:
@@ -50,7 +63,10 @@ class _Copies:
             result = (self._called_instead(computation, call) for computation, call in sites)
             alike = (other for other in result if other is not None and self._alike(name, other))
             first = next(alike, None)
-            self._known[name] = first or (self._of_one_stem(name) if sites else None)
+            if first is None and sites:
+                self._by_stem.add(name)
+                first = self._of_one_stem(name)
+            self._known[name] = first
         return self._known[name]
 
     def _called_instead(self, computation: Computation, call: Call) -> str | None:

@@ -38,6 +38,8 @@ class Sources:
     places: tuple[Place, ...]
     count: int
     """How many they are, a former fusion and what it held counted once."""
+    grade: Grade
+    """No surer than the pairing of any that computes."""
 
 
 class Holders:
@@ -54,7 +56,9 @@ class Holders:
         former = [holder for holder in holders if holder is not None]
         free = [node for node, holder in zip(nodes, holders, strict=True) if holder is None]
         places = tuple(dict.fromkeys(place_of(node) for node in (*former, *nodes)))
-        return Sources(places, len({place_of(node) for node in (*former, *free)}))
+        count = len({place_of(node) for node in (*former, *free)})
+        grades = {self._grades.get(node, Grade.EXACT) for node in nodes if not node.constant}
+        return Sources(places, count, max(grades, key=[*Grade].index, default=Grade.EXACT))
 
     def contents(self, frame: Frame, twin: Twin) -> HolderContents:
         """Return where what a frame computed stands now."""
@@ -69,7 +73,7 @@ class Holders:
         lines = sum(line.opcode not in _FRAME_LINES for line in frame.computation.instructions)
         return HolderContents(
             outside=tuple(dict.fromkeys(outside)),
-            fusions=_most(inside) if inside.total() > len(outside) else (),
+            fusions=_most(inside) if inside.total() >= max(len(outside), 1) else (),
             grade=Grade.EXACT if self._are_exact(others, lines) else Grade.MATCHED,
             reason=_reason(inside, lines),
         )
@@ -116,6 +120,8 @@ def _others(frame: Frame, twin: Twin) -> Iterator[tuple[Node, Node]]:
             other = node.partner or twin(node)
             if other is not None:
                 yield node, other
+            elif line.opcode == "call" and line.name in frame.callees:
+                yield from _others(frame.callees[line.name], twin)
 
 
 def _former_holder(side: Side, node: Node) -> Node | None:

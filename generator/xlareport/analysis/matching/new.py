@@ -11,6 +11,10 @@ _DEEPEST = 100
 """Readers of readers that are followed to find what a constant was copied from."""
 
 
+_NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
+"""Opcodes that are put where they are needed: none is made of another."""
+
+
 class New:
     """Says of instructions that are only after where they come from."""
 
@@ -54,8 +58,8 @@ class New:
         return None
 
     def _find_source(self, node: Node) -> Node | None:
-        if node.instruction.opcode == "copy":
-            return None  # each is put where it is needed, none is made of another
+        if node.instruction.opcode in _NO_CLONES:
+            return None
         search = self._search
         if node.constant:
             return self._read_by_copies(node)  # that another is equal does not make it a copy

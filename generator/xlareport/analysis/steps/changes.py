@@ -9,7 +9,7 @@ from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
-from xlareport.analysis.steps.operands import compare_operands
+from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.hlo.model import HloModule, Instruction
 
@@ -129,6 +129,8 @@ class _Reader:
             kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
             change = self._change((kind,), before, after, pairing, ())
             change = replace(change, balance=self._ledger.balance(pairing.relation, before, after))
+            if change.kind is Kind.CLONED and before == after:
+                change = replace(change, kind=Kind.LEFT, kinds=(Kind.LEFT,))
             again = change.kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]
             yield replace(change, kind=Kind.REBUILT, kinds=(Kind.REBUILT,)) if again else change
 
@@ -150,7 +152,8 @@ class _Reader:
         if old.opcode != new.opcode:
             message = f"{_operation(old)} → {_operation(new)}"
             kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
-            kind = Kind.FOLDED if new.opcode == "constant" else kind
+            folded = new.opcode == "constant" and is_constant(self._matching.before, before)
+            kind = Kind.FOLDED if folded else kind
             yield self._change((kind,), before, after, pairing, (message,))
             return
         result = compare(old, new, self._matching.computations)

@@ -70,6 +70,7 @@ _TEMPLATES = {
     Kind.REBUILT: "{old}{where} was rebuilt as {new_name}: {detail}",
     Kind.MERGED: "{old}{where} was merged into {new_name}",
     Kind.CLONED: "{old}{where} was cloned to {new_name}",
+    Kind.LEFT: "{old}{where} has no users now",
     Kind.REMOVED: "{old}{where} was removed: {reason}",
     Kind.DEAD: "{old}{where} was removed: {reason}",
     Kind.UNCALLED: "{home} had no callers",

@@ -39,6 +39,8 @@ class Kind(StrEnum):
     """One became of several that computed the same."""
     CLONED = "cloned"
     """A further copy."""
+    LEFT = "left"
+    """As it was, but nothing uses it: another does its work."""
     REMOVED = "removed"
     """Gone."""
     DEAD = "dead"

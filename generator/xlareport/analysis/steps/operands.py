@@ -15,6 +15,7 @@ _FARTHEST = 32
 _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-barrier", "reshape"})
 """Opcodes that hand on what they read, in another form at most."""
 _HOLDERS = frozenset({"call", "fusion"})
+_NOT_CONSTANT = frozenset({"call", "custom-call", "parameter", "rng", "while"})
 _IN_PARTS = frozenset({Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
 
@@ -137,6 +138,22 @@ def _root_of(module: HloModule, holder: Instruction, element: str) -> Operand | 
     if computation is None or root is None:
         return None
     return Operand(Place(computation.name, root.name), element)
+
+
+def is_constant(module: HloModule, place: Place) -> bool:
+    """Say whether an instruction is made of constants alone, as far as it is looked behind."""
+    home = module.by_name.get(place.computation)
+    waiting, seen = [place.instruction], {place.instruction}
+    while waiting:
+        line = home.by_name.get(waiting.pop()) if home else None
+        if line is None or line.opcode in _NOT_CONSTANT or len(seen) > _FARTHEST:
+            return False
+        if not line.operands and line.opcode not in ("constant", "iota"):
+            return False
+        further = set(line.operand_names) - seen
+        seen |= further
+        waiting += further
+    return True
 
 
 def _is_part(matching: Matching, was: Place, now: Operand) -> bool:

@@ -138,6 +138,10 @@ def _sunk(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted(_counts(groups, _BEFORE))} into loops"
 
 
+def _left(groups: Sequence[ChangeGroup]) -> str:
+    return f"left {wording.counted(_counts(groups, _BEFORE))} without users"
+
+
 def _uncalled(groups: Sequence[ChangeGroup]) -> str:
     """Say how many computations went that nothing called, and how many instructions they held."""
     homes = set().union(*(group.homes for group in groups))
@@ -151,6 +155,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,
     Kind.INLINED: _inlined,
+    Kind.LEFT: _left,
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SUNK: _sunk,

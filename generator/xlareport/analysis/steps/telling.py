@@ -106,6 +106,7 @@ _IMPORTANCE = {
     Kind.LAYOUT: 5.0,
     Kind.SHAPE: 5.0,
     Kind.CLONED: 4.0,
+    Kind.LEFT: 0.1,
     Kind.REBUILT: 3.0,
     Kind.ADDED: 3.0,
     Kind.SHARDING: 2.0,

@@ -91,6 +91,7 @@ _LABELS = {
     Kind.REBUILT: "Rebuilt: the same operation on other values",
     Kind.MERGED: "Duplicates merged",
     Kind.CLONED: "Clones",
+    Kind.LEFT: "Left without users",
     Kind.REMOVED: "Removed",
     Kind.DEAD: "Removed as dead",
     Kind.UNCALLED: "Removed with computations that nothing called",
