@@ -378,6 +378,21 @@ def test_a_call_to_what_only_calls_is_inlined_all_the_way(read: Read) -> None:
     assert Kind.REMOVED not in kinds(change)
 
 
+def test_what_was_a_part_of_a_constant_expression_was_folded_too(read: Read) -> None:
+    chain = (
+        "  %one = f32[] constant(1)\n  %two = f32[] add(%one, %one)\n"
+        "  %four = f32[] multiply(%two, %two)\n  %k = f32[8]{0} broadcast(%four), dimensions={}\n"
+    )
+    before = BEFORE.replace("divide(%a, %b)", "divide(%a, %k)").replace(
+        "  %divide", f"{chain}  %divide"
+    )
+    constant = "  %four.1 = f32[] constant(4)\n  %k = f32[8]{0} broadcast(%four.1), dimensions={}\n"
+    after = before.replace(chain, constant)
+    change = step(read(before), read(after), "`constant_folding`")
+    assert "folded 1 add and 1 multiply into constants" in change.headline
+    assert Kind.FOLDED in {one.kind for one in change.removed}
+
+
 def test_what_is_computed_at_run_time_is_not_folded(read: Read) -> None:
     before = BEFORE.replace("negate(%divide.4)", "minimum(%divide.4, %a)")
     after = AFTER.replace(

@@ -73,6 +73,9 @@ _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
+_LITERALS = frozenset({"constant", "iota"})
+_FEW_USERS = 16
+"""Users of an instruction of which it is asked whether they are constant too."""
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that carry values into a loop and out of it."""
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
@@ -125,14 +128,32 @@ class _Reader:
         if pairing.relation in _PAIRS:
             yield from self._first_pair(pairing)
         for before, after in _further(pairing):
-            first = before in pairing.before[:1] and after in pairing.after[:1]
-            kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
-            change = self._change((kind,), before, after, pairing, ())
-            change = replace(change, balance=self._ledger.balance(pairing.relation, before, after))
-            if change.kind is Kind.CLONED and before == after:
-                change = replace(change, kind=Kind.LEFT, kinds=(Kind.LEFT,))
-            again = change.kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]
-            yield replace(change, kind=Kind.REBUILT, kinds=(Kind.REBUILT,)) if again else change
+            yield self._further_change(pairing, before, after)
+
+    def _further_change(
+        self, pairing: Pairing, before: Place | None, after: Place | None
+    ) -> Change:
+        first = before in pairing.before[:1] and after in pairing.after[:1]
+        kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
+        change = self._change((kind,), before, after, pairing, ())
+        if kind is Kind.REMOVED and before and self._is_folded(before, change.opcodes[0]):
+            kind = Kind.FOLDED
+        elif kind is Kind.CLONED and before == after:
+            kind = Kind.LEFT
+        elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
+            kind = Kind.REBUILT
+        balance = self._ledger.balance(pairing.relation, before, after)
+        return replace(change, kind=kind, kinds=(kind,), balance=balance)
+
+    def _is_folded(self, place: Place, opcode: str) -> bool:
+        """Say whether a removed instruction was a part of what is one constant now."""
+        module = self._matching.before
+        home = module.by_name[place.computation]
+        users = home.users.get(place.instruction, ())
+        if opcode in _LITERALS or not 0 < len(users) <= _FEW_USERS:
+            return False
+        every = (place, *(Place(home.name, user.name) for user in users))
+        return all(is_constant(module, part) for part in every)
 
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]

@@ -29,7 +29,9 @@ def _clause(change: Change) -> str:
     old, new = _named(change, 0), _named(change, 1)
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
-    if _is_same_name(change):
+    if change.kind is Kind.FOLDED and change.after is None:
+        template = "{old}{where} was folded: {reason}"
+    elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
         template += f" (renamed to {_bare(change.after)})"
