@@ -19,7 +19,7 @@ from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form, identical
-from xlareport.analysis.profile.measured import Measured, join_profile, least_times
+from xlareport.analysis.profile.measured import Measured, find_cut, join_profile, least_times
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
@@ -78,7 +78,10 @@ def measure_module(
     joined = join_profile(figures.times, module.final.hlo, least)
     if not joined.joined:
         return None
-    joined = replace(joined, work=dict(_work(joined, figures.cost)))
+    counts = figures.cost.instructions if figures.cost else {}
+    executions = {key: count.executions for key, count in counts.items()}
+    work = dict(_work(joined, figures.cost))
+    joined = replace(joined, work=work, cut=find_cut(joined, executions))
     return _with_makers(joined, module, snapshots, boundaries) if snapshots else joined
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from xlareport.analysis.profile.measured import Measured, MeasuredRow
+from xlareport.analysis.profile.measured import Cut, Measured, MeasuredRow
 
 _MICROSECOND = 1e6
 """Picoseconds."""
@@ -41,6 +41,8 @@ class ProfileRecord:
     events: int
     joined: int
     """Events of instructions that the module has."""
+    cut: Cut | None
+    """What was recorded too seldom: then no time is that of a whole run; else None."""
     twins: tuple[str, ...]
     """Keys of other modules of the name that it may have been as well."""
     others: tuple[str, ...]
@@ -58,6 +60,7 @@ def profile_record(measured: Measured | None) -> ProfileRecord | None:
         busy=None if measured.busy is None else measured.busy / _MICROSECOND,
         events=measured.events,
         joined=measured.joined,
+        cut=measured.cut,
         twins=measured.twins,
         others=measured.others,
         slowest=tuple(_op(row, measured) for row in measured.rows[:_MOST]),

@@ -1,9 +1,11 @@
 """Measured time joined with instructions."""
 
+from dataclasses import replace
+
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.profile.measured import join_profile
+from xlareport.analysis.profile.measured import Cut, find_cut, join_profile
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -47,3 +49,16 @@ def test_the_slowest_say_where_they_were_made() -> None:
     assert (made["d"].stage, made["d"].grade) == (0, Grade.EXACT)
     assert made["s"].stage == 2
     assert made["c"].stage == 2
+
+
+def test_a_trace_of_a_part_of_the_iterations_is_cut() -> None:
+    module = read(GIVEN)
+    events = [OpEvent("m", "d", "1", (0,), at, 5) for at in range(0, 4550, 10)]
+    measured = join_profile(
+        sum_times([*events, OpEvent("m", "t", "1", (0,), 9000, 5)])["m"], module, {}
+    )
+    assert find_cut(measured, {("main", "d"): 455, ("main", "t"): 1}) is None
+    measured = join_profile(sum_times(events)["m"], module, {})
+    assert find_cut(measured, {("main", "d"): None}) is None
+    once = replace(measured, entered=1)
+    assert find_cut(once, {("main", "d"): 20_000}) == Cut("d", 455, 20_000)

@@ -41,6 +41,17 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """A trace that recorded a part of the iterations that the program has."""
+
+    instruction: str
+    """One that stands in the loop."""
+    seen: int
+    expected: int
+    """How often it runs in as many runs, by the trip counts of its loops."""
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """What a profiler saw of one module."""
 
@@ -68,6 +79,8 @@ class Measured:
     """Of the slowest instructions the key of the step that made them, and who did it, in words."""
     work: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
     """Flops and bytes of an instruction in one run of the module, by its name, where counted."""
+    cut: Cut | None = None
+    """Then no time is that of a whole run; None where the trace has all that is known to run."""
     others: tuple[str, ...] = ()
     """Keys of others of the name that have some of the instructions: they may have run too."""
 
@@ -111,6 +124,21 @@ def join_profile(
         lines=_sums(rows, [row.line or _NO_LINE for row in rows]),
         entered=entered(times, module),
     )
+
+
+def find_cut(measured: Measured, executions: Mapping[tuple[str, str], int | None]) -> Cut | None:
+    """Return what was recorded too seldom, if anything; `executions` are those of one run."""
+    runs = measured.entered or measured.told_apart or 1
+    cuts = []
+    for row in measured.rows:
+        times = executions.get((row.computation, row.time.name)) or 0
+        if times > 1 and row.time.count < _WHOLE * times * runs:
+            cuts.append(Cut(row.time.name, row.time.count, times * runs))
+    return max(cuts, key=lambda cut: (cut.expected - cut.seen, cut.instruction), default=None)
+
+
+_WHOLE = 0.9
+"""The part of its executions that must be recorded for a run to count as recorded whole."""
 
 
 def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:

@@ -83,6 +83,12 @@ def _lead(measured: Measured) -> str:
     share = units.share(sum(_share(row.time.own, measured) for row in measured.rows[:3]))
     most = f" Most time went to {', '.join(slowest)}: {share} of it." if slowest else ""
     runs = measured.told_apart
+    if measured.cut is not None:
+        cut = measured.cut
+        return (
+            f"The trace is cut: it recorded {units.count(cut.seen)} of {units.count(cut.expected)} "
+            f"executions of %{cut.instruction}, so no time here is that of a whole run.{most}"
+        )
     if not runs:
         times = (
             f" run {units.plural(measured.entered, 'time')}, to go by" if measured.entered else ""
