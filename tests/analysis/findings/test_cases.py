@@ -29,5 +29,5 @@ def test_a_program_that_did_not_fit(
     first = findings(case)[0]
     assert (first.rule == "out-of-memory") is given_up
     if given_up:
-        assert "18.2 GiB, 17.6 GiB of it for temporaries; Google TPU v5e has" in first.evidence
+        assert "18.2 GiB, of which temp 17.6 GiB; Google TPU v5e has" in first.evidence
         assert first.places

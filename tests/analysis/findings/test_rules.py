@@ -241,7 +241,7 @@ def test_a_refused_fusion_says_the_passes_own_reason_and_the_consumers(case_of: 
     yes = FusionDecision("fusion", "b", ("c",), "f", "", None, None)
     (said,) = refusal(case, yes, no)
     assert "it is a product" in said
-    assert "consumers of `b` are `c`" in said
+    assert "Consumers of `b`: `c`." in said
     assert not refusal(case, no, yes)
     assert not refusal(case)
 
@@ -258,7 +258,7 @@ def waiting(case: Case) -> list[Finding]:
 
 def test_a_collective_names_what_could_run_beside_it(case_of: MakeCase) -> None:
     (found,) = waiting(case_of(gather("all-gather", FREE)))
-    assert "Neither needed for `g` nor waiting for it: `m`." in found.evidence
+    assert "Independent of `g`: `m`." in found.evidence
     assert found.grade == "matched"
 
 
@@ -283,7 +283,7 @@ def test_collectives_are_counted_among_those_of_their_kind(case_of: MakeCase) ->
         f"use_global_device_ids=true\n{FREE}"
     )
     (found,) = waiting(case_of(gather("all-gather", small)))
-    assert found.evidence.startswith("all-gather, 1 of the 2 in the program, not asynchronous")
+    assert found.evidence.startswith("1 of 2 all-gathers, synchronous")
 
 
 def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
@@ -295,7 +295,7 @@ def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
         f"  a = f32[1024,1024]{{1,0}} parameter(0)\n{layers}\n  ROOT r = f32[] constant(0)"
     )
     (found,) = (one for one in findings(case_of(text)) if one.rule == "layout-copies")
-    assert "The same holds 11 more times" in found.evidence
+    assert "11 more occurrences" in found.evidence
     assert len(found.places) == 10
 
 

@@ -29,20 +29,16 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
         return
     name, outer, inner = result[0]
     there, between = outer.shape.element_type, inner.shape.element_type
-    price = f"{units.byte_size(moved)} are moved for it" if moved else "fused, it only rounds"
+    price = f"{units.byte_size(moved)} accessed" if moved else "fused: rounding only"
     yield Finding(
         rule="convert-pairs",
-        title="Values are converted and straight back",
+        title="Redundant convert round-trip",
         places=tuple((name, instruction.name) for name, instruction, _ in result[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(result), 'time')} a value is converted and straight back, as in "
-            f"`{name}`: {there} becomes {between} in `{inner.name}` and {there} again in "
-            f"`{outer.name}`; {price}."
+            f"{units.plural(len(result), 'convert round-trip')}, such as {there} to {between} "
+            f"(`{inner.name}`) and back to {there} (`{outer.name}`) in `{name}`; {price}."
         ),
-        suggestion=(
-            "Keep one type over this stretch of the program; if the rounding is wanted, "
-            "jax.lax.reduce_precision says so."
-        ),
+        suggestion=("Keep one type; if the rounding is intended, use jax.lax.reduce_precision."),
         grade="exact",
         weight=case.time_of_bytes(moved),
     )

@@ -106,7 +106,7 @@ Rule = Callable[[Case], Iterable[Finding]]
 
 def each_run(counted: int) -> str:
     """Return words for how often: nothing for once."""
-    return f" in each of its {counted:,} runs" if counted > 1 else ""
+    return f" in each of its {counted:,} executions" if counted > 1 else ""
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:

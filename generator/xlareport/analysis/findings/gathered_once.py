@@ -20,20 +20,20 @@ def gathered_once(case: Case) -> Iterator[Finding]:
         if user and (collective.wire_bytes or 0) >= LEAST_BYTES:
             yield Finding(
                 rule="gathered-once",
-                title="Gathered from all devices and used once",
+                title="All-gather with a single consumer",
                 places=(
                     (collective.computation, collective.instruction),
                     (collective.computation, user),
                 ),
                 evidence=(
-                    f"For `{collective.instruction}` each of {collective.group_size} devices sends "
-                    f"{units.byte_size(collective.wire_bytes or 0)} or "
-                    f"more{each_run(collective.counted)}, and "
-                    f"`{user}` alone uses the result."
+                    f"`{collective.instruction}` sends at least "
+                    f"{units.byte_size(collective.wire_bytes or 0)} per device "
+                    f"({collective.group_size} devices){each_run(collective.counted)}; "
+                    f"only `{user}` uses the result."
                 ),
                 suggestion=(
-                    "See whether the user could work on the shards: another sharding of this "
-                    "operand or of its partner in the product moves less."
+                    "Check whether the consumer can work on the shards: another sharding of this "
+                    "operand, or of the other operand of the dot, sends fewer bytes."
                 ),
                 grade="matched",
                 weight=case.time_of_bytes(float(collective.wire_bytes or 0) * collective.counted),

@@ -24,17 +24,17 @@ def host_transfers(case: Case) -> Iterator[Finding]:
     for computation, instruction, cost in case.scheduled():
         in_loop = cost.counted > 1 or (cost.executions is None and cost.counted > 0)
         if in_loop and _talks_to_host(instruction):
-            times = "an unknown number of" if cost.executions is None else str(cost.executions)
+            times = "an unknown number of" if cost.executions is None else f"{cost.executions:,}"
             yield Finding(
                 rule="host-transfers",
-                title="Talks to the host inside a loop",
+                title="Host transfer inside a while loop",
                 places=((computation.name, instruction.name),),
                 evidence=(
                     f"`{instruction.name}` ({instruction.opcode}) waits for the host in {times} "
-                    "runs."
+                    "executions per module execution."
                 ),
                 suggestion=(
-                    "Collect the values in the loop and transfer them once after it, or leave out "
+                    "Collect the values in the loop and transfer them once after it, or remove "
                     "the callback or debug print."
                 ),
                 grade="exact",

@@ -15,15 +15,15 @@ def large_constants(case: Case) -> Iterator[Finding]:
         if instruction.opcode == "constant" and size is not None and size >= LEAST_BYTES:
             yield Finding(
                 rule="large-constants",
-                title="A large constant in the program",
+                title="Large constant",
                 places=((computation.name, instruction.name),),
                 evidence=(
                     f"`{instruction.name}` is `{instruction.shape.text[:120]}`, "
                     f"{units.byte_size(size)}."
                 ),
                 suggestion=(
-                    "Pass it as an argument: a value that the traced function closes over becomes "
-                    "part of the program, of its compile time and of every copy of it."
+                    "Pass it as an argument: a value that the traced function closes over is "
+                    "compiled into the program and adds to compile time and program size."
                 ),
                 grade="exact",
                 weight=case.time_of_bytes(size),

@@ -21,16 +21,16 @@ def layout_copies(case: Case) -> Iterator[Finding]:
         if case.is_noticeable(seconds, LEAST_SHARE) and _only_moves(case, computation, instruction):
             yield Finding(
                 rule="layout-copies",
-                title="A copy that only changes the layout",
+                title="Layout-only copy",
                 places=((computation.name, instruction.name),),
                 evidence=(
-                    f"`{instruction.name}` moves {units.byte_size(cost.bytes_accessed or 0)}"
-                    f"{each_run(cost.counted)} and computes nothing: "
-                    f"{units.share(case.share(seconds))} of the module's least time."
+                    f"`{instruction.name}` accesses {units.byte_size(cost.bytes_accessed or 0)}"
+                    f"{each_run(cost.counted)} to change the layout: "
+                    f"{units.share(case.share(seconds))} of the module's roofline time."
                 ),
                 suggestion=(
-                    "Give producer and consumer the same order of dimensions: transpose the data "
-                    "once outside, or write the contraction so that it needs no transpose."
+                    "Use the same dimension order in producer and consumer: transpose the data "
+                    "once outside, or write the contraction without a transpose."
                 ),
                 grade="matched",
                 weight=seconds,

@@ -18,13 +18,12 @@ def out_of_memory(case: Case) -> Iterator[Finding]:
     reserved = case.memory.allocated_bytes if case.memory else None
     yield Finding(
         rule="out-of-memory",
-        title="The program did not fit into the memory of the device",
+        title="Out of device memory",
         places=tuple((where.name, instruction.name) for where, instruction in _largest(case)),
-        evidence=f"The compiler wrote `{noted[0]}`, as it does when it gives up.{_sizes(case)}",
+        evidence=f"The compiler wrote `{noted[0]}`: it ran out of memory.{_sizes(case)}",
         suggestion=(
-            "The page of memory has what lives at the fullest moment and why. Smaller batches, "
-            "jax.checkpoint, donated inputs and narrower types are the usual ways; more devices "
-            "and a sharding that splits the largest values the other."
+            "See the buffers live at peak on the tab Memory. Reduce the batch, use jax.checkpoint, "
+            "donate inputs or use narrower types; or shard the largest buffers over more devices."
         ),
         grade="exact",
         weight=case.seconds + case.time_of_bytes(reserved or 0),
@@ -36,10 +35,10 @@ def _sizes(case: Case) -> str:
     if memory is None or memory.allocated_bytes is None:
         return ""
     temporaries = memory.temp_bytes
-    of_them = f", {units.byte_size(temporaries)} of it for temporaries" if temporaries else ""
+    of_them = f", of which temp {units.byte_size(temporaries)}" if temporaries else ""
     has = case.device.memory
     device = f"; {case.device.name} has {units.byte_size(has)}" if has else ""
-    return f" The module would take {units.byte_size(memory.allocated_bytes)}{of_them}{device}."
+    return f" The module needs {units.byte_size(memory.allocated_bytes)}{of_them}{device}."
 
 
 def _largest(case: Case) -> list[tuple[Computation, Instruction]]:

@@ -44,12 +44,12 @@ def random_numbers(case: Case) -> Iterator[Finding]:
         title="Random numbers in the hot path",
         places=tuple(place for _, place in result[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(result), 'instruction')} make random numbers: "
-            f"{units.share(case.share(seconds))} of the module's least time."
+            f"{units.plural(len(result), 'instruction')} for random number generation: "
+            f"{units.share(case.share(seconds))} of the module's roofline time."
         ),
         suggestion=(
-            "A cheaper generator (jax_default_prng_impl=rbg or unsafe_rbg), fewer dropout masks, "
-            "or masks made once and used again."
+            "Use a cheaper generator (jax_default_prng_impl=rbg or unsafe_rbg), fewer dropout "
+            "masks, or reuse masks."
         ),
         grade="guessed",
         weight=seconds,

@@ -14,16 +14,16 @@ def recompilation(group: RetraceGroup) -> Finding:
     """Say that a function was compiled again, and what differed."""
     return Finding(
         rule="recompilations",
-        title="One function, compiled again and again",
+        title="Recompilation",
         places=tuple((member.files.key, "") for member in group.members),
         evidence=(
             f"{group.name} was compiled {units.plural(len(group.members), 'time')}: "
-            f"{_differences(group.differences)} That it is one function is a guess: "
+            f"{_differences(group.differences)} Guessed to be one function: "
             f"{group.reason}."
         ),
         suggestion=(
-            "Keep shapes and types the same from call to call: pad to a few sizes, and pass Python "
-            "numbers that change as arrays instead of static arguments."
+            "Keep shapes and types constant between calls: pad to a few sizes, and pass changing "
+            "Python numbers as arrays instead of static arguments."
         ),
         grade="guessed",
         weight=0.0,
@@ -32,7 +32,7 @@ def recompilation(group: RetraceGroup) -> Finding:
 
 def _differences(differences: Sequence[Difference]) -> str:
     if not differences:
-        return "nothing that the dump shows differs."
+        return "no difference in the dump."
     message = "; ".join(
         f"{difference.what} is {_values(difference.values)}" for difference in differences[:_SHOWN]
     )

@@ -37,16 +37,17 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
     _, (_, first), users = value[0]
     return Finding(
         rule="refused-fusions",
-        title=f"Not fused into what uses it: {reason}",
+        title=f"Producer not fused into its consumer: {reason}",
         places=tuple(place for _, place, _ in value[:MOST_PLACES]),
         evidence=(
-            f"The fusion pass says so of {units.plural(len(value), 'instruction')}. The "
-            f"consumers of `{first}` are {listed(users)}. Together "
-            f"{units.share(case.share(seconds))} of the module's least time."
+            f"{units.plural(len(value), 'instruction')}, "
+            f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
+            f"fusion pass. Consumers of `{first}`: {listed(users)}."
         ),
         suggestion=(
-            "See what the consumers are: a library call, a collective or a Triton kernel takes in "
-            "only what was chosen for it before; work between two products may be moved into one."
+            "Check the consumers: a library call, a collective or a Triton kernel fuses only "
+            "what was assigned to it earlier. Elementwise work between two matmuls can be fused "
+            "into either."
         ),
         grade="matched",
         weight=seconds,

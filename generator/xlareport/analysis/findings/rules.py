@@ -74,12 +74,12 @@ def _joined(alike: Sequence[Finding]) -> Finding:
     if not rest:
         return first
     places = dict.fromkeys(place for finding in alike for place in finding.places)
-    again = units.plural(len(rest), "more time")
+    again = units.plural(len(rest), "more occurrence")
     names = listed(finding.places[0][1] for finding in rest)
     return replace(
         first,
         places=tuple(places)[:MOST_PLACES],
-        evidence=f"{first.evidence} The same holds {again}: {names}.",
+        evidence=f"{first.evidence} {again}: {names}.",
         grade=max((finding.grade for finding in alike), key=_GRADES.index),
         weight=sum(finding.weight for finding in alike),
     )

@@ -42,15 +42,15 @@ def _launch(case: Case) -> float:
 def _finding(case: Case, place: Where, loop: Instruction, rounds: int, each: float) -> Finding:
     scope = loop.metadata.op_name
     is_asked_for = not scope or _last(scope) in _OF_THE_USER
-    stands_for = "" if is_asked_for else f" It stands for `{scope}`, which the compiler expanded."
+    stands_for = "" if is_asked_for else f" Expanded by the compiler from `{scope}`."
     return Finding(
         rule="serial-loops",
-        title="A loop of many short rounds",
+        title="Serial loop of short iterations",
         places=(place,),
         evidence=(
-            f"`{loop.name}` runs its body {rounds:,} times in one run of the module, each after "
-            f"the one before. By its operations and bytes a round needs {units.seconds(each)}; "
-            f"starting its kernels takes longer.{stands_for}"
+            f"`{loop.name}` runs {rounds:,} iterations per module execution, one after another. "
+            f"Roofline time of an iteration: {units.seconds(each)}, less than its launch "
+            f"overhead.{stands_for}"
         ),
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",
@@ -59,12 +59,12 @@ def _finding(case: Case, place: Where, loop: Instruction, rounds: int, each: flo
 
 
 _FOR_LOOPS = (
-    "Do more in a round (jax.lax.scan has unroll), or write it without the order: over a whole "
-    "axis at once, jax.vmap, jax.lax.associative_scan."
+    "Do more per iteration (unroll of jax.lax.scan), or remove the sequential dependency: whole-"
+    "array operations, jax.vmap, jax.lax.associative_scan."
 )
 _FOR_OPERATIONS = (
-    "Say what is true of the indices (unique_indices, indices_are_sorted), or write the operation "
-    "densely: a one-hot product, a segment sum over sorted keys, pooling by reshape and max."
+    "Set unique_indices and indices_are_sorted where they hold, or use a dense form: a one-hot "
+    "matmul, a segment sum over sorted keys, pooling by reshape and max."
 )
 
 

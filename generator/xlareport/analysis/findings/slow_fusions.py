@@ -39,18 +39,16 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
     for expected, least, place in sorted(slow, reverse=True)[:MOST_PLACES]:
         yield Finding(
             rule="slow-fusions",
-            title="A fusion below a tenth of the roofline",
+            title="Fusion below 10% of the roofline",
             places=(place,),
             evidence=(
-                f"The compiler expects `{place[1]}` to take {case.cycles[place]:,} cycles: "
-                f"{units.share(expected)} of those of all fusions. By the operations it does and "
-                "the bytes that it reads and writes, wherever they lie, it would need "
-                f"{units.share(least)} of their least time."
+                f"`{place[1]}` has {case.cycles[place]:,} estimated cycles, "
+                f"{units.share(expected)} of all fusions, but only {units.share(least)} of their "
+                "roofline time, with every input and output counted."
             ),
             suggestion=(
-                "Look at its picture: a gather, a reduction over a minor dimension, or work on "
-                "small or badly tiled shapes keeps the units waiting; another layout or a dense "
-                "form of the operation may help."
+                "Check its graph for a gather, a reduction over a minor dimension, or small or "
+                "badly tiled shapes; another layout or a dense form of the operation may help."
             ),
             grade="guessed",
             weight=expected * case.seconds,

@@ -23,16 +23,14 @@ def starved_products(case: Case) -> Iterator[Finding]:
             intensity = cost.intensity or 0.0
             yield Finding(
                 rule="starved-products",
-                title="A product that waits for memory",
+                title="Memory-bound matmul",
                 places=((computation.name, instruction.name),),
                 evidence=(
-                    f"`{instruction.name}` does {intensity:.1f} flops for each byte that it moves; "
-                    f"by the figures of {case.device.name} it cannot pass {units.share(reached)} "
-                    "of the peak."
+                    f"`{instruction.name}`: {intensity:.1f} FLOP/byte, capped at "
+                    f"{units.share(reached)} of peak FLOP/s on {case.device.name}."
                 ),
                 suggestion=(
-                    "Make it larger: batch several products into one, or keep what it reads in a "
-                    "narrower type."
+                    "Batch several matmuls into one, or use a narrower type for the operands."
                 ),
                 grade="guessed",
                 weight=seconds,

@@ -24,12 +24,12 @@ def tile_padding(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             rule="tile-padding",
-            title="Mostly padding",
+            title="Tile padding waste",
             places=((computation.name, instruction.name),),
             evidence=(
-                f"`{instruction.name}`, `{instruction.shape.text[:120]}`, holds "
-                f"{units.byte_size(data)} of data in "
-                f"{units.byte_size(padded)}: its tiles are {1 - data / padded:.0%} padding."
+                f"`{instruction.name}`, `{instruction.shape.text[:120]}`: "
+                f"{units.byte_size(data)} of data in {units.byte_size(padded)}, "
+                f"{1 - data / padded:.0%} padding."
             ),
             suggestion=(
                 "Make the two most minor dimensions multiples of the tile, or move a large "

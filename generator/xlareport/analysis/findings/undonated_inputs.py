@@ -24,16 +24,16 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
     more = "" if len(pairs) <= _SHOWN else ", and so on"
     yield Finding(
         rule="undonated-inputs",
-        title="Inputs that are kept beside outputs of the same form",
+        title="Undonated inputs (could alias outputs)",
         places=tuple((entry.name, parameter.name) for parameter in parameters[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(pairs), 'input')} of {units.byte_size(size)} could be overwritten "
-            f"by an output of the same type, dimensions and layout: {fits}{more}. The header of "
-            "the module gives them to no output: the caller keeps them."
+            f"{units.plural(len(pairs), 'input')} ({units.byte_size(size)}) could alias an output "
+            f"of the same type, dimensions and layout: {fits}{more}. Neither in "
+            "`input_output_alias` nor in `buffer_donor`."
         ),
         suggestion=(
-            "If the caller does not need them afterwards, as with old parameters and optimiser "
-            "state, donate them: donate_argnums in JAX."
+            f"Donate them (donate_argnums in JAX) to save {units.byte_size(size)} if the caller "
+            "does not reuse them, as with old parameters and optimizer state."
         ),
         grade="matched",
         weight=case.time_of_bytes(size),

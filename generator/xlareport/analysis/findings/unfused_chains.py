@@ -38,19 +38,19 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
     places = (name, longest), *((other, chain[:1]) for _, other, chain in value[1:])
     return Finding(
         rule="unfused-chains",
-        title="Elementwise work that is not fused",
+        title="Unfused elementwise chain",
         places=tuple((where, instruction.name) for where, chain in places for instruction in chain)[
             :MOST_PLACES
         ],
         evidence=(
-            f"{len(longest)} elementwise instructions, from `{longest[0].name}` to "
-            f"`{longest[-1].name}`, follow one another; {units.plural(len(value), 'such chain')} "
-            f"write {units.byte_size(between)} between them and take "
-            f"{units.share(case.share(seconds))} of the least time.{_blocked(case)}"
+            f"{units.plural(len(value), 'chain')}, {units.share(case.share(seconds))} of the "
+            f"module's roofline time, with {units.byte_size(between)} of intermediate values. The "
+            f"heaviest has {len(longest)} instructions, from `{longest[0].name}` to "
+            f"`{longest[-1].name}`.{_blocked(case)}"
         ),
         suggestion=(
-            "Look which pass would have fused them and whether it ran: a disabled pass, an "
-            "optimisation barrier or a debug flag keeps them apart."
+            "Check whether the fusion pass ran: a disabled pass, an optimization barrier or a "
+            "debug flag prevents fusion."
         ),
         grade="matched",
         weight=case.time_of_bytes(2.0 * between),
@@ -62,7 +62,7 @@ def _blocked(case: Case) -> str:
     passes = case.settings.get(_SWITCHED_OFF, "")
     if "fusion" not in passes:
         return ""
-    return f" The options switch passes off: `{_SWITCHED_OFF}={passes[:120]}`."
+    return f" Disabled passes: `{_SWITCHED_OFF}={passes[:120]}`."
 
 
 def _chains(case: Case, computation: Computation) -> Iterator[list[Instruction]]:

@@ -26,17 +26,16 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         return
     yield Finding(
         rule="unused-donations",
-        title="Donated inputs that no output can use",
+        title="Donated inputs without an alias",
         places=tuple((entry.name, instruction.name) for instruction in left[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(left), 'input')} of {units.byte_size(size)} may be overwritten "
-            f"({listed(instruction.name for instruction in left)}), but no output was given their "
-            "memory: none "
-            "has the same type, dimensions and layout, or others took it."
+            f"{units.plural(len(left), 'donated input')} ({units.byte_size(size)}) without an "
+            f"aliased output: {listed(instruction.name for instruction in left)}. No output has "
+            "the same type, dimensions and layout, or it aliases another input."
         ),
         suggestion=(
-            "Compare the shapes and types of the donated values with those that are returned; a "
-            "cast or another sharding of the new value keeps the old one's memory from being used."
+            "Compare shapes and types of the donated inputs with the outputs; a cast or another "
+            "sharding of the new value prevents aliasing."
         ),
         grade="exact",
         weight=case.time_of_bytes(size),

@@ -59,30 +59,31 @@ def _finding(
     is_synchronous: bool,
 ) -> Finding:
     sent = sum(_sent(collective) for collective, _ in found)
-    why = "not asynchronous" if is_synchronous else "ended before anything else has run"
+    why = "synchronous" if is_synchronous else "done directly after start"
     (first, names), *_ = found
     return Finding(
         rule="waiting-collectives",
-        title=f"{kind} that other work could overlap: {why}",
+        title=f"Exposed (non-overlapped) {kind}: {why}",
         places=tuple((collective.computation, collective.instruction) for collective, _ in found)[
             :MOST_PLACES
         ],
         evidence=(
-            f"{kind}, {_count(len(found), number)} in the program, {why}: each device must send at "
-            f"least {units.byte_size(sent)} for it in one run of the module. Neither needed for "
-            f"`{first.instruction}` nor waiting for it: {listed(names)}."
+            f"{_count(len(found), number, kind)}, {why}: at least {units.byte_size(sent)} sent per "
+            f"device and module execution. Independent of `{first.instruction}`: {listed(names)}."
         ),
         suggestion=(
-            "See whether the latency hiding scheduler is on for this backend, and what keeps that "
-            "work from standing between start and end."
+            "Check whether the latency-hiding scheduler is enabled for this backend, and what "
+            "prevents it from scheduling that compute between start and done."
         ),
         grade="matched",
         weight=case.time_of_bytes(sent),
     )
 
 
-def _count(number: int, whole: int) -> str:
-    return f"{number}" if number == whole else f"{number} of the {whole}"
+def _count(number: int, whole: int, kind: str) -> str:
+    return (
+        f"{number} of {units.plural(whole, kind)}" if number < whole else units.plural(number, kind)
+    )
 
 
 def _sent(collective: Collective) -> int:

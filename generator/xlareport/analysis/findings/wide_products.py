@@ -21,22 +21,21 @@ def wide_products(case: Case) -> Iterator[Finding]:
         known = [source for source in sources if source is not None]
         if len(known) < 2:
             continue
-        narrow = known[0].shape.element_type
+        narrow, wide = known[0].shape.element_type, instruction.shape.element_type
         yield Finding(
             rule="wide-products",
-            title="A product in a wide type of narrow inputs",
+            title=f"{wide} matmul of upcast {narrow} inputs",
             places=(
                 (computation.name, instruction.name),
                 *((computation.name, k.name) for k in known),
             ),
             evidence=(
-                f"`{instruction.name}` multiplies {instruction.shape.element_type}, but its "
-                f"operands were {narrow} "
-                f"in `{known[0].name}` and `{known[1].name}`."
+                f"`{instruction.name}` multiplies {wide}; its operands are upcast from {narrow} "
+                f"(`{known[0].name}`, `{known[1].name}`)."
             ),
             suggestion=(
-                "Multiply in the narrow type and ask for a wide sum: preferred_element_type in JAX "
-                "keeps the accuracy of the sum and the speed of the product."
+                f"Multiply in {narrow} and set preferred_element_type={wide} in JAX: a wide "
+                "accumulator at the speed of the narrow matmul."
             ),
             grade="exact",
             weight=case.time_of_bytes(sum(float(k.shape.byte_size or 0) for k in known)),
