@@ -84,6 +84,8 @@ export interface Grammar {
 export interface Words {
   /** Meanings by kind and name. */
   words: Record<string, Record<string, string>>;
+  /** Terms by their synonyms. */
+  synonyms: Record<string, string>;
   /** Bits of an element of each type. */
   bits: Record<string, number>;
   instruction: Grammar;

@@ -5838,6 +5838,16 @@ var xlareport = (() => {
         ];
       }
     }
+    for (const [synonym, term] of Object.entries(tables2?.synonyms ?? {})) {
+      yield [
+        synonym,
+        () => ({
+          text: term,
+          note: `${synonym}: ${tables2?.words.word[term]}`,
+          href: entryAddress(`word:${term}`).slice(root.length)
+        })
+      ];
+    }
   }
   function row2({ text, note: note2, href }) {
     return element(

@@ -125,6 +125,17 @@ def test_results_are_ranked_exact_prefix_word_substring(page: Page, hostile: str
     expect(found.nth(4)).to_have_text("%wrapped_all-gather")
 
 
+@pytest.mark.parametrize(
+    ("words", "term"),
+    [("rounds", "trip count"), ("HBM", "HBM"), ("split-k", "split-k"), ("least time", "roofline")],
+)
+def test_synonyms_and_former_terms_lead_to_the_term(page: Page, words: str, term: str) -> None:
+    search(page, words)
+    first = section(page, "Reference").locator("a").first
+    expect(first.locator("code")).to_have_text(term)
+    assert str(first.get_attribute("href")).endswith(f"#word-{term.replace(' ', '-')}")
+
+
 def test_each_result_leads_to_its_place(page: Page) -> None:
     cases = {
         "all-gather.2": ("Instructions", "m/x.html#i=all-gather.2"),

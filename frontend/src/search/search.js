@@ -322,7 +322,7 @@ class Search {
 /** @param {Module} module */
 const page = (module) => `m/${module.slug}.html`;
 
-/** @param {import("../../types/payloads").Words | null} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary */
+/** @param {import("../../types/payloads").Words | null} tables of `words` @returns {Generator<[string, () => Hit]>} every entry of the glossary, and its synonyms */
 function* explained(tables) {
   for (const [kind, words] of Object.entries(tables?.words ?? {})) {
     for (const [name, meaning] of Object.entries(words)) {
@@ -331,6 +331,16 @@ function* explained(tables) {
         () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) }),
       ];
     }
+  }
+  for (const [synonym, term] of Object.entries(tables?.synonyms ?? {})) {
+    yield [
+      synonym,
+      () => ({
+        text: term,
+        note: `${synonym}: ${tables?.words.word[term]}`,
+        href: entryAddress(`word:${term}`).slice(root.length),
+      }),
+    ];
   }
 }
 

@@ -1,4 +1,4 @@
-"""The words of the report in plain words: the table `glossary.toml`."""
+"""The terms of the report: the table `glossary.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ class Word:
     words: str
     """What it means, in one to three sentences that may hold `code` as in Markdown."""
     aliases: tuple[str, ...] = ()
+    """Synonyms and former terms; the search leads from them to the word."""
 
 
 @cache

@@ -30,6 +30,24 @@ def test_sentences_are_plain_and_patterns_are_those_of_scripts() -> None:
     assert not any(re.search(r"\(\?P", form) for form in found["instruction"]["forms"])
 
 
+def test_synonyms_lead_to_terms_of_the_glossary() -> None:
+    found = lexicon([])
+
+    terms = found["words"]["word"]
+    assert set(found["synonyms"].values()) <= terms.keys()
+    assert not found["synonyms"].keys() & terms.keys()
+    for synonym, term in (
+        ("rounds", "trip count"),
+        ("least time", "roofline"),
+        ("work", "FLOPs"),
+        ("traffic", "bytes accessed"),
+        ("donate", "donation"),
+        ("aliasing", "alias"),
+        ("computed again", "rematerialization"),
+    ):
+        assert found["synonyms"][synonym] == term
+
+
 def test_types_know_their_bits_and_every_type_has_words() -> None:
     found = lexicon([])
 

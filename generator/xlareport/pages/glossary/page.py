@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -29,6 +29,8 @@ class GlossaryEntry:
     source: str = ""
     """A file of openxla/xla, or `closed source`; empty where it was not found."""
     example: Markup = field(default_factory=Markup)
+    also: str = ""
+    """Synonyms."""
     guess: str = ""
     """Why the words are a guess; empty where they are not."""
 
@@ -51,7 +53,10 @@ def glossary_page(named: Sequence[str], used: Iterable[str]) -> GlossaryPage:
     """Explain the report's words; `named` are the passes of this dump, `used` its opcodes."""
     result = dict.fromkeys((*sorted(used), *opcodes.all_entries()))
     return GlossaryPage(
-        words=tuple(_entry(entry.name, entry.words) for entry in glossary.all_entries().values()),
+        words=tuple(
+            replace(_entry(entry.name, entry.words), also=", ".join(entry.aliases))
+            for entry in glossary.all_entries().values()
+        ),
         passes=tuple(_pass_entry(name) for name in named),
         opcodes=tuple(_opcode_entry(name) for name in result),
         types=tuple(
@@ -133,6 +138,11 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
             "kind": _plain((name, entry.words) for name, entry in kinds.all_entries().items()),
             "stage": _plain((name, entry.words) for name, entry in stages.all_entries().items()),
             "word": _plain((name, entry.words) for name, entry in glossary.all_entries().items()),
+        },
+        "synonyms": {
+            alias: entry.name
+            for entry in glossary.all_entries().values()
+            for alias in entry.aliases
         },
         "bits": {
             name: element_type.bits
