@@ -152,8 +152,27 @@ class _Reader:
         users = home.users.get(place.instruction, ())
         if opcode in _LITERALS or not 0 < len(users) <= _FEW_USERS:
             return False
-        every = (place, *(Place(home.name, user.name) for user in users))
-        return all(is_constant(module, part) for part in every)
+        places = [Place(home.name, user.name) for user in users]
+        if not all(is_constant(module, part) for part in (place, *places)):
+            return False
+        return all(self._reads_constant(part) for part in places)
+
+    def _reads_constant(self, place: Place) -> bool:
+        """Say whether a constant expression is a constant now, reads one, or is gone with it."""
+        if self._matching.partner_after(place) is None:
+            users = self._matching.before.by_name[place.computation].users
+            readers = users.get(place.instruction, ())[:_FEW_USERS]
+            return any(self._constant_now(Place(place.computation, one.name)) for one in readers)
+        return self._constant_now(place)
+
+    def _constant_now(self, place: Place) -> bool:
+        """Say whether an instruction became a constant, or what goes on of it reads one."""
+        after = self._matching.partner_after(place)
+        line = None if after is None else self._matching.after.find(*after)
+        if after is None or line is None:
+            return False
+        read = (self._matching.after.find(after.computation, name) for name in line.operand_names)
+        return line.opcode == "constant" or any(one and one.opcode == "constant" for one in read)
 
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]
