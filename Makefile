@@ -30,7 +30,7 @@ test: check browser  ## Check and test everything: sources, pages in a browser, 
 	$(RUN)python scripts/frontend.py test
 	$(RUN)pytest -n $(WORKERS)
 
-walks: browser  ## Walk through whole reports in a browser: minutes that `make test` spares
+walks: browser  ## Walk whole reports in a browser, measure scores again: minutes that `make test` spares
 	XLAREPORT_LONG_WALKS=1 $(RUN)pytest -n $(WORKERS) tests/site tests/hostile tests/benchmarks
 
 check: $(VENV)/.ready-test  ## Lint, formatting, types and floors

@@ -4,7 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from tests.conftest import LONG_WALKS
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+long = pytest.mark.skipif(not LONG_WALKS, reason="a minute of work: `make walks` does it")
 
 
 def checked(script: str) -> str:
@@ -15,10 +21,12 @@ def checked(script: str) -> str:
     return done.stdout
 
 
+@long
 def test_as_many_trails_as_recorded_end_where_tags_say() -> None:
     assert "shared op_names, every snapshot, all, back" in checked("score_trails.py")
 
 
+@long
 def test_steps_and_histories_break_no_more_than_recorded() -> None:
     assert "steps that change something" in checked("score_steps.py")
 
