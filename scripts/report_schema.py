@@ -56,8 +56,8 @@ DETAILS: dict[str, dict[str, Any]] = {
     },
     "FindingRecord.grade": GRADES,
     "CodeRecord.grade": GRADES,
-    "RecompilationRecord.changed_steps": COUNT,
-    "RankGroupRecord.collectives": COUNT,
+    "RecompilationGroup.changed_steps": COUNT,
+    "RankGroup.collectives": COUNT,
     "PassTime.runs": {"minimum": 1},
     "PassTime.changed": COUNT,
 }

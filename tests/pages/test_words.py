@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from xlareport.analysis.modules.links import ModuleLink
+from xlareport.analysis.modules.ranks import RankGroup
+from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
@@ -10,8 +12,6 @@ from xlareport.records.report import (
     DumpRecord,
     GeneratorRecord,
     ModuleRecord,
-    RankGroupRecord,
-    RecompilationRecord,
     ReportRecord,
     SnapshotRecord,
 )
@@ -87,10 +87,10 @@ def test_the_reason_for_many_modules_counts_programs_first() -> None:
 
 def test_a_program_compiled_again_or_by_another_process_is_one_program() -> None:
     modules = keyed("a", "main", 0), keyed("b", "main", 0), keyed("c", "main")
-    group = RecompilationRecord("f", ("a", "b"), (), "the same name", 1)
+    group = RecompilationGroup("f", ("a", "b"), (), "the same name", 1)
     again = replace(report(*modules), retrace_groups=(group,))
     assert many(again) == "3 modules: 2 programs (compiled 3 times)."
-    ranks = replace(again, rank_groups=(RankGroupRecord("f", ("a", "c"), (), 0),))
+    ranks = replace(again, rank_groups=(RankGroup("f", ("a", "c"), (), 0),))
     assert many(ranks) == "3 modules: 1 program (compiled 3 times)."
 
 

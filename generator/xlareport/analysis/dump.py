@@ -8,10 +8,10 @@ from xlareport.analysis.modules.eager import EagerFunction, eager_functions
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, links
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.processes import process_count, processes
+from xlareport.analysis.modules.processes import Processes, process_count, processes
 from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, rank_modules
 from xlareport.analysis.modules.ranks import RankGroup, ranks
-from xlareport.analysis.modules.recompilations import RetraceGroup, retraces
+from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -69,7 +69,7 @@ class DumpRelations:
     links: tuple[ModuleLink, ...]
     roles: tuple[Role, ...]
     """One for each module, in the order of the modules."""
-    recompilations: tuple[RetraceGroup, ...]
+    recompilations: tuple[RecompilationGroup, ...]
     eager_functions: tuple[EagerFunction, ...]
     rank_groups: tuple[RankGroup, ...]
     """Programs that several processes compiled."""
@@ -85,11 +85,13 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Work out what holds between modules; a part that fails is listed and left at its default."""
     summaries, faults = dump.summaries, Faults(dump.name)
     marked = {module.summary.files.key: module.marker for module in dump.modules if module.marker}
+    unknown_processes = dict.fromkeys((summary.files.key for summary in summaries), None)
+    assigned = faults.attempt("The processes", lambda: processes(summaries), unknown_processes)
     ranking = _rank(summaries, marked, faults)
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
-    module_links = faults.attempt("The links", lambda: links(summaries, dump.graphs), ())
+    module_links = faults.attempt("The links", lambda: links(summaries, assigned, dump.graphs), ())
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
     module_roles = faults.attempt(
@@ -101,19 +103,15 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         guess=guess,
         links=module_links,
         roles=module_roles,
-        recompilations=faults.attempt("What was compiled again", lambda: retraces(summaries), ()),
+        recompilations=faults.attempt(
+            "What was compiled again", lambda: group_recompilations(summaries, assigned), ()
+        ),
         eager_functions=faults.attempt(
             "What ran eagerly", lambda: eager_functions(summaries, module_roles), ()
         ),
-        rank_groups=faults.attempt("The ranks of devices", lambda: ranks(summaries), ()),
-        processes=faults.attempt(
-            "The processes",
-            lambda: number_processes(summaries),
-            {summary.files.key: None for summary in summaries},
-        ),
-        process_count=faults.attempt(
-            "The number of processes", lambda: process_count(summaries), None
-        ),
+        rank_groups=faults.attempt("The ranks of devices", lambda: ranks(summaries, assigned), ()),
+        processes=number_processes(assigned),
+        process_count=process_count(summaries, assigned),
         problems=tuple(faults.problems),
     )
 
@@ -139,11 +137,8 @@ def _guess_main(
     return guess_main(tuple(with_marker or candidates))
 
 
-def number_processes(summaries: Sequence[ModuleSummary]) -> dict[str, int | None]:
+def number_processes(assigned: Processes) -> dict[str, int | None]:
     """Return the number of the process of each module, from 1, in the order of the modules."""
-    assigned = processes(summaries)
-    order = [process for process in dict.fromkeys(assigned.values()) if process is not None]
-    return {
-        key: None if process is None else order.index(process) + 1
-        for key, process in assigned.items()
-    }
+    known = dict.fromkeys(process for process in assigned.values() if process is not None)
+    numbers = {process: number for number, process in enumerate(known, 1)}
+    return {key: numbers[process] if process else None for key, process in assigned.items()}

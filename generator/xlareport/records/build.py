@@ -13,8 +13,7 @@ from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.ranking import MainGuess, Ranked
-from xlareport.analysis.modules.ranks import RankGroup
-from xlareport.analysis.modules.recompilations import RetraceGroup
+from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.records import sentences
@@ -28,8 +27,6 @@ from xlareport.records.report import (
     GeneratorRecord,
     MainProgramRecord,
     ModuleRecord,
-    RankGroupRecord,
-    RecompilationRecord,
     ReportRecord,
     SnapshotRecord,
 )
@@ -50,7 +47,7 @@ _PIECES = frozenset({"copied-out autotuning piece", "part of another compilation
 
 
 def finding_records(
-    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RetraceGroup]
+    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RecompilationGroup]
 ) -> tuple[FindingRecord, ...]:
     """Return the findings of a module; what was cut out of another one has none of its own."""
     if cost is None or record.role in _PIECES:
@@ -98,9 +95,9 @@ def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportRecord:
         files=_files(dump),
         problems=_problems(dump, (*relations.problems, *faults.problems)),
         links=relations.links,
-        retrace_groups=_recompilations(relations.recompilations),
+        retrace_groups=relations.recompilations,
         eager_functions=relations.eager_functions,
-        rank_groups=_rank_groups(relations.rank_groups),
+        rank_groups=relations.rank_groups,
         processes=relations.process_count,
     )
 
@@ -300,39 +297,6 @@ def _problems(dump: AnalyzedDump, more: Iterable[Problem]) -> tuple[Problem, ...
     return tuple(by_place)
 
 
-def _recompilations(retrace_groups: Iterable[RetraceGroup]) -> tuple[RecompilationRecord, ...]:
-    """Return retraced functions as records."""
-    return tuple(
-        RecompilationRecord(
-            name=group.name,
-            modules=_keys(group.members),
-            differences=group.differences,
-            reason=group.reason,
-            changed_steps=group.changed_steps,
-        )
-        for group in retrace_groups
-    )
-
-
-def _rank_groups(rank_groups: Iterable[RankGroup]) -> tuple[RankGroupRecord, ...]:
-    """Return programs of several processes as records."""
-    return tuple(
-        RankGroupRecord(
-            group.name,
-            _keys(group.members),
-            group.differences,
-            group.collectives,
-        )
-        for group in rank_groups
-    )
-
-
-def _group_places(groups: Sequence[RetraceGroup]) -> dict[str, int]:
-    """Return the place of each module's retrace group by the module's key."""
-    return {
-        member.files.key: place for place, group in enumerate(groups) for member in group.members
-    }
-
-
-def _keys(members: Iterable[ModuleSummary]) -> tuple[str, ...]:
-    return tuple(member.files.key for member in members)
+def _group_places(groups: Sequence[RecompilationGroup]) -> dict[str, int]:
+    """Return the place of the recompilations of each module's function by the module's key."""
+    return {key: place for place, group in enumerate(groups) for key in group.modules}

@@ -13,7 +13,8 @@ from typing import Any
 from xlareport.analysis.code.module import CodeRecord
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
-from xlareport.analysis.modules.recompilations import Difference
+from xlareport.analysis.modules.ranks import RankGroup
+from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
 from xlareport.records.cost import CostRecord
@@ -168,29 +169,6 @@ class FileRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RecompilationRecord:
-    """One function that was compiled several times."""
-
-    name: str
-    modules: tuple[str, ...]
-    differences: tuple[Difference, ...]
-    reason: str
-    changed_steps: int
-    """Steps that changed something in the compilations after the first one."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankGroupRecord:
-    """One program as several processes compiled it."""
-
-    name: str
-    modules: tuple[str, ...]
-    differences: tuple[Difference, ...]
-    collectives: int | None = None
-    """How many collectives each of them runs, in one order; None where they do not agree."""
-
-
-@dataclass(frozen=True, slots=True)
 class ReportRecord:
     """Everything in `report.json`."""
 
@@ -202,9 +180,9 @@ class ReportRecord:
     files: tuple[FileRecord, ...]
     problems: tuple[Problem, ...]
     links: tuple[ModuleLink, ...] = ()
-    retrace_groups: tuple[RecompilationRecord, ...] = ()
+    retrace_groups: tuple[RecompilationGroup, ...] = ()
     eager_functions: tuple[EagerFunction, ...] = ()
-    rank_groups: tuple[RankGroupRecord, ...] = ()
+    rank_groups: tuple[RankGroup, ...] = ()
     processes: int | None = None
     """How many processes wrote the dump; None where that cannot be told."""
 

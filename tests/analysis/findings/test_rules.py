@@ -17,7 +17,8 @@ from xlareport.analysis.findings.cases import case_of as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.findings.rules import RULES, findings
-from xlareport.analysis.modules.recompilations import retraces
+from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.dump.modules import group
 from xlareport.dump.source import open_source
@@ -332,7 +333,7 @@ def test_a_function_compiled_again_is_found(
     summaries = [
         summarize_module(one, [None] * len(one.snapshots), count_final_cost(one)) for one in modules
     ]
-    found = [recompilation(one) for one in retraces(summaries)]
+    found = [recompilation(one) for one in group_recompilations(summaries, processes(summaries))]
     assert len(found) == number
     assert all("compiled" in one.evidence and len(one.places) > 1 for one in found)
 

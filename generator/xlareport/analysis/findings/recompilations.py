@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.modules.recompilations import Difference, RetraceGroup
+from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.runtime import units
 
 _SHOWN = 2
 _LONGEST = 60
 
 
-def recompilation(group: RetraceGroup) -> Finding:
+def recompilation(group: RecompilationGroup) -> Finding:
     """Say that a function was compiled again, and what differed."""
     return Finding(
         rule="recompilations",
         title="Recompilation",
-        places=tuple((member.files.key, "") for member in group.members),
+        places=tuple((key, "") for key in group.modules),
         evidence=(
-            f"{group.name} was compiled {units.plural(len(group.members), 'time')}: "
+            f"{group.name} was compiled {units.plural(len(group.modules), 'time')}: "
             f"{_differences(group.differences)} Guessed to be one function: "
             f"{group.reason}."
         ),

@@ -11,7 +11,7 @@ from typing import Literal
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.ports import Port, Ports, block, find_ports, without
-from xlareport.analysis.modules.processes import Process, once_each, processes, ranks_in_one_folder
+from xlareport.analysis.modules.processes import Process, Processes, once_each, ranks_in_one_folder
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 
@@ -37,11 +37,13 @@ class ModuleLink:
 
 
 def links(
-    summaries: Sequence[ModuleSummary], graphs: Sequence[FrameworkGraph] = ()
+    summaries: Sequence[ModuleSummary],
+    assigned: Processes,
+    graphs: Sequence[FrameworkGraph] = (),
 ) -> tuple[ModuleLink, ...]:
     """Return the links of a dump: the proven ones, else guesses; each pair of modules once."""
     proven = tuple(_proven(summaries, graphs))
-    return proven or _each_once(_guessed(summaries))
+    return proven or _each_once(_guessed(summaries, assigned))
 
 
 def _proven(
@@ -156,20 +158,20 @@ def _each_once(links: Iterable[ModuleLink]) -> tuple[ModuleLink, ...]:
     return tuple(pairs.values())
 
 
-def _guessed(summaries: Sequence[ModuleSummary]) -> Iterator[ModuleLink]:
+def _guessed(summaries: Sequence[ModuleSummary], assigned: Processes) -> Iterator[ModuleLink]:
     """Guess links, the modules of each process in the order in which they were compiled.
 
     What was cut out of another module is only compiled or timed; nothing is handed on to it.
     """
     apart: dict[Process, list[Ports]] = defaultdict(list)
-    assigned, pieces = processes(summaries), find_autotuning_pieces(summaries)
+    pieces = find_autotuning_pieces(summaries)
     for module in summaries:
         process = assigned[module.files.key]
         if module.features.content and process is not None and module.files.key not in pieces:
             apart[process].append(find_ports(module))
     for modules in apart.values():
         yield from _of_process(modules)
-    for members in ranks_in_one_folder(summaries).values():
+    for members in ranks_in_one_folder(summaries, assigned).values():
         for link in _of_process([find_ports(module) for module in once_each(members)]):
             yield replace(link, reason=f"{link.reason}; several ranks wrote into this folder")
 

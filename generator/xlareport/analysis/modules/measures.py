@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import helper
 from xlareport.analysis.modules.links import links
+from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.state import find_state_readers
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -38,9 +39,8 @@ class Relations:
     def of(cls, summaries: Sequence[ModuleSummary]) -> "Relations":
         """Find them, links and states by guessing."""
         watched = find_state_readers(summaries)
-        result = {
-            (link.source, link.target) for link in links(summaries) if link.source != link.target
-        }
+        every = links(summaries, processes(summaries))
+        result = {(link.source, link.target) for link in every if link.source != link.target}
         sources = Counter(target for _, target in result)
         lookers = frozenset().union(*watched.values())
         worth = {summary.files.key: _worth(summary, lookers) for summary in summaries}

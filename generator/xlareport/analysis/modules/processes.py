@@ -12,9 +12,11 @@ from xlareport.analysis.modules.summary import ModuleSummary
 
 Process = tuple[str, int]
 """The folder, and which of the processes that wrote there."""
+Processes = Mapping[str, Process | None]
+"""The process of each module by its key; None where it is not known."""
 
 
-def processes(summaries: Iterable[ModuleSummary]) -> Mapping[str, Process | None]:
+def processes(summaries: Iterable[ModuleSummary]) -> Processes:
     """Return the process of each module by its key; None where it is not known."""
     assigned: dict[str, Process | None] = {}
     for where, members in by_folder(summaries).items():
@@ -23,22 +25,20 @@ def processes(summaries: Iterable[ModuleSummary]) -> Mapping[str, Process | None
     return assigned
 
 
-def process_count(summaries: Sequence[ModuleSummary]) -> int | None:
+def process_count(summaries: Sequence[ModuleSummary], assigned: Processes) -> int | None:
     """Return how many processes compiled modules with snapshots; None where it is not known."""
-    assigned = processes(summaries)
     compiled = {assigned[summary.files.key] for summary in summaries if summary.stages}
     return None if None in compiled else len(compiled or {*assigned.values()})
 
 
 def ranks_in_one_folder(
-    summaries: Sequence[ModuleSummary],
+    summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Mapping[str, Sequence[ModuleSummary]]:
     """Return, by folder, the modules of ranks that cannot be told apart by number and time.
 
     That they are ranks of one program shows in modules of one name and one content under several
     numbers, which a process compiles once; folders without any are those of unrelated programs.
     """
-    assigned = processes(summaries)
     unknown = [
         summary
         for summary in summaries
@@ -116,10 +116,6 @@ def _repeats(programs: Iterable[tuple[int | None, tuple[str, str]]]) -> bool:
 
 def _ids(members: Iterable[ModuleSummary]) -> Iterable[int]:
     return (member.files.id for member in members if member.files.id is not None)
-
-
-def _in_time(module: ModuleSummary) -> tuple[float, int]:
-    return _written(module) or 0, module.files.id or 0
 
 
 def _written(module: ModuleSummary) -> float | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence
 from xlareport.analysis.modules.measures import Assumptions, Most, Relations, work
+from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.ranks import ranked_together
 from xlareport.analysis.modules.recompilations import retraced
 from xlareport.analysis.modules.state import trains
@@ -158,12 +159,12 @@ def find_recompilations(
     best: ModuleSummary, summaries: Sequence[ModuleSummary]
 ) -> Mapping[str, str]:
     """Return the keys of modules that are this one once more, and in what way."""
-    result = {best.files.key: ""}
-    for _, members in ranked_together(summaries):
+    result, assigned = {best.files.key: ""}, processes(summaries)
+    for _, members in ranked_together(summaries, assigned):
         if any(member.files.key == best.files.key for member in members):
             for member in members:
                 result.setdefault(member.files.key, "compiled by another process")
-    for _, members in retraced(summaries):
+    for _, members in retraced(summaries, assigned):
         if any(member.files.key in result for member in members):
             for summary in members:
                 result.setdefault(summary.files.key, "compiled once more")

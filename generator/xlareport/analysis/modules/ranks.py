@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from xlareport.analysis.modules.features import CollectiveCall
-from xlareport.analysis.modules.processes import Process, processes, ranks_in_one_folder
+from xlareport.analysis.modules.processes import Process, Processes, ranks_in_one_folder
 from xlareport.analysis.modules.recompilations import Difference, function_name
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -22,27 +22,28 @@ class RankGroup:
     """One program as each process compiled it."""
 
     name: str
-    members: tuple[ModuleSummary, ...]
+    modules: tuple[str, ...]
+    """Their keys."""
     differences: tuple[Difference, ...]
     """The order of collectives first."""
-
-    @property
-    def collectives(self) -> int | None:
-        """How many collectives each runs, in one order; None where they do not agree."""
-        orders = {member.features.collectives for member in self.members}
-        return len(self.members[0].features.collectives) if len(orders) == 1 else None
+    collectives: int | None = None
+    """How many collectives each of them runs, in one order; None where they do not agree."""
 
 
-def ranks(summaries: Sequence[ModuleSummary]) -> tuple[RankGroup, ...]:
+def ranks(summaries: Sequence[ModuleSummary], assigned: Processes) -> tuple[RankGroup, ...]:
     """Put together what several processes compiled of one function, and compare it."""
-    return tuple(
-        RankGroup(name, tuple(members), tuple(_differences(members)))
-        for name, members in ranked_together(summaries)
-    )
+    return tuple(_group(name, members) for name, members in ranked_together(summaries, assigned))
+
+
+def _group(name: str, members: Sequence[ModuleSummary]) -> RankGroup:
+    keys = tuple(member.files.key for member in members)
+    orders = {member.features.collectives for member in members}
+    same = len(members[0].features.collectives) if len(orders) == 1 else None
+    return RankGroup(name, keys, tuple(_differences(members)), same)
 
 
 def ranked_together(
-    summaries: Sequence[ModuleSummary],
+    summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield the name and the modules of each function that several processes compiled.
 
@@ -50,11 +51,10 @@ def ranked_together(
     one rank alone logs or saves something. What has neither number nor contents nor source lines
     in common is another function of the same name.
     """
-    apart = processes(summaries)
     times: Counter[tuple[Process, str]] = Counter()
     named: dict[tuple[str, int], list[ModuleSummary]] = defaultdict(list)
     for module in summaries:
-        process, name = apart[module.files.key], function_name(module.display_name)
+        process, name = assigned[module.files.key], function_name(module.display_name)
         if process is not None and module.features.content:
             times[process, name] += 1
             named[name, times[process, name]].append(module)
@@ -62,14 +62,14 @@ def ranked_together(
         members = [module for module in same if _is_rank_of(module, same[0])]
         if len(members) > 1:
             yield name, members
-    yield from _of_one_folder(summaries)
+    yield from _of_one_folder(summaries, assigned)
 
 
 def _of_one_folder(
-    summaries: Sequence[ModuleSummary],
+    summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield modules of one name and content that ranks wrote into one folder under own numbers."""
-    for members in ranks_in_one_folder(summaries).values():
+    for members in ranks_in_one_folder(summaries, assigned).values():
         alike: dict[tuple[str, str], list[ModuleSummary]] = defaultdict(list)
         for module in members:
             alike[module.display_name, module.features.content].append(module)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.helper_modules import is_own_function
-from xlareport.analysis.modules.processes import Process, processes
+from xlareport.analysis.modules.processes import Process, Processes
 from xlareport.analysis.modules.signature import Argument
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -29,37 +29,37 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class RetraceGroup:
+class RecompilationGroup:
     """One function compiled several times."""
 
     name: str
-    members: tuple[ModuleSummary, ...]
+    modules: tuple[str, ...]
+    """Their keys."""
     differences: tuple[Difference, ...]
     reason: str
     """Why these are held for one function: a guess from name, source lines and operations."""
-
-    @property
-    def changed_steps(self) -> int:
-        """Steps of the compiler that the compilations after the first one cost."""
-        return sum(member.changed_steps for member in self.members[1:])
+    changed_steps: int
+    """Steps that changed something in the compilations after the first one."""
 
 
-def retraces(summaries: Sequence[ModuleSummary]) -> tuple[RetraceGroup, ...]:
+def group_recompilations(
+    summaries: Sequence[ModuleSummary], assigned: Processes
+) -> tuple[RecompilationGroup, ...]:
     """Find the functions that one process compiled several times, by their first modules."""
-    return tuple(_group(name, group) for name, group in retraced(summaries))
+    return tuple(_group(name, group) for name, group in retraced(summaries, assigned))
 
 
 def retraced(
-    summaries: Sequence[ModuleSummary],
+    summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield the name and the modules of each function that one process compiled several times.
 
     Pieces of other compilations are no functions: their names are numbers within one module.
     """
     named: dict[tuple[Process, str], list[list[ModuleSummary]]] = defaultdict(list)
-    apart, pieces = processes(summaries), find_autotuning_pieces(summaries)
+    pieces = find_autotuning_pieces(summaries)
     for summary in summaries:
-        process = apart[summary.files.key]
+        process = assigned[summary.files.key]
         if not summary.features.content or process is None or summary.files.key in pieces:
             continue
         groups = named[process, function_name(summary.display_name)]
@@ -120,9 +120,11 @@ def _likeness(summary: ModuleSummary, other: ModuleSummary) -> float:
     return (mine & yours).total() / either if either else 1.0
 
 
-def _group(name: str, members: Sequence[ModuleSummary]) -> RetraceGroup:
+def _group(name: str, members: Sequence[ModuleSummary]) -> RecompilationGroup:
+    keys = tuple(member.files.key for member in members)
     differences = tuple(_differences(members))[:_ROWS]
-    return RetraceGroup(name, tuple(members), differences, _reason(members))
+    changed = sum(member.changed_steps for member in members[1:])
+    return RecompilationGroup(name, keys, differences, _reason(members), changed)
 
 
 def _reason(members: Sequence[ModuleSummary]) -> str:

@@ -7,7 +7,8 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport.analysis.modules.chains import find_chains
-from xlareport.analysis.modules.recompilations import Difference
+from xlareport.analysis.modules.ranks import RankGroup
+from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.pages import navigation, words
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.rendering.environment import prose
@@ -15,7 +16,7 @@ from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.records.build import HELPERS
-from xlareport.records.report import RankGroupRecord, RecompilationRecord, ReportRecord
+from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 
 LINKS_TABLE = "program-links"
@@ -193,7 +194,7 @@ def _retraced(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     )
 
 
-def _retrace_note(recompilation: RecompilationRecord) -> str:
+def _retrace_note(recompilation: RecompilationGroup) -> str:
     times = units.plural(len(recompilation.modules), "time")
     steps = units.plural(recompilation.changed_steps, "compiler step")
     return (
@@ -305,12 +306,12 @@ def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     )
 
 
-def _urgency(group: RankGroupRecord) -> tuple[bool, bool]:
+def _urgency(group: RankGroup) -> tuple[bool, bool]:
     """Put first whose collectives do not agree, then what differs, then what does not."""
     return group.collectives is not None, not group.differences
 
 
-def _rank_note(group: RankGroupRecord) -> str:
+def _rank_note(group: RankGroup) -> str:
     message = f"Compiled by {units.plural(len(group.modules), 'process', 'processes')}."
     if group.collectives is None:
         return (
