@@ -24,9 +24,8 @@ from pathlib import Path
 from dumps import dumps
 from measuring import environment
 
-from xlareport.dump.modules import Artifact, ModuleFiles, group
+from xlareport.dump.modules import Artifact, ModuleFiles, group, name_files
 from xlareport.dump.source import open_source
-from xlareport.report import name_files
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 60_000

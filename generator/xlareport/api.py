@@ -25,10 +25,9 @@ from xlareport.analysis.modules.summarize import count_final_cost, summarize_mod
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.step import StepChange, step
-from xlareport.dump.modules import ModuleFiles, group
+from xlareport.dump.modules import ModuleFiles, find_module, group, name_files
 from xlareport.dump.source import local_path, open_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
-from xlareport.report import name_files
 from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputError
 from xlareport.runtime.limits import LIMITS, Limits
 
@@ -66,12 +65,8 @@ class Report:
 
     def __getitem__(self, name: str) -> "Module":
         """Return the one module of a name or key; raises UnknownNameError."""
-        modules = [module for module in self.modules if name == module.key]
-        modules = modules or [module for module in self.modules if name == module.name]
-        if len(modules) != 1:
-            near = [module.key for module in modules or self.modules]
-            raise UnknownNameError(f"{self.path} holds {len(modules)} modules {name!r}", near)
-        return modules[0]
+        found = find_module([module.files for module in self.modules], name, str(self.path))
+        return next(module for module in self.modules if module.files is found)
 
     @cached_property
     def main(self) -> "Module":

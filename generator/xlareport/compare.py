@@ -21,7 +21,7 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.profile.times import ModuleTimes
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.compare.files import compare_files
 from xlareport.pages.compare.module_diff import DiffTask, ModuleDiff, diff_modules, failed_diff
@@ -36,13 +36,13 @@ from xlareport.records.bare_report import (
 from xlareport.records.build import build_report
 from xlareport.records.compare import ComparisonRecord, compare_record
 from xlareport.records.report import DumpRecord
-from xlareport.report import BuildOptions, check_apart, name_files
+from xlareport.report import BuildOptions
 from xlareport.runtime.errors import Problem, UnwritableOutputError
 from xlareport.runtime.progress import ProgressCallback, silent
 from xlareport.runtime.worker_pool import work_in_processes
 from xlareport.side_files import profiles_beside, read_profiles
 from xlareport.site.builder import build_site
-from xlareport.site.folder import Folder
+from xlareport.site.folder import Folder, check_apart
 from xlareport.site.writer import write_sources
 
 _DIED = "the process that read it died, perhaps out of memory"

@@ -5,7 +5,7 @@ an opcode. Words of the knowledge base come first, then the grammar of names, th
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -81,97 +81,54 @@ def explain_name(name: str) -> Explanation:
 
 def _from_tables(name: str) -> Explanation | None:
     """Return what the knowledge base says of a word, under each of its meanings."""
-    meanings = [(kind, *result) for kind, item in _TELL.items() if (result := item(name))]
+    meanings = list(_meanings(name))
     if not meanings:
         return None
     sentence = " ".join(f"{kind.capitalize()}: {words}" for kind, words, _ in meanings)
-    notes = tuple(note for _, _, more in meanings for note in more)
+    notes = [note for _, _, more in meanings for note in more]
     kind = meanings[0][0]
     return Explanation(name, kind, "", (Token(name, plain(sentence), kind),), _all_plain(notes))
 
 
-_Told = tuple[str, Sequence[str]] | None
-"""What a word means, and more about it."""
+def _meanings(name: str) -> Iterator[tuple[str, str, Iterable[str]]]:
+    """Yield what a word can be, what that means, and more about it; the most telling first."""
+    if flag := flags.find(name):
+        yield "flag", flag.words, _facts(_FLAG_FACTS, flag)
+    if pass_info := passes.find(name) or passes.find_class(name):
+        called = [f"Its name in dumps is {pass_info.name}."] if pass_info.xla_class == name else []
+        facts = [*called, pass_info.basis, *_facts(_PASS_FACTS, pass_info)]
+        yield "pass", pass_info.words, [*facts, *filter(None, [pass_info.example])]
+    if opcode := opcodes.find(name):
+        yield "opcode", opcode.words, ()
+    if call := custom_calls.find(name):
+        counted = f"Flops: {call.basis}." if call.basis else ""
+        yield "custom-call", call.words, filter(None, (f"Source: {call.source}.", counted))
+    if element_type := element_types.find(name):
+        yield "type", element_type.words, ()
+    if kind := kinds.find(name):
+        yield "kind", kind.words, (kind.made_by, kind.opened, kind.look_for)
+    if stage := stages.find(name) or stages.find_step(name):
+        yield "stage", stage.words, filter(None, [stage.absent])
+    if word := glossary.find(name):
+        yield "word", word.words, ()
 
 
-def _tell_flag(name: str) -> _Told:
-    flag = flags.find(name)
-    if flag is None:
-        return None
-    facts = {
-        "Set in": flag.set_in,
-        "Default:": flag.default,
-        "Since": flag.since,
-        "Gone since": flag.until,
-        "Written": flag.example,
-        "Source:": flag.source,
-    }
-    return flag.words, [f"{word} {fact}." for word, fact in facts.items() if fact]
-
-
-def _tell_pass(name: str) -> _Told:
-    pass_info = passes.find(name) or passes.find_class(name)
-    if pass_info is None:
-        return None
-    facts = {
-        "Class": pass_info.xla_class,
-        "Source:": pass_info.source,
-        "Backends:": ", ".join(pass_info.backends),
-    }
-    called = [f"Its name in dumps is {pass_info.name}."] if pass_info.xla_class == name else []
-    more = [f"{word} {fact}." for word, fact in facts.items() if fact]
-    return pass_info.words, [
-        *called,
-        pass_info.basis,
-        *more,
-        *([pass_info.example] if pass_info.example else []),
-    ]
-
-
-def _tell_opcode(name: str) -> _Told:
-    opcode = opcodes.find(name)
-    return (opcode.words, ()) if opcode else None
-
-
-def _tell_custom_call(name: str) -> _Told:
-    call = custom_calls.find(name)
-    if call is None:
-        return None
-    counted = f"Flops: {call.basis}." if call.basis else ""
-    return call.words, [note for note in (f"Source: {call.source}.", counted) if note]
-
-
-def _tell_kind(name: str) -> _Told:
-    kind = kinds.find(name)
-    return (kind.words, (kind.made_by, kind.opened, kind.look_for)) if kind else None
-
-
-def _tell_type(name: str) -> _Told:
-    type_words = element_types.find(name)
-    return (type_words.words, ()) if type_words else None
-
-
-def _tell_stage(name: str) -> _Told:
-    stage = stages.find(name) or stages.find_step(name)
-    return (stage.words, (stage.absent,) if stage.absent else ()) if stage else None
-
-
-def _tell_word(name: str) -> _Told:
-    word = glossary.find(name)
-    return (word.words, ()) if word else None
-
-
-_TELL: Mapping[str, Callable[[str], _Told]] = {
-    "flag": _tell_flag,
-    "pass": _tell_pass,
-    "opcode": _tell_opcode,
-    "custom-call": _tell_custom_call,
-    "type": _tell_type,
-    "kind": _tell_kind,
-    "stage": _tell_stage,
-    "word": _tell_word,
+_FLAG_FACTS = {
+    "Set in": "set_in",
+    "Default:": "default",
+    "Since": "since",
+    "Gone since": "until",
+    "Written": "example",
+    "Source:": "source",
 }
-"""What a word can be, the most telling first."""
+_PASS_FACTS = {"Class": "xla_class", "Source:": "source", "Backends:": "backends"}
+
+
+def _facts(fields: Mapping[str, str], entry: object) -> Iterator[str]:
+    """Yield the fields of an entry of a table that it has, each as a sentence."""
+    for words, field in fields.items():
+        if fact := getattr(entry, field):
+            yield f"{words} {', '.join(fact) if isinstance(fact, tuple) else fact}."
 
 
 def _flag_of_family(name: str) -> Explanation | None:

@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 
 from xlareport.dump.source import Entry, open_source
-from xlareport.report import check_apart
 from xlareport.runtime.errors import Problem, UnwritableFileError
 from xlareport.runtime.limits import LIMITS, Limits
+from xlareport.site.folder import check_apart
 
 _UNFIT = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EILSEQ)
 """A name that this file system does not allow, or that another file of the dump stands in for."""

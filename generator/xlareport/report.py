@@ -6,8 +6,7 @@ Each arrow is one function below. Reading and analysis run one module to a proce
 a process returns is a value; one writer writes.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -19,11 +18,16 @@ from xlareport.analysis.fitted_profiles import assign_profiles
 from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
-from xlareport.dump.classify import classify
 from xlareport.dump.duplicates import find_duplicates
-from xlareport.dump.filename import DumpName
-from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, group
-from xlareport.dump.source import Entry, Source, local_path, open_source
+from xlareport.dump.modules import (
+    Artifact,
+    GroupedDump,
+    ModuleFiles,
+    find_module,
+    group,
+    name_files,
+)
+from xlareport.dump.source import Source, open_source
 from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.module.duplicate import Payloads, duplicate_result, duplicate_texts
 from xlareport.pages.module.work import ModuleOutput, ModuleResult, process_module
@@ -36,9 +40,6 @@ from xlareport.program import ParsedModule, read_module
 from xlareport.records.build import build_report, with_problems
 from xlareport.records.report import ReportRecord
 from xlareport.runtime.errors import (
-    InputInsideOutputError,
-    OutputInsideInputError,
-    UnknownNameError,
     UnreadableInputError,
     UnwritableOutputError,
 )
@@ -55,13 +56,12 @@ from xlareport.side_files import (
     read_reasons,
 )
 from xlareport.site.builder import MkdocsWorker, build_site
-from xlareport.site.folder import Folder
+from xlareport.site.folder import Folder, check_apart
 from xlareport.site.nights import append_night, keep_slugs, read_nightly
 from xlareport.site.writer import write_sources
 
 _READING = "reading modules"
 _BUILDING = "building the site"
-_NAMELESS = ("unknown", "foreign", "log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,10 @@ def _build(
         outputs = [result.output for result in reading.in_order()]
         report = build_report(analyzed, options.marker)
         faults = Faults(analyzed.name)
-        picture = faults.attempt(
-            "The picture of the program", partial(_picture, report, options), None
-        )
+        picture = None
+        if options.pictures != "none":
+            draw = partial(program_picture, report)
+            picture = faults.attempt("The picture of the program", draw, None)
         wanted, others = _wanted(outputs, report, options.pictures)
         program = [picture] if picture else []
         late = renderer.draw([*wanted, *program])
@@ -198,10 +199,6 @@ def _build(
     if options.history and nightly:
         append_night(options.history, nightly.nights[-1], options.keep)
     return Built(with_problems(report, faults.problems), message)
-
-
-def _picture(report: ReportRecord, options: BuildOptions) -> PictureRequest | None:
-    return program_picture(report) if options.pictures != "none" else None
 
 
 def _early(reading: DumpReading, choice: PictureChoice) -> Iterator[PictureRequest]:
@@ -233,22 +230,6 @@ def _of_main(outputs: Sequence[ModuleOutput], report: ReportRecord) -> Iterator[
             yield from (request for request in output.requests if request.plain)
 
 
-def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> None:
-    """Refuse to write into the dump, where the next build would read its own pages, or over it.
-
-    What cannot be looked at is for `open_source` to say.
-    """
-    place = local_path(dump)
-    if place is None:
-        return
-    source, target = os.path.realpath(place), os.path.realpath(out)
-    if Path(target).is_relative_to(source):
-        raise OutputInsideInputError(Path(source), Path(target))
-    for path in replaced:
-        if Path(source).is_relative_to(os.path.realpath(path)):
-            raise InputInsideOutputError(place, path)
-
-
 def read_report(
     dump: str | Path, options: BuildOptions, progress: ProgressCallback = silent
 ) -> ReportRecord:
@@ -268,7 +249,7 @@ def read_one_module(
 def read_profiled_module(
     dump: str | Path, wanted: str | None, options: BuildOptions, progress: ProgressCallback = silent
 ) -> tuple[ParsedModule, ModuleTimes | None]:
-    """Read one module as `read_one` does, and what profilers saw of it; None if they did not."""
+    """Read one module as `read_one_module` does, and what profilers saw of it, None if nothing."""
     with open_source(dump, options.limits) as source:
         module = _one_of(source, wanted, options, progress)
         watched = read_profiles(source, options.profiles, options.limits, progress)
@@ -281,7 +262,7 @@ def _one_of(
     modules = group(name_files(source)).modules
     if wanted is None:
         wanted = _main_program(source, options, progress)
-    module = read_module(_named(modules, wanted, source.name))
+    module = read_module(find_module(modules, wanted, source.name))
     if not module.snapshots:
         raise UnreadableInputError(f"No snapshot of {module.files.key} could be read.")
     return module
@@ -299,20 +280,6 @@ def _main_program(source: Source, options: BuildOptions, progress: ProgressCallb
     if report.main is None:
         raise UnreadableInputError(f"{source.name} holds no module that could be read.")
     return report.main.module
-
-
-def _named(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
-    """Return the one module of a key, slug or name; raises UnknownNameError."""
-    result = [module for module in modules if wanted in (module.key, module.slug)]
-    result = result or [module for module in modules if wanted == module.name]
-    if len(result) == 1:
-        return result[0]
-    near = [module.key for module in result or modules]
-    raise UnknownNameError(f"{dump} holds {_how_many(result)} {wanted!r}", near)
-
-
-def _how_many(modules: Sequence[ModuleFiles]) -> str:
-    return f"{len(modules)} modules" if modules else "no module"
 
 
 def begin_reading(
@@ -379,22 +346,6 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
         reasons=reasons,
         side_files=side_files,
     )
-
-
-def name_files(source: Source) -> list[Artifact]:
-    """Explain the name of every file; HLO text of any other name is known by its beginning."""
-    heads = {entry.path: entry for entry in source.entries}
-    names = classify(list(heads), peek=lambda path: heads[path].head())
-    return [
-        Artifact(entry, _known_by_content(entry, name))
-        for entry, name in zip(source.entries, names, strict=True)
-    ]
-
-
-def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
-    if name.kind not in _NAMELESS or not entry.head().startswith(b"HloModule "):
-        return name
-    return replace(name, kind="hlo-text")
 
 
 def _process_died(module: ModuleFiles) -> ModuleResult:

@@ -7,11 +7,10 @@ import pytest
 
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-from xlareport.report import name_files
 
 Read = Callable[[str], HloModule]
 Compile = Callable[[Mapping[str, str]], list[ModuleSummary]]

@@ -13,9 +13,8 @@ from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
-from xlareport.report import name_files
 from xlareport.side_files import read_graphs, read_profiles
 
 LABELS = Path(__file__).parents[1] / "labels"

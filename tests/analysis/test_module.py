@@ -10,9 +10,8 @@ from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.modules.marker import (
     SlowMarkerError,
 )
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.modules import Artifact, group, name_files
 from xlareport.dump.source import open_source
-from xlareport.report import name_files
 
 TEXT = """HloModule jit_f
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from xlareport.dump.owner_candidates import LONGEST_NAME
 
 from xlareport.dump.classify import LONGEST_NAME, classify, with_title
 from xlareport.dump.filename import DumpName, parse
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
-from xlareport.report import name_files
 
 LARGE = os.environ.get("XLAREPORT_DUMPS")
 TRICKY = "jit_module_0001.fake.0003.pipe.after_a.before_b"

@@ -7,9 +7,8 @@ import pytest
 
 from xlareport.dump import duplicates as searched
 from xlareport.dump.duplicates import find_duplicates, map_duplicate_paths
-from xlareport.dump.modules import ModuleFiles, group
+from xlareport.dump.modules import ModuleFiles, group, name_files
 from xlareport.dump.source import open_source
-from xlareport.report import name_files
 
 Files = dict[str, str]
 

@@ -13,11 +13,12 @@ from hashlib import blake2b
 from typing import Literal
 
 from xlareport.dump import order
+from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.identity import Identity, join_incomplete
-from xlareport.dump.source import Entry
+from xlareport.dump.source import Entry, Source
 from xlareport.runtime import units
-from xlareport.runtime.errors import Problem
+from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.runtime.fast_pickle import FastPickle
 
 HLO_KINDS = ("hlo-text", "hlo-proto", "hlo-dot")
@@ -349,3 +350,33 @@ def _collisions(module: ModuleFiles) -> Iterable[Problem]:
             "runs were probably written into one directory, so that their files stand mixed."
         )
         yield Problem(path, None, message)
+
+
+_NAMELESS = ("unknown", "foreign", "log")
+
+
+def name_files(source: Source) -> list[Artifact]:
+    """Explain the name of every file; HLO text of any other name is known by its beginning."""
+    heads = {entry.path: entry for entry in source.entries}
+    names = classify(list(heads), peek=lambda path: heads[path].head())
+    return [
+        Artifact(entry, _known_by_content(entry, name))
+        for entry, name in zip(source.entries, names, strict=True)
+    ]
+
+
+def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
+    if name.kind not in _NAMELESS or not entry.head().startswith(b"HloModule "):
+        return name
+    return replace(name, kind="hlo-text")
+
+
+def find_module(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
+    """Return the one module of a key, slug or name; raises UnknownNameError."""
+    found = [module for module in modules if wanted in (module.key, module.slug)]
+    found = found or [module for module in modules if wanted == module.name]
+    if len(found) == 1:
+        return found[0]
+    how_many = f"{len(found)} modules" if found else "no module"
+    near = [module.key for module in found or modules]
+    raise UnknownNameError(f"{dump} holds {how_many} {wanted!r}", near)

@@ -35,12 +35,9 @@ def growth_curve(points: Sequence[Point], what: str) -> str:
         if point.changed
     )
     words = f"{what}: {points[0].value:,} at first, at most {top:,}, {points[-1].value:,} at last"
-    return (
-        f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{escape(words)}"><title>{escape(words)}</title>'
-        f"{_axis(top)}{_ends(len(points))}"
-        f'<path class="xr-line" d="{path}"/>{marks}</svg>'
-    )
+    axis = "".join(_tick(share, top, f"{round(top * share):,}") for share in (0.0, 0.5, 1.0))
+    line = f'<path class="xr-line" d="{path}"/>'
+    return svg_chart(words, f"{axis}{_ends(len(points))}{line}{marks}", _HEIGHT)
 
 
 def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
@@ -54,13 +51,9 @@ def small_curve(values: Sequence[int | None], what: str, write: Callable[[int], 
     top = max(value for _, value in known)
     places = [(place, *_place(place, value, len(values), top)) for place, value in known]
     path = _stairs(places)
-    words = escape(curve_words(values, what, write))
     marks = "".join(_tick(share, top, "") for share in (0.0, 0.5, 1.0))
-    return (
-        f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{words}"><title>{words}</title>{marks}'
-        f'{_ends(len(values))}<path class="xr-line" d="{path}"/></svg>'
-    )
+    inside = f'{marks}{_ends(len(values))}<path class="xr-line" d="{path}"/>'
+    return svg_chart(curve_words(values, what, write), inside, _HEIGHT)
 
 
 def curve_words(values: Sequence[int | None], what: str, write: Callable[[int], str]) -> str:
@@ -91,12 +84,17 @@ def spot_curve(spots: Sequence[Spot], what: str, write: Callable[[int], str]) ->
         f'r="{4 if spot.is_step else 2}"><title>{escape(spot.words)}</title></circle>'
         for (x, y), spot in zip(places, spots, strict=True)
     )
-    words = escape(curve_words([spot.value for spot in spots], what, write))
+    words = curve_words([spot.value for spot in spots], what, write)
     ticks = "".join(_tick(share, top, escape(write(round(top * share)))) for share in (0.5, 1.0))
+    return svg_chart(words, f'{ticks}<path class="xr-line" d="{path}"/>{marks}', _HEIGHT)
+
+
+def svg_chart(words: str, inside: str, height: int, kind: str = "") -> str:
+    """Return a chart with its frame, which says in words what it shows; `kind` is a class."""
+    label = escape(words)
     return (
-        f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{words}"><title>{words}</title>{ticks}'
-        f'<path class="xr-line" d="{path}"/>{marks}</svg>'
+        f'<svg class="{f"xr-chart {kind}".strip()}" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'aria-label="{label}"><title>{label}</title>{inside}</svg>'
     )
 
 
@@ -116,10 +114,6 @@ def _place(index: int, value: int, count: int, top: int) -> tuple[float, float]:
     x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * index / (count - 1)
     y = _TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / top)
     return x, y
-
-
-def _axis(top: int) -> str:
-    return "".join(_tick(share, top, f"{round(top * share):,}") for share in (0.0, 0.5, 1.0))
 
 
 def _tick(share: float, top: int, label: str) -> str:

@@ -1,5 +1,6 @@
 """Where every page lies: the one place that names addresses."""
 
+from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
@@ -17,6 +18,14 @@ SEARCH = "search"
 """The payload key of the small index of the search over everything."""
 PICTURE_LOOK = "pictures/look"
 """The payload key of what the pictures that the page script draws look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A name that leads somewhere."""
+
+    name: str
+    address: str
 
 
 def module_page(slug: str, part: Part = "") -> str:

@@ -27,10 +27,15 @@ class Column:
     of: str = ""
     """What its cells name, a kind of word as in `words.js`; they then explain themselves."""
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its cells are numbers, which stand at the right."""
+        return self.kind in ("int", "bytes", "flops", "float", "percent")
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table for the page script."""
+    """A table for the page script, or for the template macro `tables.static`."""
 
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Cell]]

@@ -6,14 +6,15 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from xlareport.runtime.errors import XlareportError
+from xlareport.dump.source import local_path
+from xlareport.runtime.errors import InputInsideOutputError, OutputInsideInputError, XlareportError
 from xlareport.runtime.resources import find_resource
 
 _CURRENT_FOLDER = -100
@@ -179,3 +180,19 @@ class Folder:
         if self.former_site.exists() and not self.site.exists():
             self.former_site.rename(self.site)
         shutil.rmtree(self.aside, ignore_errors=True)
+
+
+def check_apart(dump: str | Path, out: Path, replaced: Iterable[Path] = ()) -> None:
+    """Refuse to write into the dump, where the next build would read its own pages, or over it.
+
+    What cannot be looked at is for `open_source` to say.
+    """
+    place = local_path(dump)
+    if place is None:
+        return
+    source, target = os.path.realpath(place), os.path.realpath(out)
+    if Path(target).is_relative_to(source):
+        raise OutputInsideInputError(Path(source), Path(target))
+    for path in replaced:
+        if Path(source).is_relative_to(os.path.realpath(path)):
+            raise InputInsideOutputError(place, path)

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def _last_lines(path: Path) -> tuple[list[str], bool]:
 def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
     """Add a night, and forget all but the last `keep`; raises UnwritableFileError."""
     path = folder / FILE
-    line = json.dumps(_record(night), separators=(",", ":")).encode() + b"\n"
+    line = json.dumps(asdict(night), separators=(",", ":")).encode() + b"\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):
@@ -90,17 +90,6 @@ def _replace(path: Path, lines: Sequence[bytes]) -> None:
     aside = path.with_name(f".{FILE}.part")
     aside.write_bytes(b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines))
     aside.replace(path)
-
-
-def _record(night: Night) -> dict[str, Any]:
-    return {
-        "when": night.when,
-        "dump": night.dump,
-        "report": night.report,
-        "main": night.main,
-        "figures": {module: dict(figure) for module, figure in night.figures.items()},
-        "slugs": dict(night.slugs),
-    }
 
 
 def _night(record: Mapping[str, Any]) -> Night:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from xlareport.analysis.code.files import CodeLink
 from xlareport.analysis.code.module import mosaic_links
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.program import CodeText, read_module, read_nameless
-from xlareport.report import name_files
 
 
 def pallas(folder: Path) -> tuple[tuple[CodeText, ...], HloModule]:

@@ -8,12 +8,11 @@ import pytest
 
 from xlareport.analysis.code.module import code_file
 from xlareport.analysis.code.units import ModuleCode, join_code, read_tuning
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.text import TextReader
 from xlareport.program import read_code, read_module
-from xlareport.report import name_files
 
 
 def code_of(folder: Path, name: str) -> ModuleCode:

@@ -8,11 +8,10 @@ import pytest
 from xlareport.analysis.findings.cases import case_of as case_of_module
 from xlareport.analysis.findings.rules import findings
 from xlareport.analysis.modules.summarize import count_final_cost
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.program import read_module
-from xlareport.report import name_files
 
 
 @pytest.mark.parametrize(("name", "given_up"), [("tpu-v5e-oom", True), ("tpu-v5e-remat", False)])

@@ -20,13 +20,12 @@ from xlareport.analysis.findings.rules import RULES, findings
 from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
-from xlareport.dump.modules import group
+from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.fusion_decisions import FusionDecision
-from xlareport.report import name_files
 from xlareport.runtime.resources import find_resource
 
 DATA = Path(__file__).parents[2] / "data"

@@ -7,11 +7,10 @@ import pytest
 
 from xlareport.analysis import module as analysis
 from xlareport.analysis.module import AnalysisOptions
-from xlareport.dump.modules import ModuleFiles, group
+from xlareport.dump.modules import ModuleFiles, group, name_files
 from xlareport.dump.source import open_source
 from xlareport.pages.module import work
 from xlareport.pages.module.work import process_module
-from xlareport.report import name_files
 from xlareport.storage.payloads import held
 
 PARTS = {

@@ -20,17 +20,12 @@ def junit(view: ComparisonRecord, budgets: tuple[Budget, ...]) -> bytes:
     suite = Element("testsuite", name="xlareport compare", tests=str(len(budgets)))
     suite.set("failures", str(len(broken)))
     for budget in budgets:
-        case = SubElement(suite, "testcase", classname="budget", name=_plain(budget.text))
+        case = SubElement(suite, "testcase", classname="budget", name=visible(budget.text))
         for breach in view.breaches:
             if breach.budget == budget.text:
-                message = _plain(breach.sentence)
+                message = visible(breach.sentence)
                 SubElement(case, "failure", message=message).text = message
     return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
-
-
-def _plain(text: str) -> str:
-    """Return text without characters that XML cannot hold."""
-    return visible(text)
 
 
 def markdown(view: ComparisonRecord) -> str:

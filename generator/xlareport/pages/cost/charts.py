@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 
 from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.knowledge.devices import Device
+from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 190
@@ -27,11 +28,9 @@ def memory_curve(values: Sequence[int], positions: int, peak: int | None, at: st
     if peak is not None:
         words += f"; the peak is at position {peak:,}, {at}"
     marks = "".join(_level(share, units.byte_size(top * share)) for share in (0.5, 1.0))
-    return _chart(
-        words,
-        f'{marks}<path class="xr-area" d="{path}L{_WIDTH - _RIGHT} {_LOW}Z"/>'
-        f"{_peak_mark(peak, positions)}{_foot('start of the run', 'its end')}",
-    )
+    area = f'<path class="xr-area" d="{path}L{_WIDTH - _RIGHT} {_LOW}Z"/>'
+    foot = _foot("start of the run", "its end")
+    return svg_chart(words, f"{marks}{area}{_peak_mark(peak, positions)}{foot}", _HEIGHT)
 
 
 def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
@@ -50,7 +49,8 @@ def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
     scale = _Scale(device.bandwidth, peak, [value for value, _ in known])
     dots = "".join(scale.dot(value, heavy_row) for value, heavy_row in known)
     label = f"{units.quantity(peak, 'FLOP/s')} ({kind})"
-    return _chart(roofline_words(rows, device), f"{scale.ticks(label)}{scale.roof()}{dots}")
+    inside = f"{scale.ticks(label)}{scale.roof()}{dots}"
+    return svg_chart(roofline_words(rows, device), inside, _HEIGHT)
 
 
 def roof(rows: Sequence[HeavyRow], device: Device) -> tuple[str, float]:
@@ -130,14 +130,6 @@ class _Scale:
     def _y(self, rate: float) -> float:
         reached = log10(max(1.0, min(self._peak, rate)))
         return _up(max(0.0, (reached - self._bottom) / (self._top - self._bottom)))
-
-
-def _chart(words: str, inside: str) -> str:
-    message = escape(words)
-    return (
-        f'<svg class="xr-chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{message}"><title>{message}</title>{inside}</svg>'
-    )
 
 
 def _across(place: int, count: int) -> float:

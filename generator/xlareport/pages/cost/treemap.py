@@ -8,6 +8,7 @@ from html import escape
 import squarify
 
 from xlareport.analysis.cost.breakdown import CostPart
+from xlareport.pages.charts import svg_chart
 from xlareport.runtime import units
 
 _WIDTH, _HEIGHT = 760, 280
@@ -59,11 +60,7 @@ def treemap(parts: Sequence[CostPart]) -> str:
         return ""
     boxes = _layout([group.share for group in groups], _Box(0, 0, _WIDTH, _HEIGHT))
     inside = "".join(_group(*pair) for pair in zip(groups, boxes, strict=True))
-    message = escape(treemap_words(parts))
-    return (
-        f'<svg class="xr-chart xr-treemap" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{message}"><title>{message}</title>{inside}</svg>'
-    )
+    return svg_chart(treemap_words(parts), inside, _HEIGHT, "xr-treemap")
 
 
 def treemap_words(parts: Sequence[CostPart]) -> str:

@@ -14,7 +14,6 @@ from xlareport.dump.tokens import table
 from xlareport.hlo.shape import ELEMENT_TYPES
 from xlareport.knowledge import element_types, flags, glossary, kinds, opcodes, passes, stages
 from xlareport.knowledge.flags import Flag
-from xlareport.knowledge.kinds import FileKind
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tokens import PSEUDO_PASSES, meaning_of_pass, pass_words
 
@@ -59,11 +58,12 @@ def glossary_page(named: Sequence[str], used: Iterable[str]) -> GlossaryPage:
         ),
         passes=tuple(_pass_entry(name) for name in named),
         opcodes=tuple(_opcode_entry(name) for name in result),
-        types=tuple(
-            _entry(entry.name, entry.words) for entry in element_types.all_entries().values()
+        types=_entries(element_types.all_entries()),
+        kinds=tuple(
+            _entry(kind.name, f"{kind.words} {kind.opened}")
+            for kind in kinds.all_entries().values()
         ),
-        kinds=tuple(_kind_entry(entry) for entry in kinds.all_entries().values()),
-        stages=tuple(_entry(entry.name, entry.words) for entry in stages.all_entries().values()),
+        stages=_entries(stages.all_entries()),
         flags=tuple(_flag_entry(entry) for entry in flags.all_entries().values()),
     )
 
@@ -100,10 +100,6 @@ def _opcode_entry(name: str) -> GlossaryEntry:
     return _entry(name, opcode.words if opcode else "Unknown opcode.")
 
 
-def _kind_entry(kind: FileKind) -> GlossaryEntry:
-    return GlossaryEntry(kind.name, anchor(kind.name), prose(f"{kind.words} {kind.opened}"))
-
-
 def _flag_entry(flag: Flag) -> GlossaryEntry:
     return GlossaryEntry(
         flag.name, anchor(flag.name), prose(flag.words), example=prose(_about_flag(flag))
@@ -115,6 +111,10 @@ def _about_flag(flag: Flag) -> str:
     facts = (("Set in", flag.set_in), ("Default", flag.default), ("Since", flag.since))
     result = [f"{word} {fact}." for word, fact in facts if fact]
     return " ".join([*result, *([f"Removed in {flag.until}."] if flag.until else [])])
+
+
+def _entries(table: Mapping[str, Any]) -> tuple[GlossaryEntry, ...]:
+    return tuple(_entry(entry.name, entry.words) for entry in table.values())
 
 
 def _entry(name: str, words: str) -> GlossaryEntry:
@@ -129,15 +129,13 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
     """Return what names mean, by kind; of passes only those that the dump names."""
     return {
         "words": {
-            "opcode": _plain((name, entry.words) for name, entry in opcodes.all_entries().items()),
+            "opcode": _plain(opcodes.all_entries()),
             "pass": {name: meaning_of_pass(name) for name in sorted(set(pass_names))},
-            "flag": _plain((name, entry.words) for name, entry in flags.all_entries().items()),
-            "type": _plain(
-                (name, entry.words) for name, entry in element_types.all_entries().items()
-            ),
-            "kind": _plain((name, entry.words) for name, entry in kinds.all_entries().items()),
-            "stage": _plain((name, entry.words) for name, entry in stages.all_entries().items()),
-            "word": _plain((name, entry.words) for name, entry in glossary.all_entries().items()),
+            "flag": _plain(flags.all_entries()),
+            "type": _plain(element_types.all_entries()),
+            "kind": _plain(kinds.all_entries()),
+            "stage": _plain(stages.all_entries()),
+            "word": _plain(glossary.all_entries()),
         },
         "synonyms": {
             alias: entry.name
@@ -153,9 +151,9 @@ def lexicon(pass_names: Iterable[str]) -> Mapping[str, Any]:
     }
 
 
-def _plain(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return sentences without the signs that Markdown puts around code."""
-    return {name: plain(words) for name, words in entries}
+def _plain(entries: Mapping[str, Any]) -> dict[str, str]:
+    """Return the words of a table without the signs that Markdown puts around code."""
+    return {name: plain(entry.words) for name, entry in entries.items()}
 
 
 def _instruction_grammar() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -13,6 +13,7 @@ from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import Answer, HomeSummary
+from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.records import sentences
 from xlareport.records.build import HELPERS
@@ -20,14 +21,6 @@ from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportReco
 from xlareport.runtime import units
 
 _SHOWN = 12
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerUp:
-    """A module that could be the main program as well, with its address."""
-
-    name: str
-    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,7 @@ class MainCard:
     """The strongest reasons in a sentence."""
     reasons: tuple[str, ...]
     """All of them, with their points."""
-    runners_up: tuple[RunnerUp, ...]
+    runners_up: tuple[Link, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +119,18 @@ def home_page(
     *,
     nightly: bool = False,
 ) -> HomePage:
-    """Make the home page from the report's records; `told` is what it says before all else."""
+    """Make the home page from the report's records; `summary` is what it says first."""
     ranked = sorted(report.modules, key=lambda module: module.rank)
     main = next(
         (module for module in ranked if report.main and module.key == report.main.module), None
     )
     return HomePage(
-        title=f"XLA report: {_last_part(report.dump.path)}",
+        title=f"XLA report: {report.dump.path.rstrip('/').rpartition('/')[2] or report.dump.path}",
         lead=summary.lead if summary else words.lead(report),
         main=_main_card(report.main, main, report.modules) if report.main and main else None,
         answers=summary.answers if summary else (),
         findings=findings,
-        ways=(*_way_to_trends(nightly=nightly), *_ways(report, main)),
+        ways=tuple(_ways(report, main, nightly=nightly)),
         roles=prose(words.many(report)),
         many=_many(report),
         modules=tuple(row(module) for module in ranked[:_SHOWN]),
@@ -164,10 +157,6 @@ def row(module: ModuleRecord) -> ModuleRow:
     )
 
 
-def _last_part(path: str) -> str:
-    return path.rstrip("/").rsplit("/", 1)[-1] or path
-
-
 def _main_card(
     main: MainProgramRecord, module: ModuleRecord, modules: tuple[ModuleRecord, ...]
 ) -> MainCard:
@@ -190,7 +179,7 @@ def _main_card(
         is_open=is_open,
         because=_because(main.reasons),
         reasons=main.reasons,
-        runners_up=_named(doubtful, others),
+        runners_up=tuple(Link(others[key].name, others[key].address) for key in doubtful),
     )
 
 
@@ -208,120 +197,70 @@ _REASONS = 3
 _POINTS = re.compile(r" \(\d+ of \d+ points?\)$")
 
 
-def _named(keys: Sequence[str], rows: Mapping[str, ModuleRow]) -> tuple[RunnerUp, ...]:
-    return tuple(RunnerUp(rows[key].name, rows[key].address) for key in keys)
-
-
-def _way_to_trends(*, nightly: bool) -> tuple[Way, ...]:
-    """Lead to the nights, where a history is kept."""
-    question, answer = "Nightly trend", "Figures over time, with their changes."
-    return (Way(question, answer, navigation.address(navigation.TRENDS)),) if nightly else ()
-
-
-def _ways(report: ReportRecord, main: ModuleRecord | None) -> tuple[Way, ...]:
-    modules = Way(
-        "Which module is my program?",
-        "All modules with their roles.",
+def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> Iterator[Way]:
+    """Yield the questions that this report can answer, those on the main program in between."""
+    modules, program = (
         navigation.address(navigation.MODULES),
-    )
-    program = Way(
-        "How are the modules connected?",
-        "Data flow between modules, recompilations, and eager functions.",
         navigation.address(navigation.PROGRAM),
     )
-    names = Way(
-        "What do these file names mean?",
-        "Every part of a file name, explained with files of this dump.",
-        navigation.address(navigation.NAMES),
-    )
-    missing = Way(
-        "What is in the dump, and what is missing?",
-        "All files, how each was used, and flags for a richer dump.",
-        navigation.address(navigation.COVERAGE),
-    )
-    if main is None:
-        return (modules, program, names, missing)
-    return (
-        modules,
-        *_ways_to_steps(main),
-        *_ways_to_costs(main),
-        *_way_to_signature(main),
-        *_way_to_retraces(report),
-        program,
-        names,
-        missing,
-    )
+    if nightly:
+        answer = "Figures over time, with their changes."
+        yield Way("Nightly trend", answer, navigation.address(navigation.TRENDS))
+    answer = "All modules with their roles."
+    yield Way("Which module is my program?", answer, modules)
+    if main is not None:
+        yield from _ways_into(main)
+    if main is not None and report.retrace_groups:
+        answer = "Differences between compilations of one function."
+        yield Way("Why was it compiled again?", answer, f"{program}#compiled-more-than-once")
+    answer = "Data flow between modules, recompilations, and eager functions."
+    yield Way("How are the modules connected?", answer, program)
+    answer = "Every part of a file name, explained with files of this dump."
+    yield Way("What do these file names mean?", answer, navigation.address(navigation.NAMES))
+    answer = "All files, how each was used, and flags for a richer dump."
+    where = navigation.address(navigation.COVERAGE)
+    yield Way("What is in the dump, and what is missing?", answer, where)
 
 
-def _ways_to_costs(main: ModuleRecord) -> tuple[Way, ...]:
-    """Lead to what the main program costs, where it could be counted."""
-    if main.final.instructions is None:
-        return ()
-    there = cost_addresses(main, navigation.HOME)
-    asked: tuple[tuple[navigation.Part, str, str], ...] = (
-        (
-            "time",
-            "Which instructions are slowest?",
-            "Measured time by instruction, scope and source line.",
-        ),
-        ("cost", "What takes the time?", "Heaviest instructions, roofline, and findings."),
-        (
-            "memory",
-            "What uses the memory?",
-            "Buffers live at peak, and what to reduce.",
-        ),
-        ("source", "What does each source line cost?", "From source lines to final instructions."),
-    )
-    return tuple(
-        Way(question, answer, there[part]) for part, question, answer in asked if part in there
-    )
-
-
-def _way_to_signature(main: ModuleRecord) -> tuple[Way, ...]:
-    if main.final.instructions is None:
-        return ()
+def _ways_into(main: ModuleRecord) -> Iterator[Way]:
+    """Yield the questions on the main program, as far as the dump has steps and figures of it."""
     page = navigation.address(navigation.module_page(main.slug))
-    address = f"{page}#inputs-and-outputs"
-    return (
-        Way(
-            "What are its inputs and outputs?",
-            "Parameters and results of the main program.",
-            address,
-        ),
-    )
+    if main.changed_steps:
+        answer = "The pass that created an instruction, and the final instructions of an op_name."
+        yield Way("Where did my op go?", answer, f"{page}#ask")
+    if main.steps:
+        answer = "Every step with its HLO diff and graph."
+        steps = navigation.address(navigation.module_page(main.slug, "steps"))
+        yield Way("What did each pass do?", answer, steps)
+    if main.final.instructions is not None:
+        costs = cost_addresses(main, navigation.HOME)
+        for part, question, answer in _COST_WAYS:
+            if part in costs:
+                yield Way(question, answer, costs[part])
+        answer = "Parameters and results of the main program."
+        yield Way("What are its inputs and outputs?", answer, f"{page}#inputs-and-outputs")
 
 
-def _ways_to_steps(main: ModuleRecord) -> tuple[Way, ...]:
-    """Lead to the steps of the main program and to histories, where the dump has any."""
-    if not main.steps:
-        return ()
-    steps = navigation.address(navigation.module_page(main.slug, "steps"))
-    words = "Every step with its HLO diff and graph."
-    way = Way("What did each pass do?", words, steps)
-    if not main.changed_steps:
-        return (way,)
-    page = navigation.address(navigation.module_page(main.slug))
-    asked = "The pass that created an instruction, and the final instructions of an op_name."
-    return (Way("Where did my op go?", asked, f"{page}#ask"), way)
-
-
-def _way_to_retraces(report: ReportRecord) -> tuple[Way, ...]:
-    """Lead to what was compiled more than once, where anything was."""
-    if not report.retrace_groups:
-        return ()
-    page = navigation.address(navigation.PROGRAM)
-    words = "Differences between compilations of one function."
-    return (Way("Why was it compiled again?", words, f"{page}#compiled-more-than-once"),)
-
-
-def _by_somebody_first(option: OptionOrigin) -> bool:
-    return option.by != "somebody"
+_COST_WAYS = (
+    (
+        "time",
+        "Which instructions are slowest?",
+        "Measured time by instruction, scope and source line.",
+    ),
+    ("cost", "What takes the time?", "Heaviest instructions, roofline, and findings."),
+    (
+        "memory",
+        "What uses the memory?",
+        "Buffers live at peak, and what to reduce.",
+    ),
+    ("source", "What does each source line cost?", "From source lines to final instructions."),
+)
 
 
 def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
     """Yield an option with all its values, those that somebody set first."""
     by_name: dict[str, list[OptionOrigin]] = defaultdict(list)
-    for choice in sorted(choices, key=_by_somebody_first):
+    for choice in sorted(choices, key=lambda choice: choice.by != "somebody"):
         by_name[choice.setting.name].append(choice)
     for name, options in by_name.items():
         known = flags.find(name)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.pages import words
@@ -12,21 +11,16 @@ from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device
 from xlareport.pages.figures import Figure
 from xlareport.pages.memory.tables import (
-    AllocationKindRow,
-    FillRow,
-    LayoutRow,
-    SpaceRow,
-    TreeRow,
-    fill_rows,
-    kind_rows,
-    layout_rows,
+    breakdown_table,
+    fills_table,
+    kinds_table,
+    layouts_table,
     memory_tables,
-    named,
-    space_rows,
-    tree_rows,
+    shares_table,
+    spaces_table,
 )
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import PartPage
+from xlareport.pages.tables import PartPage, Table
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -39,18 +33,18 @@ class MemoryPage(PartPage):
     per_device: str
     figures: tuple[Figure, ...]
     is_estimate: bool
-    spaces: tuple[SpaceRow, ...]
+    spaces: Table
     curve: Markup
     curve_words: str
     peak: str
-    peak_scopes: tuple[Share, ...]
-    peak_lines: tuple[Share, ...]
-    tree: tuple[TreeRow, ...]
+    peak_scopes: Table
+    peak_lines: Table
+    breakdown: Table
     saving: str
-    kinds: tuple[AllocationKindRow, ...]
+    kinds: Table
     donation: str
-    fills: tuple[FillRow, ...]
-    layouts: tuple[LayoutRow, ...]
+    fills: Table
+    layouts: Table
     remat: Markup
 
 
@@ -65,18 +59,18 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         per_device=per_device(cost.totals.devices),
         figures=tuple(_figures(memory)),
         is_estimate=memory.estimate is not None,
-        spaces=tuple(space_rows(module.backend, memory)),
+        spaces=spaces_table(module.backend, memory),
         curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped there
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
-        peak_scopes=named(memory.peak_scopes, "no scope is said"),
-        peak_lines=named(memory.peak_lines, "no line is said"),
-        tree=tuple(tree_rows(memory.breakdown)),
+        peak_scopes=shares_table("Scope", memory.peak_scopes, "no scope is said"),
+        peak_lines=shares_table("Line", memory.peak_lines, "no line is said"),
+        breakdown=breakdown_table(memory.breakdown),
         saving=_saving(memory),
-        kinds=kind_rows(module.backend, memory),
+        kinds=kinds_table(module.backend, memory),
         donation=_donation(memory),
-        fills=tuple(fill_rows(memory)),
-        layouts=layout_rows(module.backend, memory),
+        fills=fills_table(memory),
+        layouts=layouts_table(module.backend, memory),
         remat=prose(_remat(memory)),
     )
 

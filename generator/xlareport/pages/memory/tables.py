@@ -1,12 +1,14 @@
 """The tables of the page on memory: those of the page script, then those of the template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages.cost.tables import shortened
+from xlareport.pages.rendering.environment import code
 from xlareport.pages.tables import Cell, Column, Table
 from xlareport.readers.live_range import ScopeShare
 from xlareport.records.sentences import value_name, why
@@ -117,75 +119,28 @@ _FILLS = 12
 _SHARES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceRow:
-    """One memory space."""
-
-    name: str
-    number: int
-    allocated: int
-    peak: int | None
-    """The most in use at once; None where not known."""
-    temp: int | None
-    reported: str
-    """What the memory usage report says of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class AllocationKindRow:
-    """The allocations of one kind in one memory space."""
-
-    space: str
-    kind: str
-    count: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutRow:
-    """What layouts place into one memory space."""
-
-    mark: str
-    name: str
-    values: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class FillRow:
-    """How full one allocation gets."""
-
-    allocation: int
-    kind: str
-    size: int
-    used: int
-    lost: int
-    lost_share: str
-
-
-@dataclass(frozen=True, slots=True)
-class TreeRow:
-    """A line of the peak's breakdown."""
-
-    indent: str
-    name: str
-    total: int
-    share: str
-
-
-def space_rows(backend: str | None, memory: MemoryReport) -> list[SpaceRow]:
+def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the memory spaces, each with what the memory usage report says of it."""
-    return [
-        SpaceRow(
-            name=space_words(backend, space.color, memory.chip),
-            number=space.color,
-            allocated=space.allocated_bytes,
-            peak=memory.space_peaks.get(space.color),
-            temp=space.temp_bytes,
-            reported=_reported(memory, space.color, space.allocated_bytes),
+    columns = (
+        Column("Memory space"),
+        Column("Number", "int"),
+        Column("Allocated", "bytes"),
+        Column("In use at the peak", "bytes"),
+        Column("For temporaries", "bytes"),
+        Column("The memory usage report"),
+    )
+    rows = [
+        (
+            space_words(backend, space.color, memory.chip),
+            space.color,
+            space.allocated_bytes,
+            memory.space_peaks.get(space.color),
+            space.temp_bytes,
+            _reported(memory, space.color, space.allocated_bytes),
         )
         for space in memory.figures.spaces
     ]
+    return Table(columns, rows)
 
 
 def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
@@ -199,68 +154,85 @@ def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
     return f"says the same{named}" if number == allocated else f"says {units.count(number)}{named}"
 
 
-def kind_rows(backend: str | None, memory: MemoryReport) -> tuple[AllocationKindRow, ...]:
+def kinds_table(backend: str | None, memory: MemoryReport) -> Table:
     """Return the allocations by memory space and kind."""
-    return tuple(
-        AllocationKindRow(
-            space_words(backend, kind.color, memory.chip), kind.kind, kind.count, kind.size
-        )
+    columns = (
+        Column("Memory space"),
+        Column("Kind"),
+        Column("Allocations", "int"),
+        Column("Size", "bytes"),
+    )
+    rows = [
+        (space_words(backend, kind.color, memory.chip), kind.kind, kind.count, kind.size)
         for kind in memory.kinds
+    ]
+    return Table(columns, rows)
+
+
+def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
+    """Return what the layouts place into which memory space."""
+    columns = (
+        Column("Layout", "code"),
+        Column("Memory space"),
+        Column("Values", "int"),
+        Column("Size of all", "bytes"),
     )
-
-
-def layout_rows(backend: str | None, memory: MemoryReport) -> tuple[LayoutRow, ...]:
-    """Return what the layouts place where."""
-    return tuple(
-        LayoutRow(
-            f"S({layout_space.number})",
-            space_words(backend, layout_space.number, memory.chip),
-            layout_space.values,
-            layout_space.size,
+    rows = [
+        (
+            f"S({space.number})",
+            space_words(backend, space.number, memory.chip),
+            space.values,
+            space.size,
         )
-        for layout_space in memory.layout_spaces
-    )
+        for space in memory.layout_spaces
+    ]
+    return Table(columns, rows)
 
 
-def named(shares: Sequence[Share], nothing: str) -> tuple[Share, ...]:
-    """Return the largest shares, each with a name."""
-    return tuple(
-        Share(share.name or nothing, share.size, share.count) for share in shares[:_SHARES]
-    )
+def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
+    """Return the largest shares of the peak; `nothing` stands for a name that is not there."""
+    columns = (Column(title), Column("Values", "int"), Column("Size", "bytes"))
+    rows = [(share.name or nothing, share.count, share.size) for share in shares[:_SHARES]]
+    return Table(columns, rows)
 
 
-def tree_rows(breakdown: Sequence[ScopeShare]) -> list[TreeRow]:
-    """Return the lines of the breakdown that matter, in the order of the file."""
+def breakdown_table(breakdown: Sequence[ScopeShare]) -> Table:
+    """Return the lines of the breakdown of the peak that matter, in the order of the file."""
+    columns = (Column("Name"), Column("Size, with all below", "bytes"), Column("Share", "percent"))
     whole = breakdown[0].total if breakdown else 0
-    wanted = [
-        scope_share
-        for scope_share in breakdown
-        if whole and scope_share.total / whole >= _TREE_LEAST
-    ]
-    return [
-        TreeRow(
-            "\N{NO-BREAK SPACE}" * 4 * scope_share.depth,
-            scope_share.name,
-            scope_share.total,
-            units.share(scope_share.total / whole),
+    wanted = [line for line in breakdown if whole and line.total / whole >= _TREE_LEAST]
+    indent = "\N{NO-BREAK SPACE}" * 4
+    rows = [
+        (
+            Markup("{}{}").format(indent * line.depth, code(line.name)),
+            line.total,
+            line.total / whole,
         )
-        for scope_share in wanted[:_TREE_LINES]
+        for line in wanted[:_TREE_LINES]
     ]
+    return Table(columns, rows)
 
 
-def fill_rows(memory: MemoryReport) -> list[FillRow]:
-    """Return the allocations that lose most."""
-    return [
-        FillRow(
-            allocation=fill.allocation.index,
-            kind=fill.allocation.kind,
-            size=fill.allocation.size,
-            used=fill.used,
-            lost=fill.lost,
-            lost_share=units.share(fill.lost / fill.allocation.size)
-            if fill.allocation.size
-            else "0%",
+def fills_table(memory: MemoryReport) -> Table:
+    """Return the allocations that lose most, with how full each gets."""
+    columns = (
+        Column("Allocation", "int"),
+        Column("Kind"),
+        Column("Size", "bytes"),
+        Column("In use at its fullest", "bytes"),
+        Column("Lost, at most", "bytes"),
+        Column("Share", "percent"),
+    )
+    rows = [
+        (
+            fill.allocation.index,
+            fill.allocation.kind,
+            fill.allocation.size,
+            fill.used,
+            fill.lost,
+            fill.lost / fill.allocation.size if fill.allocation.size else 0.0,
         )
         for fill in memory.fills[:_FILLS]
         if fill.lost
     ]
+    return Table(columns, rows)

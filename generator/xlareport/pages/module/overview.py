@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
+from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.passes.busiest import Busy
 from xlareport.analysis.passes.oscillation import Again
 from xlareport.analysis.passes.overview import Overview
@@ -14,6 +14,7 @@ from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
 from xlareport.pages import navigation
 from xlareport.pages.charts import curve_words, small_curve
+from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.runtime import units
@@ -24,18 +25,10 @@ _MICROSECONDS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class StepLink:
-    """A step as a link."""
-
-    label: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
 class NumbersRow:
     """A step that may have changed numbers."""
 
-    step: StepLink
+    step: Link
     what: str
     count: int
     example: Markup
@@ -46,8 +39,8 @@ class NumbersRow:
 class AgainRow:
     """Something that was there before, and is again."""
 
-    step: StepLink
-    before: StepLink
+    step: Link
+    before: Link
     what: Markup
 
 
@@ -143,15 +136,12 @@ def passes_table(overview: Overview) -> Table:
     return Table(columns, rows, (4, "desc"))
 
 
-def _steps(summary: ModuleSummary) -> Iterator[StepLink]:
+def _steps(summary: ModuleSummary) -> Iterator[Link]:
     page = navigation.module_page(summary.files.slug)
     for stage in summary.stages:
         if stage.instructions is not None:
-            yield _link(stage, summary.files.slug, page)
-
-
-def _link(snapshot: SnapshotSummary, slug: str, page: str) -> StepLink:
-    return StepLink(snapshot.stage.label, navigation.step_address(slug, snapshot.key, page))
+            address = navigation.step_address(summary.files.slug, stage.key, page)
+            yield Link(stage.stage.label, address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +213,7 @@ def _counted_note(overview: Overview) -> str:
     )
 
 
-def _numbers(stage: int, numbers_changed: NumbersChanged, steps: Sequence[StepLink]) -> NumbersRow:
+def _numbers(stage: int, numbers_changed: NumbersChanged, steps: Sequence[Link]) -> NumbersRow:
     return NumbersRow(
         steps[stage],
         numbers_changed.what,
@@ -233,7 +223,7 @@ def _numbers(stage: int, numbers_changed: NumbersChanged, steps: Sequence[StepLi
     )
 
 
-def _again(agains: Sequence[Again], steps: Sequence[StepLink]) -> Iterator[AgainRow]:
+def _again(agains: Sequence[Again], steps: Sequence[Link]) -> Iterator[AgainRow]:
     """Yield a row for all that came back in one step from one other."""
     together: dict[tuple[int, int], list[str | None]] = {}
     for again in agains:

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.signature import Argument, Signature
+from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.modules.weights import EmbeddedConstant
 from xlareport.pages.tables import Column, Table
 from xlareport.runtime import units
 
@@ -21,9 +20,10 @@ class SignaturePart:
 
     words: str
     weights_words: str
-    constants: tuple[EmbeddedConstant, ...]
-    arguments: tuple[Argument, ...]
-    """Empty where they are many, and have a table."""
+    constants: Table
+    """The largest, where there are any that could be weights."""
+    arguments: Table | None
+    """None where they are many, and have a table of the page script."""
 
 
 def signature_part(summary: ModuleSummary) -> SignaturePart:
@@ -31,8 +31,8 @@ def signature_part(summary: ModuleSummary) -> SignaturePart:
     return SignaturePart(
         words=_signature_words(summary.signature),
         weights_words=_weights_words(summary),
-        constants=_constants(summary),
-        arguments=() if has_many(summary) else summary.signature.arguments,
+        constants=_constants_table(summary),
+        arguments=None if has_many(summary) else arguments_table(summary.signature),
     )
 
 
@@ -81,13 +81,19 @@ def _is_drawn(summary: ModuleSummary) -> bool:
     return all(path.endswith((".dot", ".html", ".url")) for path in paths)
 
 
-def _constants(summary: ModuleSummary) -> tuple[EmbeddedConstant, ...]:
-    """Return the largest constants, where there are any that could be weights."""
-    return tuple(
-        embedded_constant
-        for embedded_constant in summary.features.weights.largest
-        if embedded_constant.bytes >= _NOT_A_SCALAR
+def _constants_table(summary: ModuleSummary) -> Table:
+    columns = (
+        Column("Embedded constant", of="instruction"),
+        Column("Shape", of="shape"),
+        Column("Size", "bytes"),
+        Column("In", of="instruction"),
     )
+    rows = [
+        (constant.name, constant.shape, constant.bytes, constant.computation)
+        for constant in summary.features.weights.largest
+        if constant.bytes >= _NOT_A_SCALAR
+    ]
+    return Table(columns, rows)
 
 
 def arguments_table(signature: Signature) -> Table:

@@ -10,6 +10,7 @@ from xlareport.analysis.modules.chains import find_chains
 from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
 from xlareport.pages import navigation, words
+from xlareport.pages.navigation import Link
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
@@ -27,20 +28,12 @@ _COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class NamedModule:
-    """A module with its address."""
-
-    name: str
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
 class DifferenceTable:
     """One function, compiled several times or by several processes, and what differs."""
 
     name: str
     note: str
-    modules: tuple[NamedModule, ...]
+    modules: tuple[Link, ...]
     rows: tuple[Difference, ...]
 
 
@@ -121,7 +114,7 @@ def links_table(report: ReportRecord) -> Table:
     return Table(columns[:shown], rows)
 
 
-def _cell(module: NamedModule) -> list[str]:
+def _cell(module: Link) -> list[str]:
     return [module.name, module.address]
 
 
@@ -130,9 +123,9 @@ def _tensors(shapes: Sequence[str]) -> str:
     return shown if len(shapes) <= 4 else f"{shown} and {units.count(len(shapes) - 4)} more"
 
 
-def _named(report: ReportRecord) -> dict[str, NamedModule]:
+def _named(report: ReportRecord) -> dict[str, Link]:
     return {
-        module.key: NamedModule(
+        module.key: Link(
             words.label(module), navigation.address(navigation.module_page(module.slug))
         )
         for module in report.modules
@@ -297,7 +290,7 @@ def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
             name=group.name,
             note=_rank_note(group),
             modules=tuple(
-                NamedModule(f"{folders[key]}{named[key].name}", named[key].address)
+                Link(f"{folders[key]}{named[key].name}", named[key].address)
                 for key in group.modules[:_COLUMNS]
             ),
             rows=_cut(group.differences),

@@ -103,6 +103,11 @@ def known(value: object) -> Markup:
     return UNKNOWN if value is None else text(value)
 
 
+def cell(value: object, kind: str, of: str) -> object:
+    """Return a cell of a table as the kind of its column has it; `of` is what it names."""
+    return word(value, of) if of else _CELLS.get(kind, known)(value)
+
+
 def href(value: str) -> Markup:
     """Return an address inside the site for an attribute; any character of a name may be in it."""
     address = quote(value, safe="/#=&?.,-_~")
@@ -127,6 +132,13 @@ def front_matter(*, title: str, search: bool = True, wide: bool = False) -> Mark
     return Markup("\n".join([*lines, "---", ""]))  # noqa: S704
 
 
+_CELLS: Mapping[str, Callable[..., Markup]] = {
+    "code": code,
+    "int": count,
+    "bytes": byte_size,
+    "flops": flops,
+    "percent": share,
+}
 FILTERS: Mapping[str, Callable[..., object]] = {
     "md": text,
     "e": text,
@@ -141,6 +153,7 @@ FILTERS: Mapping[str, Callable[..., object]] = {
     "known": known,
     "href": href,
     "key": navigation.module_key,
+    "cell": cell,
     "plural": units.plural,
 }
 
