@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from xlareport.dump.owner_candidates import LONGEST_NAME
 
 from xlareport.dump.classify import LONGEST_NAME, classify, with_title
 from xlareport.dump.filename import DumpName, parse
