@@ -2,7 +2,6 @@
 
 import errno
 import shutil
-from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 
@@ -27,17 +26,17 @@ def extract_texts(
         if out.exists() and any(out.iterdir()):
             raise UnwritableFileError(out, OSError(errno.ENOTEMPTY, "it is not empty"))
         with open_source(source, limits) as opened:
-            folders = {str(above) for entry in opened.entries for above in _above(entry.path)}
+            folders = {
+                str(above)
+                for entry in opened.entries
+                for above in PurePosixPath(entry.path).parents
+            }
             left = [
                 problem for entry in opened.entries if (problem := _extract(entry, out, folders))
             ]
             return len(opened.entries) - len(left), (*opened.problems, *left)
     except OSError as error:
         raise UnwritableFileError(out, error) from error
-
-
-def _above(path: str) -> Iterable[PurePosixPath]:
-    return PurePosixPath(path).parents if "/" in path else ()
 
 
 def _extract(entry: Entry, out: Path, folders: AbstractSet[str]) -> Problem | None:

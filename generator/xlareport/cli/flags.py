@@ -95,7 +95,8 @@ def command(
         click.echo(printable(line))
     click.echo()
     for setting in settings:
-        click.echo(f"  {printable(_name(setting)):<{_WIDTH}} {setting.gives}")
+        name = f"--{setting.flag.name}" if setting.flag.set_in else setting.flag.name
+        click.echo(f"  {printable(name):<{_WIDTH}} {setting.gives}")
     click.echo()
     for note in notes:
         click.echo(f"  {note}")

@@ -47,7 +47,8 @@ class Table:
 
     def heads(self) -> list[dict[str, str]]:
         """Return the columns as they go into a payload."""
-        return [_written(column) for column in self.columns]
+        columns = map(asdict, self.columns)
+        return [{name: text for name, text in column.items() if text} for column in columns]
 
     def payload(self, columns: str = "") -> dict[str, Any]:
         """Return the value that goes into the payload; `columns` names those in another one."""

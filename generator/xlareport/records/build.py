@@ -12,7 +12,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.ranking import MainGuess, Ranked
+from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
@@ -197,7 +197,12 @@ def _main(
         name=best.summary.display_name,
         confidence=_DECIDED if decided else guess.confidence,
         reasons=tuple(_reasons(guess, relations.marked, marker)),
-        runners_up=() if decided else tuple(map(_runner_up, guess.runners_up)),
+        runners_up=()
+        if decided
+        else tuple(
+            CandidateRecord(ranked.summary.files.key, ranked.summary.display_name)
+            for ranked in guess.runners_up
+        ),
         programs=tuple(
             CandidateRecord(module.key, module.name)
             for module in sorted(modules, key=lambda module: module.rank)
@@ -231,10 +236,6 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
 def _reason(evidence: Evidence) -> str:
     most = units.plural(round(evidence.weight), "point")
     return f"{evidence.words} ({evidence.points:.0f} of {most})"
-
-
-def _runner_up(ranked: Ranked) -> CandidateRecord:
-    return CandidateRecord(ranked.summary.files.key, ranked.summary.display_name)
 
 
 def _module(summary: ModuleSummary, role: Role) -> ModuleRecord:

@@ -163,7 +163,8 @@ def _run_mkdocs(
     pages = sum(1 for _ in (folder.sources / "m").glob("*.md"))
     shares = min(workers.jobs, 1 + pages // _PAGES) if workers else 1
     places = [fresh, *(fresh.with_name(f"site-{number}") for number in range(1, shares))]
-    settings = _settings(folder.out)
+    names = ("mkdocs.yml", "mkdocs.yaml")
+    settings = next(path for name in names if (path := folder.out / name).exists())
     runs = [
         MkdocsRun(settings, place, strict, number, shares) for number, place in enumerate(places)
     ]

@@ -45,18 +45,20 @@ def measure_site(site: Path) -> SiteSizes:
         for path in site.rglob("*")
         if path.is_file()
     }
-    fixed = sum(size for path, size in files.items() if _is_fixed(path))
+    fixed = sum(
+        size
+        for path, size in files.items()
+        if path.startswith(_FIXED) and not path.startswith(_DATA)
+    )
     pages = {path: size for path, size in files.items() if path.endswith(".html")}
     return SiteSizes(fixed, sum(files.values()) - fixed, pages)
 
 
-def _is_fixed(path: str) -> bool:
-    return path.startswith(_FIXED) and not path.startswith(_DATA)
-
-
 def describe_sizes(sizes: SiteSizes, dump: int, seconds: float) -> list[str]:
     """Say how large a site is, how much of that is due to a dump of `dump` bytes, and the time."""
-    whole, fixed, grown = (_bytes(number) for number in (_whole(sizes), sizes.fixed, sizes.grown))
+    whole, fixed, grown = (
+        _bytes(number) for number in (sizes.fixed + sizes.grown, sizes.fixed, sizes.grown)
+    )
     share = f", {units.share(sizes.grown / dump)} of it" if dump >= LARGE_DUMP else ""
     parts = f"{fixed} that every report has, {grown} for this dump of {_bytes(dump)}{share}"
     page = f"{sizes.largest_page}, {_bytes(sizes.pages[sizes.largest_page])}"
@@ -79,10 +81,6 @@ def find_overruns(sizes: SiteSizes, dump: int) -> Iterator[str]:
     for path, size in sizes.pages.items():
         if size > MOST_PAGE:
             yield f"{path} has {_bytes(size)}, and a page may have {_bytes(MOST_PAGE)}"
-
-
-def _whole(sizes: SiteSizes) -> int:
-    return sizes.fixed + sizes.grown
 
 
 def _bytes(number: int) -> str:

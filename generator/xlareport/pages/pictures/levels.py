@@ -219,7 +219,9 @@ def snapshot_levels(
     index = {
         "graph": graph,
         "targets": fold_strings([level.target for level in levels]).listed(),
-        "titles": fold_strings([_title(level, module.name) for level in levels]).listed(),
+        "titles": fold_strings(
+            [level.drawing.title.removeprefix(f"{module.name}: ") for level in levels]
+        ).listed(),
         "in": numbers,
         "up": [-1 if level.parent is None else level.parent for level in levels],
         "note": _NOTE if missing else "",
@@ -228,10 +230,6 @@ def snapshot_levels(
     values |= _plain(key, levels, numbers, _Placed(module))
     files = tuple(make_payload(name, value) for name, value in values.items())
     return Levels(levels[0], requests, files)
-
-
-def _title(level: LevelPicture, module: str) -> str:
-    return level.drawing.title.removeprefix(f"{module}: ")
 
 
 def _bundles(levels: Sequence[LevelPicture]) -> Iterator[int]:

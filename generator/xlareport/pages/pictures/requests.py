@@ -83,7 +83,8 @@ class PictureStore:
 
     def take(self, drawings: tuple[Drawing, ...]) -> tuple[str, str]:
         """Return the payload's key and the name in it for drawings that are looked at together."""
-        name = _name(drawings)
+        # by content, so that equal pictures of a module are stored once
+        name = blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
         if name not in self._known:
             if self._boxes > _BOXES_TOGETHER:
                 self._number, self._boxes = self._number + 1, 0
@@ -246,11 +247,6 @@ def _overview(wanted: _Wanted, known: Known, choice: PictureChoice) -> Pictures:
         graph=graph,
     )
     return Pictures((module,), (request, *levels.requests), levels.payloads)
-
-
-def _name(drawings: tuple[Drawing, ...]) -> str:
-    """Return a name by content: equal pictures of a module are stored once."""
-    return blake2b(repr(drawings).encode(), digest_size=10).hexdigest()
 
 
 def _alt(what: str, drawing: Drawing) -> str:

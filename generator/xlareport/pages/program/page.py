@@ -284,7 +284,9 @@ _SEVERAL = 2
 def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of what several processes compiled; those that differ first."""
     named, folders = _named(report), _folders(report)
-    ordered = sorted(report.rank_groups, key=_urgency)
+    ordered = sorted(
+        report.rank_groups, key=lambda group: (group.collectives is not None, not group.differences)
+    )
     return tuple(
         DifferenceTable(
             name=group.name,
@@ -297,11 +299,6 @@ def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
         )
         for group in ordered[:_TABLES]
     )
-
-
-def _urgency(group: RankGroup) -> tuple[bool, bool]:
-    """Put first whose collectives do not agree, then what differs, then what does not."""
-    return group.collectives is not None, not group.differences
 
 
 def _rank_note(group: RankGroup) -> str:
@@ -319,7 +316,10 @@ def _rank_note(group: RankGroup) -> str:
 
 def _folders(report: ReportRecord) -> dict[str, str]:
     """Return the folder of each module, with `/` at its end, less what all have in common."""
-    highest = {module.key: min(module.files, key=_depth, default="") for module in report.modules}
+    highest = {
+        module.key: min(module.files, key=lambda path: path.count("/"), default="")
+        for module in report.modules
+    }
     folders = {key: path.rpartition("/")[0] for key, path in highest.items()}
     shared = commonpath(folders.values()) if folders else ""
     result = {key: folder[len(shared) :].strip("/") for key, folder in folders.items()}

@@ -62,7 +62,10 @@ def _payloads(
     key: str, store: TextStore, named: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the index of the texts, and the chunks; the index tells the first line of each."""
-    records = [[*_record(text), *name] for text, name in zip(store.texts, named, strict=True)]
+    records = [
+        [text.path, text.size, text.modified, text.chunk, text.runs, *name]
+        for text, name in zip(store.texts, named, strict=True)
+    ]
     starts = [0, *accumulate(len(chunk.lines) for chunk in store.chunks)][:-1]
     yield make_payload_file(key, {"texts": records, "chunks": starts})
     for number, chunk in enumerate(store.chunks):
@@ -82,12 +85,9 @@ def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
                 result.add(this_artifact.path)
                 yield this_artifact, stage.key, stage.label
     for artifact in files.artifacts:
-        if _is_text(artifact) and artifact.entry.size <= _LARGEST and artifact.path not in result:
+        is_text = artifact.name.format in _TEXTS or artifact.name.kind == "flags"
+        if is_text and artifact.entry.size <= _LARGEST and artifact.path not in result:
             yield artifact, artifact.path, artifact.path.rpartition("/")[2]
-
-
-def _is_text(artifact: Artifact) -> bool:
-    return artifact.name.format in _TEXTS or artifact.name.kind == "flags"
 
 
 def _record(text: StoredText) -> list[Any]:
