@@ -43,13 +43,13 @@ class PackOptions:
         return make(report, self.target, self.limit, notes)
 
 
-def share(report: Path, parcel: PackOptions) -> Shared:
+def share(report: Path, packing: PackOptions) -> Shared:
     """Pack the site of a report as it is; raises XlareportError."""
-    return Shared(parcel.pack(report), NO_NOTES)
+    return Shared(packing.pack(report), NO_NOTES)
 
 
 def share_redacted(
-    report: Path, parcel: PackOptions, options: BuildOptions, progress: ProgressCallback
+    report: Path, packing: PackOptions, options: BuildOptions, progress: ProgressCallback
 ) -> Shared:
     """Build the report once more from redacted texts, and pack that; raises XlareportError.
 
@@ -61,7 +61,7 @@ def share_redacted(
         dump, out = Path(folder) / "dump", Path(folder) / "out"
         _redact(find_site(report), dump, redactor)
         build(dump, replace(options, out=out, name="redacted"), progress)
-        packed = parcel.pack(out, {NOTE: _note(redactor)})
+        packed = packing.pack(out, {NOTE: _note(redactor)})
     return Shared(packed, redactor.replaced)
 
 

@@ -90,7 +90,7 @@ def profile_events(
     sizes = [forms[0].size for forms in folders.values()]
     before, total = accumulate(sizes, initial=0), sum(sizes)
     for number, (forms, done) in enumerate(zip(folders.values(), before, strict=False)):
-        result = partial(_tell, reading, done, total)
+        result = partial(_show_progress, reading, done, total)
         for form in forms:
             value = len(reading.read)
             yield from _of_file(number, form, reading, limits, result)
@@ -98,7 +98,7 @@ def profile_events(
                 break
 
 
-def _tell(reading: ProfileReading, before: int, total: int, position: int) -> None:
+def _show_progress(reading: ProfileReading, before: int, total: int, position: int) -> None:
     if total > _MEGABYTE:
         reading.progress(_READING, (before + position) // _MEGABYTE, total // _MEGABYTE)
 

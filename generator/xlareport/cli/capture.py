@@ -49,13 +49,13 @@ def command(level: str, out: Path | None, era: str, program: tuple[str, ...]) ->
         raise click.BadParameter("XLA's flags cannot hold a path with spaces.", param_hint="--out")
     era = era or find_era(program, os.environ) or ""
     plan = plan_capture(level, out / "dump", os.environ, era or None)
-    _tell_plan(program, plan, level, era)
+    _print_plan(program, plan, level, era)
     code = run_program(program, plan)
     _report(plan, out / "report")
     click.get_current_context().exit(code)
 
 
-def _tell_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> None:
+def _print_plan(program: tuple[str, ...], plan: Plan, level: str, era: str) -> None:
     chosen = levels()[level]
     since = f"for XLA as of {era}" if era else "with the flags that every XLA since 2021 knows"
     _say(f"Running {shlex.join(program)} {since}; XLA dumps into {plan.folder}.")
@@ -82,5 +82,5 @@ def _report(plan: Plan, out: Path) -> None:
 
 
 def _say(words: str) -> None:
-    """Tell it beside the program's own output."""
+    """Print beside the program's own output."""
     click.echo(f"xlareport: {printable(words)}", err=True)

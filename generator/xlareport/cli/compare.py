@@ -98,7 +98,7 @@ def command(
     if as_json:
         say_json(asdict(view))
     else:
-        say("\n".join(map(printable, _told(view, out))))
+        say("\n".join(map(printable, _answer(view, out))))
     ctx.exit(_BREACH if view.breaches else 0)
 
 
@@ -126,7 +126,7 @@ def _table(path: Path, *names: str) -> dict[str, Any]:
     return table
 
 
-def _told(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
+def _answer(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
     page = compare_page(view)
     yield page.lead
     for place, cause in enumerate(view.causes[:_CAUSES], 1):

@@ -125,7 +125,7 @@ def _account(trace: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iter
         if event.stage != shown:
             shown = event.stage
             yield stages[shown].label
-        yield from _told(event)
+        yield from _event_lines(event)
     yield ""
     yield from _standings("Its work is done by", "last", trace.now)
 
@@ -140,7 +140,7 @@ def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) 
         yield f"  {message} in {step} ({beginning.confidence}: {beginning.reason})"
 
 
-def _told(event: HistoryEvent) -> Iterator[str]:
+def _event_lines(event: HistoryEvent) -> Iterator[str]:
     word = " " if event.event in (Event.REPLACED, Event.ABSORBED) else " from "
     former = [source for source in event.sources if source != event.instruction]
     sources = f"{word}{_places(former)}" if former else ""

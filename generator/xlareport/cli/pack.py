@@ -57,13 +57,13 @@ def command(
     the program itself and stay: look before you share.
     """
     target = target or Path("xla-report.html" if single else "xla-report.zip")
-    parcel = PackOptions(target, int(limit * _SIZE), single)
+    options = PackOptions(target, int(limit * _SIZE), single)
     if redact:
         with progress_bar() as progress:
-            done = share_redacted(report, parcel, BuildOptions(jobs=jobs), progress)
-        _tell_redacted(done)
+            done = share_redacted(report, options, BuildOptions(jobs=jobs), progress)
+        _print_redacted(done)
     else:
-        done = share(report, parcel)
+        done = share(report, options)
     packed = done.packed
     say(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
     if packed.left_out:
@@ -71,7 +71,7 @@ def command(
         say(f"Not in it, as it says itself: {', '.join(result)}.", err=True)
 
 
-def _tell_redacted(done: Shared) -> None:
+def _print_redacted(done: Shared) -> None:
     say(f"Taken out: {units.plural(len(done.replaced), 'different text')}.", err=True)
     for text, instead in done.replaced.items():
         say(f"  {printable(text)} -> {instead}", err=True)

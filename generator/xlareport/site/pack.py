@@ -48,12 +48,12 @@ def pack(
     """
     site = find_site(report)
     parts = sorted(_parts(site), key=lambda part: part.path)
-    written = (_told(parts), *notes.values())
+    written = (_list_left_out(parts), *notes.values())
     fixed = sum(len(text) + _PER_FILE for text in written) + len(zlib.compress(_lacking(parts)))
     kept, dropped = select_files(parts, limit, fixed + sum(map(_remains, parts)))
     absent = {file.path: _ABSENT for file in dropped if _is_picture(file.path)}
     try:
-        _write(target, kept, {**notes, **absent, LIST: _told(dropped)}, _lacking(dropped))
+        _write(target, kept, {**notes, **absent, LIST: _list_left_out(dropped)}, _lacking(dropped))
     except OSError as error:
         raise UnwritableFileError(target, error) from error
     return Packed(target.stat().st_size, len(kept), describe_files(dropped))
@@ -88,7 +88,7 @@ def _lacking(dropped: Iterable[PackedFile]) -> bytes:
     return f"{place} = {listed};\n".encode() if keys else b""
 
 
-def _told(dropped: Iterable[PackedFile]) -> str:
+def _list_left_out(dropped: Iterable[PackedFile]) -> str:
     """Return the list that the zip holds of what it leaves out; empty where that is nothing."""
     lines = [file.path for file in dropped]
     if not lines:

@@ -74,7 +74,7 @@ _MOST = 24_000_000
 
 
 @dataclass(slots=True)
-class Shelf:
+class TextChunks:
     """The texts of a module, in the order in which they were put here."""
 
     slug: str
@@ -163,7 +163,7 @@ class _Texts:
     """By their paths, the files that were read."""
     kept: AbstractSet[str]
     """Paths of the texts that the page of texts has, too."""
-    store: Shelf
+    store: TextChunks
     """All other texts."""
 
 
@@ -178,7 +178,7 @@ def code_payloads(
 
     `contents` are those of files by path, `kept` the paths of texts that the site has anyway.
     """
-    texts = _Texts(contents, kept, Shelf(slug))
+    texts = _Texts(contents, kept, TextChunks(slug))
     shown = code.units[:MOST_UNITS]
     numbers = {code_unit.place: number for number, code_unit in enumerate(shown)}
     value = {
@@ -212,7 +212,7 @@ def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
     }
 
 
-def _hlo(unit: CodeUnit, module: HloModule, store: Shelf) -> Iterator[dict[str, Any]]:
+def _hlo(unit: CodeUnit, module: HloModule, store: TextChunks) -> Iterator[dict[str, Any]]:
     """Yield the instruction with the computations that it calls, or the computation."""
     computation = module.by_name.get(unit.place[0])
     if unit.instruction is not None:

@@ -123,7 +123,7 @@ class _StepPages:
         self.pages: dict[int, _StepPage] = {}
         self._choice = choice
         self._lines = StoredLines(navigation.module_key(slug, "texts"), texts.lines)
-        self._shelf = PictureStore(slug)
+        self._store = PictureStore(slug)
 
     def add(self, change: StepChange, boundary: Boundary) -> None:
         """Make the payload of one step."""
@@ -140,7 +140,7 @@ class _StepPages:
         """Return the pictures of a step, or why there are none."""
         if self._choice == "none":
             return None, _PICTURES_NOT_WANTED
-        drawn = step_pictures_of(change, self._shelf)
+        drawn = step_pictures_of(change, self._store)
         return drawn, "" if drawn else _NO_PICTURE
 
 

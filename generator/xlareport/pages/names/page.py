@@ -60,7 +60,7 @@ class InstructionName:
     """The name of an instruction or a computation, taken apart."""
 
     tokens: tuple[TokenView, ...]
-    told: tuple[TokenView, ...]
+    meanings: tuple[TokenView, ...]
     also: Markup
     """What the first part means as an opcode; empty where it is none."""
 

@@ -56,11 +56,11 @@ def picture_record(drawing: Drawing, layout: Layout) -> Record:
     return record
 
 
-def _untold(_: Box) -> None:
+def _no_row(_: Box) -> None:
     """Stand in where the page has no graph of what is drawn."""
 
 
-def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _untold) -> Record:
+def level_record(drawing: Drawing, row: Callable[[Box], list[Any] | None] = _no_row) -> Record:
     """Return a picture without frames that the page lays out.
 
     `row` tells boxes that the page knows from a graph: its place there, lines, badge and form.
@@ -237,14 +237,14 @@ def _bundles(levels: Sequence[LevelPicture]) -> Iterator[int]:
 
     What is laid out beforehand and what is not stand apart.
     """
-    ends = {True: _Shelf(0), False: _Shelf(1)}
+    ends = {True: _Bundle(0), False: _Bundle(1)}
     yield -1
     for level in levels[1:]:
         yield ends[bool(level.drawing.groups)].take(1 + len(level.drawing.nodes))
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _Bundle:
     """Every second number, one after the other, as bundles fill up."""
 
     number: int

@@ -68,7 +68,7 @@ def touched(change: StepChange) -> Touched:
     counts: dict[str, list[int]] = {}
     for place, changes in enumerate((change.added, change.removed, change.modified)):
         for this_change in changes:
-            for opcode, what in _told(this_change, place):
+            for opcode, what in _counted_as(this_change, place):
                 counts.setdefault(opcode, [0, 0, 0])[what] += 1
     return Touched(
         {name: (count[0], count[1], count[2]) for name, count in counts.items()},
@@ -78,7 +78,7 @@ def touched(change: StepChange) -> Touched:
     )
 
 
-def _told(change: Change, place: int) -> Iterable[tuple[str, int]]:
+def _counted_as(change: Change, place: int) -> Iterable[tuple[str, int]]:
     before, after = change.opcodes
     if place == 0:
         return [(after, 0)]
