@@ -1,6 +1,5 @@
 from collections.abc import Callable
 
-from xlareport.analysis.matching.depths import depths
 from xlareport.analysis.matching.search import start
 from xlareport.hlo.model import HloModule
 
@@ -28,7 +27,7 @@ MARK = 'custom-call(%first, %third), custom_call_target="xla.sdy.LocalToGlobalSh
 
 
 def found(module: HloModule, empty: HloModule) -> dict[str, tuple[int, int]]:
-    known = depths(start(module, empty).before)
+    known = start(module, empty).before.depths
     return {node.instruction.name: depth for node, depth in known.items()}
 
 

@@ -1,26 +1,22 @@
 """How many products lie on the longest ways above and below a node: passes seldom change that."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xlareport.analysis.matching.families import family_of, is_bundle
 from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
-from xlareport.analysis.matching.search import Side
 
 _LONGEST_CHAIN = 100
 """Barriers behind barriers that are seen through."""
 
 
-def depths(side: Side) -> Mapping[Node, tuple[int, int]]:
-    """Return of each differing node the most products on a way above it, and below it.
+def depths(graph: Graph, order: Sequence[Node]) -> Mapping[Node, tuple[int, int]]:
+    """Return of each node the most products on a way above it, and below it; operands come first.
 
     A way begins and ends at arguments, results and unchanged instructions of its computation.
     """
-    order = side.values.order
     counted = {node: int(family_of(node.instruction) == "product") for node in order}
     above, below = dict.fromkeys(order, 0), dict.fromkeys(order, 0)
-    sources = {
-        node: [other for other in _sources(side.graph, node) if other in above] for node in order
-    }
+    sources = {node: [other for other in _sources(graph, node) if other in above] for node in order}
     for node in order:
         above[node] = max((above[other] + counted[other] for other in sources[node]), default=0)
     for node in reversed(order):

@@ -32,6 +32,11 @@ _LIBRARIES = (
 )
 """Targets of library calls that do the work of an instruction."""
 
+_OF_EACH = frozenset(
+    {"all-gather", "all-reduce", "all-reduce-start", "collective-permute", "reduce-scatter"}
+)
+"""Collectives that send each of several operands by itself."""
+
 _MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGather|X64|barrier")
 """Targets of calls that compute nothing."""
 
@@ -45,11 +50,12 @@ def family_of(instruction: Instruction) -> str | None:
 
 
 def is_bundle(instruction: Instruction) -> bool:
-    """Whether the elements of a result are the operands: of tuples, and calls that only mark."""
-    if instruction.opcode == "custom-call":
-        marks = _MARKS.search(instruction.attributes.get("custom_call_target", "")) is not None
-        return marks and len(instruction.operands) == len(instruction.shape.elements)
-    return instruction.opcode == "tuple"
+    """Whether the elements of a result are the operands, marked or each sent by itself."""
+    if instruction.opcode == "tuple":
+        return True
+    target = instruction.attributes.get("custom_call_target", "")
+    each = instruction.opcode in _OF_EACH or (target and _MARKS.search(target))
+    return bool(each) and len(instruction.operands) == len(instruction.shape.elements)
 
 
 def _family_of_target(target: str) -> str | None:

@@ -6,7 +6,6 @@ Arguments, results and paired instructions are landmarks, the same on both sides
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from xlareport.analysis.matching.depths import depths
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
@@ -31,7 +30,7 @@ class _Index:
         self._search = search
         self._is_before = side is search.before
         surroundings = Surroundings(side)
-        self._depths = depths(side)
+        self._depths = side.depths
         self._neighbors = {node: surroundings.of(node) for node in nodes}
         self._own = {node: self._own_features(node) for node in nodes}
         self.features: dict[Node, _Features] = {}

@@ -1,10 +1,12 @@
 """The state of a search for pairs: two sides, the pairs found, and what is still open."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from xlareport.analysis.matching.computations import Correspondence, correspond, pair_contents
 from xlareport.analysis.matching.contents import Contents, stem
+from xlareport.analysis.matching.depths import depths
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import MOST_NODES_PER_LINE, CallSites, Frame, Graph, Node
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
@@ -85,6 +87,11 @@ class Side:
         self.frames: dict[int, Frame] = {}
         for frame in graph.frames:
             self.frames.setdefault(frame.number, frame)
+
+    @cached_property
+    def depths(self) -> Mapping[Node, tuple[int, int]]:
+        """The most products above and below each differing node."""
+        return depths(self.graph, self.values.order)
 
     def is_called(self, node: Node) -> bool:
         """Whether anything calls the computation of a node, or it is the entry."""

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 
 from xlareport.analysis.matching.facts import TRANSPARENT
+from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand
 from xlareport.analysis.matching.nodes import Names, is_free, origin, same_form, same_shape
 from xlareport.analysis.matching.pairing import Grade
@@ -99,9 +100,21 @@ class _Spread:
             theirs = self._lone_users(self._search.after, after, key_of)
             for key, node in ours.items():
                 other = theirs.get(key)
-                if node is not None and other is not None and not self._goes_by_name(node, other):
+                if node is not None and other is not None and self._may_be_lone(node, other):
                     source = before.instruction.name
                     self._link(node, other, f"the only such user of %{source}, which is paired")
+
+    def _may_be_lone(self, node: Node, other: Node) -> bool:
+        """Whether nothing speaks against two lone users: names, or, of products, their depths.
+
+        A pass that swaps the operands of one product makes it look like another user.
+        """
+        if self._goes_by_name(node, other):
+            return False
+        if family_of(node.instruction) != "product":
+            return True
+        search = self._search
+        return search.before.depths.get(node) == search.after.depths.get(other)
 
     def _lone_users(
         self, side: Side, node: Node, key_of: Callable[[Node], Hashable]

@@ -25,7 +25,7 @@ _WITHOUT_MEANING = frozenset(
 _READING_FIRST = frozenset({"dynamic-slice", "pad", "reduce", "reduce-window", "slice"})
 """Opcodes whose further operands only say where or how."""
 
-_PASSING = frozenset({"opt-barrier", "while"})
+_PASSING = frozenset({"all-reduce-done", "opt-barrier", "while"})
 """Opcodes whose result has the elements of their operand."""
 
 _SEEN_THROUGH = frozenset({"collective", "while"})
