@@ -4,7 +4,7 @@ Passes make a while anew when they drop, add or reorder what it carries; its bod
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import product
 
 from xlareport.analysis.matching.contents import stem
@@ -20,6 +20,10 @@ _MOST_PAIRS = 40_000
 """Pairs of loops that are compared; a module with more of them keeps them unpaired."""
 _ENOUGH = 2.0
 """The least likeness of a pair, of up to 6."""
+_CLEAR = 0.5
+"""By how much a pair must be more alike than any other of its loops to be clear."""
+_Ranked = tuple[float, int, int]
+"""How alike two loops are, negative, and their numbers."""
 _TUPLE = "tuple"
 _EXPANDED = frozenset(
     {"gather", "reduce-window", "scatter", "select-and-scatter", "sort", "triangular-solve"}
@@ -27,8 +31,18 @@ _EXPANDED = frozenset(
 """Opcodes that some compilers make loops of."""
 
 
+def clear_loops(search: Search) -> None:
+    """Pair the open loops each of which is by far the most like the other."""
+    _pair_loops(search, _CLEAR)
+
+
 def loops(search: Search) -> None:
     """Pair the open loops that are most alike, the likest first."""
+    _pair_loops(search, 0.0)
+
+
+def _pair_loops(search: Search, margin: float) -> None:
+    """Pair loops that are alike by a margin more than any others of either."""
     old, new = _open_loops(search.before), _open_loops(search.after)
     if not (old and new) or len(old) * len(new) > _MOST_PAIRS:
         return
@@ -37,10 +51,26 @@ def loops(search: Search) -> None:
     ranked = sorted(
         (-_likeness(search, node, other), number, place) for (number, node), (place, other) in pairs
     )
+    spoilt = _close_to_another(ranked, margin) if margin else frozenset()
     for likeness, number, place in ranked:
         before, after = old[number], new[place]
-        if -likeness >= _ENOUGH and before.partner is None and after.partner is None:
+        free = before.partner is None and after.partner is None
+        if -likeness >= _ENOUGH and free and (number, place) not in spoilt:
             search.link(before, after, Grade.MATCHED, "the loop whose body is most alike")
+
+
+def _close_to_another(ranked: Sequence[_Ranked], margin: float) -> Collection[tuple[int, int]]:
+    """Return the pairs of loops that are not, by a margin, the best of both of their loops."""
+    best: tuple[dict[int, list[float]], dict[int, list[float]]] = ({}, {})
+    for likeness, number, place in ranked:
+        best[0].setdefault(number, []).append(likeness)
+        best[1].setdefault(place, []).append(likeness)
+    return frozenset(
+        (number, place)
+        for likeness, number, place in ranked
+        for rivals in (best[0][number], best[1][place])
+        if likeness > rivals[0] or (len(rivals) > 1 and rivals[1] - likeness < margin)
+    )
 
 
 def expanded(search: Search) -> None:
