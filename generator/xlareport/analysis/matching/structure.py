@@ -20,6 +20,8 @@ _CLEAR = 0.15
 """By how much the best candidate must be better than the next."""
 _ENOUGH = 0.15
 """The least likeness of a pair."""
+_ENOUGH_OF_REST = 0.25
+"""The least likeness of a pair where others are as alike."""
 _AT_ONCE = 3
 """The share of groups, as its inverse, that is paired in order before what is clear is sought."""
 _EVEN = 1e-9
@@ -69,9 +71,9 @@ class _Structure:
         """Open nodes before that may have become clear."""
 
     def run(self) -> None:
-        """Pair what is clear, then what order alone decides, until nothing is left."""
+        """Pair what is clear, then what order decides, then the rest as far as it is alike."""
         self._pair_clear()
-        while self._pair_in_order():
+        while self._pair_in_order() or self._pair_rest():
             self._pair_clear()
 
     def _pair_clear(self) -> None:
@@ -106,6 +108,19 @@ class _Structure:
             if untouched and all(is_free(node) for node in (*nodes, *best.nodes)):
                 self._link_group(nodes, best)
         return bool(groups)
+
+    def _pair_rest(self) -> bool:
+        """Pair each of what is left with what is most like it, first those that have no other."""
+        ranked = [(best, node) for node in self._open if (best := self._best(node)) is not None]
+        ranked.sort(key=lambda pair: pair[0].next_likeness - pair[0].likeness)
+        count = len(self._open)
+        for best, node in ranked:
+            other = best.nodes[0]
+            if best.likeness >= _ENOUGH_OF_REST and is_free(node) and is_free(other):
+                self._link(
+                    node, other, Grade.GUESSED, "the most alike surroundings of what is left"
+                )
+        return len(self._open) < count
 
     def _groups(self) -> list[tuple[_Best, list[Node]]]:
         """Return groups of nodes that are as alike to as many others, the clearest first."""
