@@ -35,6 +35,7 @@ def published(page: str) -> str:
     """Return a page with the recorded tables between its marks; other text stays."""
     tables = {
         "trails": _trails(recorded("trails")),
+        "unseen_trails": _trails(recorded("unseen_trails")),
         "op_names": _op_names(recorded("op_names")),
         "steps": _steps(recorded("steps")),
         "rewrites": _rewrites(recorded("rewrites")),

@@ -1,7 +1,9 @@
 """Scores the trails of heavy instructions against unique tags.
 
 Usage: `python benchmarks/score_trails.py [--show N] [--only TEXT] [--shown shared|none] [--ends]
-[--check] [DUMP...]`, by default the tagged dumps of the test data, which are recorded. A row counts
+[--check] [DUMP...]`, by default the tagged dumps of the test data, which are recorded, and then,
+recorded apart, those in the folder that XLAREPORT_UNSEEN names: of programs for which no rule was
+made (`tests/data/programs/tagged_unseen.py`). A row counts
 the trails that end right, wrong, or are not known: back from the optimized module to
 `before_optimizations`, and forward from there; with op_names that all instructions of an opcode
 share, and with none. `--ends` adds the first and the last snapshot alone, which the record has too;
@@ -10,6 +12,7 @@ recorded, and the exit status is 1 if fewer trails end right than was recorded.
 """
 
 import argparse
+import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,8 +30,23 @@ _Row = tuple[str, str, Direction]
 def main() -> None:
     """Print the tables."""
     options = _options()
+    rows = _scored(options.dumps or sorted(_DATA.glob("tagged-*")), options)
+    if options.check:
+        sys.exit(not _reaches(rows, recorded("trails")))
+    if options.dumps or options.shown:
+        return
+    record("trails", rows)
+    if "XLAREPORT_UNSEEN" in os.environ:
+        unseen = [
+            dump / dump.name for dump in Path(os.environ["XLAREPORT_UNSEEN"]).glob("tagged-*")
+        ]
+        record("unseen_trails", _scored(sorted(unseen), options))
+
+
+def _scored(dumps: Sequence[Path], options: argparse.Namespace) -> list[Row]:
+    """Print the trails of each dump and of all; return the counts."""
     total: dict[_Row, Counter[Result]] = defaultdict(Counter)
-    for dump in options.dumps or sorted(_DATA.glob("tagged-*")):
+    for dump in dumps:
         for seen, variant in _variants(dump, options):
             trails = Trails(variant)
             verdicts = [*trails.verdicts()]
@@ -40,11 +58,7 @@ def main() -> None:
                     total[seen, backend, verdict.direction][verdict.result] += 1
     for row in sorted(total):
         print(_row(", ".join(row), total[row]))
-    rows = [_recorded(row, total[row]) for row in sorted(total)]
-    if options.check:
-        sys.exit(not _reaches(rows, recorded("trails")))
-    if not options.dumps and not options.shown:
-        record("trails", rows)
+    return [_recorded(row, total[row]) for row in sorted(total)]
 
 
 def _reaches(rows: Sequence[Row], known: Sequence[Row]) -> bool:

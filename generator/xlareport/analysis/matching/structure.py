@@ -12,7 +12,7 @@ from xlareport.analysis.matching.frames import called
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.likeness import Likeness
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, origin
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
 
@@ -20,8 +20,6 @@ _CLEAR = 0.15
 """By how much the best candidate must be better than the next."""
 _ENOUGH = 0.15
 """The least likeness of a pair."""
-_ENOUGH_OF_REST = 0.25
-"""The least likeness of a pair where others are as alike."""
 _AT_ONCE = 3
 """The share of groups, as its inverse, that is paired in order before what is clear is sought."""
 _EVEN = 1e-9
@@ -110,16 +108,16 @@ class _Structure:
         return bool(groups)
 
     def _pair_rest(self) -> bool:
-        """Pair each of what is left with what is most like it, first those that have no other."""
+        """Pair what is left of one framework op and most alike, the clearest first."""
         ranked = [(best, node) for node in self._open if (best := self._best(node)) is not None]
         ranked.sort(key=lambda pair: pair[0].next_likeness - pair[0].likeness)
         count = len(self._open)
         for best, node in ranked:
             other = best.nodes[0]
-            if best.likeness >= _ENOUGH_OF_REST and is_free(node) and is_free(other):
-                self._link(
-                    node, other, Grade.GUESSED, "the most alike surroundings of what is left"
-                )
+            back = self._best(other) if is_free(node) and is_free(other) else None
+            mutual = back is not None and node in back.nodes
+            if mutual and origin(node) and origin(node) == origin(other):
+                self._link(node, other, Grade.GUESSED, "the most alike of one framework op")
         return len(self._open) < count
 
     def _groups(self) -> list[tuple[_Best, list[Node]]]:
