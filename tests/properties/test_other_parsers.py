@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.analysis.code.test_tuning import instruction
+from tests.analysis.code.test_units import instruction
 
 import xlareport
 from xlareport.analysis.code.units import read_tuning
@@ -195,7 +195,6 @@ CALLS = {
 OWN = ("knowledge/", "pictures/", "hlo/", "readers/", "dump/tokens.py")
 """Tables of ours, Graphviz's answers and our own cache; what reads dumps here is in the tables."""
 OTHERS = {
-    "analysis/code/tuning.py": test_settings_of_an_instruction_are_choices_or_nothing,
     "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
     "cli/compare.py": "tests/hostile/test_compared.py",
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,

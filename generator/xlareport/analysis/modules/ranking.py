@@ -134,7 +134,9 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
 
 
 def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
-    """Say whether another program does about as much: how often each runs is not known."""
+    """Say whether another program does about as much, where no trace says how often each runs."""
+    if any(each.summary.runs for each in ranked):
+        return False
     relations = Relations.of([each.summary for each in ranked])
     done, *others = (work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest))
     return max(others, default=0.0) > RIVAL * done
