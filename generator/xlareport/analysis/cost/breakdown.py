@@ -27,7 +27,7 @@ class CostPart:
     unknown_ops: int = 0
     """Instructions that could not be counted; the figures are at least so much."""
     seconds: float = 0.0
-    """The least time by estimate; that of a fusion counts where the fusion as a whole does."""
+    """The least time by estimate; that of a fusion counts where `times` has it."""
 
 
 def break_down(

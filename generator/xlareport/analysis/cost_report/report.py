@@ -9,6 +9,7 @@ from xlareport.analysis.cost.breakdown import (
     by_opcode,
     by_scope,
 )
+from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.rematerialization import count_recomputed
 from xlareport.analysis.cost.roofline import least_seconds, least_times
@@ -101,7 +102,7 @@ def report_cost(
         collectives=tuple(collective_rows(hlo, cost, earlier)),
         computations=break_down(hlo, cost, by_computation, times)[:_ROWS],
         scopes=break_down(hlo, cost, by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
-        opcodes=break_down(hlo, cost, by_opcode, times),
+        opcodes=break_down(hlo, cost, by_opcode, share_fusions(hlo, cost, device)),
         findings=findings(case) if case else (),
         products=product_rows(hlo, cost, device),
         recomputed_flops=count_recomputed(hlo, cost),

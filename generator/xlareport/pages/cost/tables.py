@@ -207,10 +207,14 @@ def _uncounted(cost: CostReport) -> Table:
     return Table(columns, rows)
 
 
+_FUSION_WHOLE = "a fusion counts where it stands as a whole"
+_FUSIONS = {"Opcode": "the time of a fusion is shared among what it contains, by their work"}
+
+
 def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
-        Column("Least µs", "float", "an estimate; a fusion counts where it stands as a whole"),
+        Column("Least µs", "float", f"an estimate; {_FUSIONS.get(title, _FUSION_WHOLE)}"),
         Column("Share", "percent", "of the roofline time of the module"),
         Column("Work", "flops"),
         Column("Transcendentals", "int", "such as exp and tanh, element by element"),

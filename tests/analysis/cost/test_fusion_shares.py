@@ -1,0 +1,74 @@
+"""The time of fusions at what they contain."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.cost.breakdown import break_down, by_opcode
+from xlareport.analysis.cost.fusion_shares import share_fusions
+from xlareport.analysis.cost.roofline import least_seconds
+from xlareport.analysis.cost.work import count_cost
+from xlareport.hlo.model import HloModule
+from xlareport.knowledge.devices import nominal_device
+
+CPU = nominal_device("cpu")
+NESTED = """inner {
+  p = f32[512,512] parameter(0)
+  ROOT n = f32[512,512] negate(p)
+}
+
+outer {
+  p = f32[512,512] parameter(0)
+  f = f32[512,512] fusion(p), kind=kLoop, calls=inner
+  b = f32[512,512] bitcast(f)
+  ROOT d = f32[512,512] dot(b, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+
+ENTRY e {
+  x = f32[512,512] parameter(0)
+  ROOT y = f32[512,512] fusion(x), kind=kOutput, calls=outer
+}"""
+SLICED = """fused {
+  p = f32[1000,1000] parameter(0)
+  q = f32[1000] parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  s = f32[1,1000] dynamic-slice(p, i, z), dynamic_slice_sizes={1,1000}
+  r = f32[1000] bitcast(s)
+  ROOT a = f32[1000] add(r, q)
+}
+
+ENTRY e {
+  x = f32[1000,1000] parameter(0)
+  v = f32[1000] parameter(1)
+  i = s32[] parameter(2)
+  ROOT y = f32[1000] fusion(x, v, i), kind=kLoop, calls=fused
+}"""
+
+
+def _opcodes(module: HloModule) -> dict[str, float]:
+    cost = count_cost(module)
+    parts = break_down(module, cost, by_opcode, share_fusions(module, cost, CPU))
+    whole = least_seconds(cost, CPU)
+    assert whole
+    return {part.name: part.seconds / whole for part in parts}
+
+
+def test_a_product_in_a_fusion_has_its_time(module_of: Callable[[str], HloModule]) -> None:
+    shares = _opcodes(module_of(NESTED))
+    assert shares["dot"] > 0.9
+    assert 0 < shares["negate"] < 0.1, "through the nested fusion"
+    assert shares["fusion"] == 0
+
+
+def test_what_reads_and_writes_has_the_time_of_memory(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    shares = _opcodes(module_of(SLICED))
+    assert shares["dynamic-slice"] == pytest.approx(4004 / 12004), "a row and the place are read"
+    assert shares["add"] == pytest.approx(8000 / 12004)
+
+
+@pytest.mark.parametrize("dump", ["jax-cpu-train", "tpu-v5e-scan", "gpu-h100x2-train"])
+def test_the_sum_remains(dumped: Callable[[str, str], HloModule], dump: str) -> None:
+    assert sum(_opcodes(dumped(dump, "after_optimizations.txt")).values()) == pytest.approx(1)
