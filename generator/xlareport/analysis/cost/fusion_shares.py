@@ -69,7 +69,7 @@ def _weights(computation: Computation, cost: ModuleCost, device: Device) -> dict
 def _moved(
     instruction: Instruction, computation: Computation, outside: tuple[set[str], set[str]]
 ) -> Iterator[int]:
-    """Yield the bytes that an instruction of a fusion reads of parameters, and writes of results."""
+    """Yield the bytes that an instruction reads of parameters, and writes of results."""
     read, written = outside
     touched = _touched(instruction, computation)
     for number, name in enumerate(instruction.operands):
