@@ -25,9 +25,9 @@ ALIASES = ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (2, {}, must-ali
 @pytest.mark.parametrize(
     ("before", "after", "phrase"),
     [
-        ("", ", is_scheduled=true", "set `is_scheduled`"),
-        (", is_scheduled=true", "", "cleared `is_scheduled`"),
-        (", is_scheduled=true", ", is_scheduled=false", "cleared `is_scheduled`"),
+        ("", ", is_scheduled=true", "scheduled the module"),
+        (", is_scheduled=true", "", "removed the schedule of the module"),
+        (", is_scheduled=true", ", is_scheduled=false", "removed the schedule of the module"),
         ("", ", num_partitions=8", "set `num_partitions` to 8"),
         (", replica_count=2", ", replica_count=4", "set `replica_count` to 4"),
         ("", ALIASES, "added 2 input/output aliases"),

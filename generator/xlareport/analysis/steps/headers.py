@@ -22,7 +22,7 @@ class HeaderChange:
     """As written; None where the header does not have it."""
     after: str | None
     phrase: str
-    """What was done, in the past tense: `set is_scheduled`, `added 7 input/output aliases`."""
+    """What was done, in the past tense: `scheduled the module`, `added 7 input/output aliases`."""
 
 
 def header_changes(before: HloModule, after: HloModule) -> tuple[HeaderChange, ...]:
@@ -49,6 +49,8 @@ def _phrase(name: str, before: str | None, after: str | None) -> str:
         return _entries(name, before or "", after or "")
     if name == "frontend_attributes":
         return _fields(before or "", after or "")
+    if name == "is_scheduled":
+        return "scheduled the module" if after == "true" else "removed the schedule of the module"
     return _value(wording.code(name), before, after)
 
 

@@ -26,7 +26,7 @@ class Telling:
     actor: str
     """Who did it: `algsimp`, `Before dce, the compiler`."""
     header: tuple[str, ...] = ()
-    """What was done to the header of the module, in phrases: `set is_scheduled`."""
+    """What was done to the header of the module, in phrases: `scheduled the module`."""
     renumbered: ChangeGroup | None = None
     """Instructions of which only the number in the name changed."""
     computations: int = 0
