@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.pairing import Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -46,3 +46,36 @@ def test_arguments_of_another_type_are_not_paired_by_number(read: Read) -> None:
     )
     found = match(read(WHOLE), read(other))
     assert found.partner_after(Place("main.1", "a")) != Place("main.1_spmd", "param.1")
+
+
+def test_the_result_of_a_body_that_loses_an_element_is_the_same_tuple(read: Read) -> None:
+    before = """
+HloModule step
+%body (p: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {
+  %p = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %count = s32[] get-tuple-element(%p), index=0
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %rest = f32[8]{0} get-tuple-element(%p), index=2
+  %more = s32[] add(%count, %count)
+  %sine = f32[8]{0} sine(%x)
+  ROOT %tuple.5 = (s32[], f32[8]{0}, f32[8]{0}) tuple(%more, %sine, %rest)
+}
+%condition (q: (s32[], f32[8], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %number = s32[] get-tuple-element(%q), index=0
+  ROOT %less = pred[] compare(%number, %number), direction=LT
+}
+ENTRY %main (a: (s32[], f32[8], f32[8])) -> f32[8] {
+  %a = (s32[], f32[8]{0}, f32[8]{0}) parameter(0)
+  %while = (s32[], f32[8]{0}, f32[8]{0}) while(%a), condition=%condition, body=%body
+  ROOT %out = f32[8]{0} get-tuple-element(%while), index=1
+}
+"""
+    after = before.replace("(s32[], f32[8]{0}, f32[8]{0})", "(s32[], f32[8]{0})")
+    after = after.replace("(s32[], f32[8], f32[8])", "(s32[], f32[8])").replace(", %rest)", ")")
+    after = after.replace("  %rest = f32[8]{0} get-tuple-element(%p), index=2\n", "")
+    after = after.replace("%tuple.5", "%tuple.9")
+    found = match(read(before), read(after))
+    said = found.said_of_before(Place("body", "tuple.5"))
+    assert said is not None
+    assert (said.after, said.relation) == ((Place("body", "tuple.9"),), Relation.SAME)

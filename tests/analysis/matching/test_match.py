@@ -376,3 +376,19 @@ def test_a_matching_does_not_hang_on_the_order_of_sets(unpacked: Callable[[str],
     ]
     assert told[0] == told[1] == told[2]
     assert len(told[0].splitlines()) > 50
+
+
+def test_a_move_that_is_bypassed_is_gone_and_what_read_it_keeps_its_name(read: Read) -> None:
+    text = """
+ENTRY %main (x: f32[16]) -> f32[8,2] {{
+  %x = f32[16]{{0}} parameter(0)
+  %first = f32[8,2]{{1,0}} reshape(%x)
+  %second = f32[8,2]{{1,0}} reshape({source})
+  ROOT %out = f32[8,2]{{1,0}} negate(%second)
+}}
+"""
+    before = text.format(source="%first")
+    after = text.format(source="%x").replace("  %first = f32[8,2]{1,0} reshape(%x)\n", "")
+    found = match(read(before), read(after))
+    assert found.partner_after(at("second")) == at("second")
+    assert found.removed == (at("first"),)

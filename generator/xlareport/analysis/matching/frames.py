@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.facts import callees_of
 from xlareport.analysis.matching.graph import Frame, Node
-from xlareport.analysis.matching.nodes import is_free, same_form, same_shape
+from xlareport.analysis.matching.nodes import are_tuples, is_free, same_form, same_shape
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.search import Search
@@ -112,11 +112,16 @@ def _link_by_number(search: Search, frame: Frame, other: Frame) -> None:
 
 
 def results(search: Search) -> None:
-    """Pair the results of computations that continue each other, if they have one shape."""
+    """Pair the results of computations that continue each other: of one shape, or two tuples.
+
+    A tuple that loses or gains elements is the same result.
+    """
     for old, new in search.computations.pairs.items():
         frame, other = search.before.homes.get(old), search.after.homes.get(new)
         root, other_root = _root(frame), _root(other)
-        if root is not None and other_root is not None and same_shape(search, root, other_root):
+        if root is None or other_root is None:
+            continue
+        if same_shape(search, root, other_root) or are_tuples(root, other_root):
             _link(search, root, other_root, "the result of what is paired")
 
 

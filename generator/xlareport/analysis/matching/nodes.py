@@ -24,6 +24,11 @@ def same_shape(search: Search, node: Node, other: Node) -> bool:
     return search.forms.of(node.instruction).shape == search.forms.of(other.instruction).shape
 
 
+def are_tuples(node: Node, other: Node) -> bool:
+    """Whether two nodes are tuples, of however many elements."""
+    return node.instruction.opcode == other.instruction.opcode == "tuple"
+
+
 def name_in_computation(node: Node) -> Hashable:
     """Return the name and the number of the computation, equal where both go on."""
     return (node.frame.number, node.instruction.name)
@@ -64,6 +69,24 @@ class Names:
         Copies are put before copies, all of one value: there only names tell which is which.
         """
         return node.instruction.opcode == "copy" and self.claim(node)
+
+    def claim_by_user(self, node: Node) -> bool:
+        """Whether a node goes on under its name: with its shape, read by a user of one name.
+
+        A pass that bypasses one of several moves of a value leaves the others their names.
+        """
+        other = self._by_name.get(name_in_computation(node))
+        if other is None or not self.claim(node):
+            return False
+        line, known = node.instruction, other.instruction
+        users = _users(node) & _users(other)
+        return line.shape == known.shape and origin(node) == origin(other) and bool(users)
+
+
+def _users(node: Node) -> set[tuple[str, str]]:
+    """Return the lines that read a node as written, by name and opcode."""
+    lines = node.frame.computation.users.get(node.instruction.name, ())
+    return {(line.name, line.opcode) for line in lines}
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ def same_value(search: Search) -> None:
     """Pair nodes that compute the same expression over the same values."""
     search.evaluate()
     names = Names(search.after)
+    old_names = Names(search.before)
     new = _grouped(search.after, _value)
     for value, ours in _grouped(search.before, _value).items():
         theirs = new.get(value, [])
@@ -31,6 +32,8 @@ def same_value(search: Search) -> None:
             if (
                 len(ours) == len(theirs) == 1
                 and not names.claim_copy(ours[0])
+                and not names.claim_by_user(ours[0])
+                and not old_names.claim_by_user(theirs[0])
                 and not _is_leaf(ours[0])
             ):
                 reason = "the same expression over the same values"

@@ -184,7 +184,8 @@ class Search:
             return Relation.SAME
         before, after = link.before, link.after
         old, new = before.instruction, after.instruction
-        if old.opcode == new.opcode and old.name == new.name and old.opcode in _CHANGED_IN_PLACE:
+        in_place = old.opcode == new.opcode and old.opcode in _CHANGED_IN_PLACE
+        if in_place and (old.name == new.name or (_is_result(before) and _is_result(after))):
             return Relation.SAME
         if (old.opcode, new.opcode) in _REWRITES:
             return Relation.REWRITTEN
@@ -268,6 +269,12 @@ class Search:
             if any(values.renames for values in sides):
                 changed += [values.evaluate() for values in sides]
             self.settled = -1 if any(changed) else count
+
+
+def _is_result(node: Node) -> bool:
+    """Whether a node is the tuple of all results of its computation."""
+    line = node.instruction
+    return line.opcode == "tuple" and line is node.frame.computation.root
 
 
 def _pair_opened(search: Search) -> None:

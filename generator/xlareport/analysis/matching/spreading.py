@@ -87,7 +87,8 @@ class _Spread:
         if node.instruction.name == other.instruction.name:
             return False
         if node.token == other.token:
-            return self._names[1].claim_copy(node)
+            old, new = self._names
+            return new.claim_copy(node) or new.claim_by_user(node) or old.claim_by_user(other)
         if node.instruction.opcode in TRANSPARENT:
             return True
         return self._names[1].claim(node) or self._names[0].claim(other)
