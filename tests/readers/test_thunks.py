@@ -46,6 +46,13 @@ def test_the_schedule_of_2019_to_2022() -> None:
     ]
 
 
+def test_a_kernel_behind_its_word() -> None:
+    text = b"kKernel\t, kernel = fusion_17, launch dimensions = blocks: {256, 1, 1}\n"
+    thunks, problems = read_thunk_sequence(text, "t")
+    assert not problems
+    assert [one.name for one in thunks] == ["fusion_17"]
+
+
 def test_an_empty_sequence_and_what_is_no_thunk() -> None:
     assert read_thunk_sequence(b"No thunks.\n", "t") == ((), [])
     _, problems = read_thunk_sequence(b"\nhello\n", "t")

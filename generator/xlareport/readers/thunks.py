@@ -21,6 +21,8 @@ _NUMBERED = re.compile(
 )
 _PLAIN = re.compile(r"(?P<indent>[ \t]*+)(?P<kind>k[A-Z]\w*+)(?:[ \t]++(?P<rest>.*))?+", re.ASCII)
 _PART = re.compile(r" *+(condition|body|branch_?\w*+|then|else|nested)\b[^:]{0,80}:", re.ASCII)
+_KERNEL = re.compile(r", kernel = ([^\s,]{1,1000})")
+"""How a description of 2023 to 2025 begins."""
 _INDENT_WIDTH = 2
 
 
@@ -48,7 +50,10 @@ class Thunk:
 
     @property
     def name(self) -> str:
-        """The first word of the description, without `%`; empty where there is none."""
+        """The kernel, else the first word of the description, without `%`; empty where none is."""
+        kernel = _KERNEL.match(self.description)
+        if kernel:
+            return kernel[1]
         return self.description.split(maxsplit=1)[0].lstrip("%") if self.description else ""
 
 

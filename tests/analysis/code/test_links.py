@@ -47,7 +47,7 @@ def test_a_kernel_finds_its_instruction(kernel: str, instruction: str, grade: st
 
 
 def test_the_compilers_own_word_comes_first() -> None:
-    index = KernelIndex(module(), {"x_1": "x.1"})
+    index = KernelIndex(module(), {"x_1": ("x.1",)})
     noted = index.find("x_1")
     assert noted is not None
     assert (noted.instruction, noted.grade) == ("x.1", "exact")

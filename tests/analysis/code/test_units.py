@@ -1,18 +1,30 @@
 """What the instructions of a real GPU program became."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from xlareport.analysis.code.files import CodeFile
 from xlareport.analysis.code.module import code_file
-from xlareport.analysis.code.units import ModuleCode, join_code, read_tuning
+from xlareport.analysis.code.units import ModuleCode, join_code, launching_places, read_tuning
 from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
-from xlareport.hlo.model import Instruction
+from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.text import TextReader
-from xlareport.program import read_code, read_module
+from xlareport.program import CodeNotes, read_code, read_module
+from xlareport.readers.thunks import Thunk, ThunkNote
+
+
+def final_of(folder: Path) -> HloModule:
+    with open_source(folder) as source:
+        modules = group(name_files(source)).modules
+        final = read_module(next(one for one in modules if "module_0001" in one.key)).final
+    assert final is not None
+    return final.hlo
 
 
 def code_of(folder: Path, name: str) -> ModuleCode:
@@ -42,12 +54,65 @@ def test_a_gpu_program(unpacked: Callable[[str], Path]) -> None:
     assert first == sorted(first)
 
 
+@pytest.mark.parametrize("dump", ["tagged-gpu-conv", "tagged-gpu-experts", "tagged-gpu-scan"])
+def test_every_instruction_that_launches_code_has_it_or_a_reason(
+    unpacked: Callable[[str], Path], dump: str
+) -> None:
+    folder = unpacked(dump)
+    code = code_of(folder, "module_0001.jit_train")
+    units = {one.place: one for one in code.units}
+    assert units.keys() >= set(launching_places(final_of(folder)))
+    assert all(bool(one.files) != bool(one.missing) for one in code.units)
+    launched = [one for one in code.thunks if one.thunk.kind == "kCustomKernel" and one.place]
+    users = Counter(one.thunk.name for one in launched)
+    assert max(users.values()) > 1
+    for one in launched:
+        assert one.place is not None
+        unit = units[one.place.computation, one.place.instruction]
+        assert unit.grade == "exact"
+        assert {one.thunk.name} <= {kernel for link in unit.files for kernel in link.file.kernels}
+    reasons = {one.missing for one in code.units if one.missing}
+    assert all("It runs as k" in reason for reason in reasons)
+
+
+def test_a_kernel_of_two_instructions_without_its_file() -> None:
+    text = b"""HloModule m
+
+inner {
+  ROOT p = f32[4] parameter(0)
+}
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  b = f32[4] fusion(a), kind=kLoop, calls=inner
+  c = f32[4] fusion(b), kind=kLoop, calls=inner
+  ROOT d = f32[4] custom-call(c), custom_call_target="t"
+}
+"""
+    module = TextReader().read(text, "m.txt")
+    assert module is not None
+    thunks = tuple(
+        Thunk(number, "kKernel", "b grid: []", None, None, "", 0, number) for number in (1, 2)
+    )
+    notes = (ThunkNote(1, "kKernel", "b"), ThunkNote(2, "kKernel", "c"))
+    shared = CodeFile("m.ptx", "ptx", "", "", ("b",), 9)
+    code = join_code(module, [shared], CodeNotes(thunks, notes))
+    found = {one.place[1]: (len(one.files), one.grade, one.missing) for one in code.units}
+    nothing = "No file of code and no thunk has its name."
+    assert found == {"b": (1, "exact", ""), "c": (1, "exact", ""), "d": (0, "guessed", nothing)}
+    other = join_code(module, [replace(shared, kernels=("x",))], CodeNotes(thunks, notes))
+    defines = "It launches the kernel b, which no file of code defines."
+    assert [one.missing for one in other.units] == [defines, defines, nothing]
+
+
 def test_a_cpu_program_names_its_kernels_in_its_files(unpacked: Callable[[str], Path]) -> None:
     code = code_of(unpacked("jax-cpu-train-allformats"), "train_step")
     assert not code.unlinked
     assert code.links
     assert all(one.instruction for one in code.units)
-    assert {one.grade for one in code.units} == {"matched"}
+    assert {one.grade for one in code.units if one.files} == {"matched"}
+    without = {one.place[1] for one in code.units if one.missing}
+    assert without == {"ynn_fusion", "ynn_fusion.1", "ynn_fusion.2"}  # a library runs them
     assert not code.thunks
 
 

@@ -33,7 +33,7 @@ class CodeLink:
 
     file: CodeFile
     places: tuple[CodeOrigin, ...]
-    """One for each kernel that was found; empty where none was."""
+    """Every instruction of each kernel that was found; empty where none was."""
     reason: str = ""
     """Why no place was found."""
 
@@ -60,7 +60,7 @@ def with_siblings(files: Sequence[CodeFile]) -> tuple[CodeFile, ...]:
 
 
 def _link(file: CodeFile, index: KernelIndex) -> CodeLink:
-    result = {place: None for kernel in file.kernels if (place := index.find(kernel))}
+    result = {place: None for kernel in file.kernels for place in index.find_all(kernel)}
     if result:
         return CodeLink(file, tuple(result))
     if file.kernels:

@@ -5,7 +5,8 @@ CPU files carry it in the file's name, GPU files in their text.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,18 +38,30 @@ class KernelIndex:
     """The instructions of a module by the names that kernels may have."""
 
     module: HloModule
-    notes: Mapping[str, str]
-    """Kernel -> instruction, as `thunk_metadata` has it."""
+    notes: Mapping[str, Sequence[str]]
+    """Kernel -> instructions that launch it, as `thunk_metadata` has them."""
 
     def find(self, kernel: str, instruction: str = "") -> CodeOrigin | None:
         """Find what a kernel was made from; None where nothing has a name like its own.
 
         `instruction` is what the compiler notes beside this one.
         """
-        noted = self._by_name.get(instruction or self.notes.get(kernel, ""))
-        if noted:
-            reason = "The compiler's thunk metadata names the instruction."
-            return _placed(kernel, noted, "exact", reason)
+        noted = self._noted(kernel, (instruction,) if instruction else self.notes.get(kernel, ()))
+        return next(noted, None) or self._by_own_name(kernel)
+
+    def find_all(self, kernel: str) -> tuple[CodeOrigin, ...]:
+        """Find every instruction that launches a kernel: XLA compiles equal ones once."""
+        noted = tuple(self._noted(kernel, self.notes.get(kernel, ())))
+        named = None if noted else self._by_own_name(kernel)
+        return (named,) if named else noted
+
+    def _noted(self, kernel: str, instructions: Sequence[str]) -> Iterator[CodeOrigin]:
+        reason = "The compiler's thunk metadata names the instruction."
+        for name in instructions:
+            if name in self._by_name:
+                yield _placed(kernel, self._by_name[name], "exact", reason)
+
+    def _by_own_name(self, kernel: str) -> CodeOrigin | None:
         named = (self._named(kernel, name) for name in possible_names(kernel))
         return next(filter(None, named), None) or self._whole_computation(kernel)
 
@@ -122,14 +135,16 @@ def possible_names(kernel: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reversed(list(dict.fromkeys(names)))))
 
 
-def noted_kernels(thunks: Iterable[Thunk], notes: Iterable[ThunkNote]) -> Mapping[str, str]:
-    """Return kernel -> instruction, joining a sequence with its metadata by thunk id."""
+def noted_kernels(
+    thunks: Iterable[Thunk], notes: Iterable[ThunkNote]
+) -> Mapping[str, Sequence[str]]:
+    """Return kernel -> instructions, joining a sequence with its metadata by thunk id."""
     instructions = {note.id: note.instruction for note in notes if note.id is not None}
-    return {
-        thunk.name: instructions[thunk.id]
-        for thunk in thunks
-        if thunk.id in instructions and thunk.name and not thunk.name.startswith("k")
-    }
+    result: dict[str, dict[str, None]] = defaultdict(dict)
+    for thunk in thunks:
+        if thunk.id in instructions and thunk.name not in ("", thunk.kind):
+            result[thunk.name][instructions[thunk.id]] = None
+    return {kernel: tuple(names) for kernel, names in result.items()}
 
 
 def _placed(

@@ -8,7 +8,12 @@ from typing import Any
 
 from xlareport.analysis.code.decisions import LinkedDecisions, Where, decisions_by_place
 from xlareport.analysis.code.files import CodeFile, CodeLink, by_place, link_files
-from xlareport.analysis.code.links import CodeOrigin, KernelIndex, noted_kernels
+from xlareport.analysis.code.links import (
+    CodeOrigin,
+    KernelIndex,
+    fused_computations,
+    noted_kernels,
+)
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.program import CodeNotes
@@ -26,6 +31,7 @@ _CHOICES = (
 )
 """Settings of `backend_config` that say how, and not what, is computed."""
 _DEEPEST = 8
+_LAUNCHING = ("fusion", "custom-call")
 
 
 def read_tuning(instruction: Instruction) -> Mapping[str, str]:
@@ -72,6 +78,8 @@ class CodeUnit:
     decisions: LinkedDecisions | None
     tuning: Mapping[str, str]
     """What the autotuner chose, by name."""
+    missing: str
+    """Why it has no file of code; empty where it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +133,13 @@ def _units(
     decisions: Mapping[Where, LinkedDecisions],
 ) -> Iterator[CodeUnit]:
     files, runs = by_place(links), _by_place(thunks)
-    for place in dict.fromkeys((*runs, *_in_order(module, files))):
+    launching = set(launching_places(module)) if links else set()
+    for place in dict.fromkeys((*runs, *_in_order(module, files.keys() | launching))):
         computation = module.by_name.get(place[0])
         instruction = computation.by_name.get(place[1]) if computation else None
-        least = _least_certain(
-            place, files.get(place, ()), [thunks[at] for at in runs.get(place, ())]
-        )
+        own_thunks = [thunks[at] for at in runs.get(place, ())]
+        missing = "" if place in files else _missing([run.thunk for run in own_thunks])
+        least = _least_certain(place, files.get(place, ()), own_thunks, missing)
         yield CodeUnit(
             place=place,
             instruction=instruction,
@@ -140,7 +149,29 @@ def _units(
             thunks=tuple(runs.get(place, ())),
             decisions=decisions.get(place),
             tuning=read_tuning(instruction) if instruction else {},
+            missing=missing,
         )
+
+
+def launching_places(module: HloModule) -> Iterator[Where]:
+    """Yield the instructions that launch code of their own: fusions and custom calls that run."""
+    fused = fused_computations(module)
+    for computation in module.computations:
+        if computation.name not in fused:
+            for instruction in computation.instructions:
+                if instruction.opcode in _LAUNCHING:
+                    yield computation.name, instruction.name
+
+
+def _missing(thunks: Sequence[Thunk]) -> str:
+    """Say why an instruction has no file of code, by the thunks that run it."""
+    if not thunks:
+        return "No file of code and no thunk has its name."
+    kernels = [thunk.name for thunk in thunks if "Kernel" in thunk.kind and thunk.name]
+    if kernels:
+        return f"It launches the kernel {kernels[0]}, which no file of code defines."
+    kinds = " and ".join(dict.fromkeys(thunk.kind for thunk in thunks))
+    return f"It runs as {kinds}, for which no thunk names a kernel."
 
 
 def _in_order(module: HloModule, places: Collection[Where]) -> Iterator[Where]:
@@ -162,7 +193,7 @@ _CERTAINTY = ("exact", "matched", "guessed")
 
 
 def _least_certain(
-    place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk]
+    place: Where, files: Sequence[CodeLink], thunks: Sequence[RunThunk], missing: str
 ) -> CodeOrigin:
     places = [place for link in files for place in link.places] + [
         thunk.place for thunk in thunks if thunk.place
@@ -172,4 +203,5 @@ def _least_certain(
         for code_origin in places
         if (code_origin.computation, code_origin.instruction) == place
     ]
-    return max(here, key=lambda code_origin: _CERTAINTY.index(code_origin.grade))
+    unknown = CodeOrigin("", *place, "guessed", missing)
+    return max(here, key=lambda origin: _CERTAINTY.index(origin.grade), default=unknown)

@@ -205,7 +205,11 @@ def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
         "source": source_of(instruction, module) if instruction else "",
         "grade": unit.grade,
         "reason": unit.reason,
-        "files": [*_hlo(unit, module, texts.store), *_files(unit.files, texts)],
+        "files": [
+            *_hlo(unit, module, texts.store),
+            *_files(unit.files, texts),
+            *_missing(unit.missing),
+        ],
         "thunks": list(unit.thunks),
         "decisions": _decisions(unit.decisions),
         "tuning": [[name, value[:_LONGEST_LINE]] for name, value in unit.tuning.items()],
@@ -257,6 +261,11 @@ def _files(links: Sequence[CodeLink], texts: _Texts) -> Iterator[dict[str, Any]]
             "size": file.size,
             **_shown(file, texts),
         }
+
+
+def _missing(reason: str) -> Iterator[dict[str, Any]]:
+    if reason:
+        yield {"label": "No file of code", "path": "", "size": None, **_not_shown(reason)}
 
 
 def _label(file: CodeFile) -> str:
