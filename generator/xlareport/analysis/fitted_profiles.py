@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.profile.measured import Measured
-from xlareport.analysis.profile.runs import find_runs
+from xlareport.analysis.profile.runs import ModuleRuns, find_runs
 from xlareport.analysis.profile.times import ModuleTimes
 
 
@@ -28,7 +28,8 @@ def count_runs(
         runs = find_runs(seen) if seen else None
         if runs and module.clock:
             shared = bool(module.clock.twins or module.clock.others)
-            runs = replace(runs, shared=shared, count=runs.count or module.clock.entered)
+            took = None if module.clock.cut else runs.microseconds
+            runs = ModuleRuns(runs.count or module.clock.entered, took, shared)
         yield replace(module, summary=replace(module.summary, runs=runs)) if runs else module
 
 

@@ -128,7 +128,6 @@ def _with_parts(
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
         expense=attempt(f"The cost {of}", lambda: cost_record(cost, backend), None),
-        run_microseconds=None if clock and clock.cut else record.run_microseconds,
         measured=attempt(f"The measured time {of}", lambda: profile_record(clock), None),
         findings=attempt(
             f"The findings {of}",

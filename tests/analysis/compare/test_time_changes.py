@@ -6,6 +6,7 @@ import pytest
 
 from xlareport.analysis.compare.time_changes import TimeChange, Timed, compare_times, scope_changes
 from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.profile.measured import Cut
 from xlareport.analysis.profile.times import sum_times
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -31,6 +32,33 @@ HEAD = BASE.replace(
     "  ROOT f.1 =",
     "  s = f32[8,8] sort(d), dimensions={0}, to_apply=less\n  ROOT f.1 =",
 )
+LOOP = """HloModule m
+
+body {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  step = s32[] constant(1)
+  next = s32[] add(i, step)
+  x = f32[4] get-tuple-element(s), index=1
+  work = f32[4] tanh(x)
+  ROOT t = (s32[], f32[4]) tuple(next, work)
+}
+
+condition {
+  s = (s32[], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(100)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+
+ENTRY main {
+  zero = s32[] constant(0)
+  a = f32[4] parameter(0)
+  start = f32[4] negate(a)
+  t = (s32[], f32[4]) tuple(zero, start)
+  ROOT w = (s32[], f32[4]) while(t), condition=condition, body=body
+}
+"""
 MICROSECOND = 1_000_000
 
 
@@ -100,6 +128,11 @@ def test_times_of_scopes() -> None:
     assert found["act"] == pytest.approx((5, 50))
     assert found["dense"] == pytest.approx((10, 10))
     assert found["no scope"] == pytest.approx((0, 7))
+
+
+def test_a_trace_with_some_iterations_is_cut() -> None:
+    assert timed(LOOP, start=(1, 1), work=(1, 1)).cut == Cut("work", 2, 200)
+    assert timed(BASE, d=(10, 20), f_1=(5, 5)).cut is None
 
 
 def test_times_are_of_one_run() -> None:

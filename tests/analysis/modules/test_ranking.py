@@ -141,6 +141,17 @@ def test_what_a_trace_measured_takes_the_place_of_estimates() -> None:
     assert "ran 400 times" in guess.best.evidence[0].words
 
 
+def test_the_time_of_a_cut_trace_decides_nothing() -> None:
+    cut = replace(trainer("a"), runs=ModuleRuns(1, None))
+    small = replace(summary("b"), runs=ModuleRuns(400, 9000.0))
+    guess = guess_main(rank_modules([cut, small]))
+    assert guess is not None
+    assert guess.best.summary.display_name == "a", "by the estimates: it ran longer than was seen"
+    assert all(
+        evidence.share == 0 for evidence in guess.best.evidence if "watched" in evidence.words
+    )
+
+
 def test_a_clear_case_is_sure_and_no_modules_give_no_guess() -> None:
     guess = guess_main(rank_modules([trainer("a"), summary("b")]))
     assert guess is not None

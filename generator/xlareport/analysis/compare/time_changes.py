@@ -12,12 +12,13 @@ from math import hypot, sqrt
 
 import networkx as nx
 
+from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.profile.measured import instructions_by_name
-from xlareport.analysis.profile.runs import entered, find_runs
+from xlareport.analysis.profile.measured import Cut, find_cut, instructions_by_name, join_profile
+from xlareport.analysis.profile.runs import entered, find_runs, total_microseconds
 from xlareport.analysis.profile.times import PICOSECOND, ModuleTimes
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
@@ -60,7 +61,7 @@ class Timed:
     @property
     def seconds(self) -> float:
         """How long one run took."""
-        return find_runs(self.times).microseconds / self.runs / 1e6
+        return total_microseconds(self.times) / self.runs / 1e6
 
     @property
     def measured(self) -> list[str]:
@@ -71,6 +72,13 @@ class Timed:
     def joined(self) -> int:
         """Events of instructions that the module has."""
         return sum(self.times.instructions[name].count for name in self.measured)
+
+    @cached_property
+    def cut(self) -> Cut | None:
+        """What the trace recorded too seldom; then no time is that of a whole run."""
+        counts = count_cost(self.module).instructions
+        executions = {key: count.executions for key, count in counts.items()}
+        return find_cut(join_profile(self.times, self.module, {}), executions)
 
     def own(self, names: Iterable[str]) -> float:
         """Return the own time of instructions in one run."""
@@ -176,6 +184,10 @@ def _time_modules(task: TimingTask) -> Timing:
     base, head = Timed(ours.hlo, task.base_times), Timed(theirs.hlo, task.head_times)
     if not base.joined or not head.joined:
         return Timing()
+    cut = base.cut or head.cut
+    if cut is not None:
+        seen = f"{cut.seen:,} of {cut.expected:,} executions of {cut.instruction}"
+        return untimed(task, f"a trace has {seen}")
     return Timing(_compared(base, head), (base.joined, head.joined))
 
 

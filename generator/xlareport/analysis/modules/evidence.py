@@ -161,10 +161,11 @@ def _by_trace(summary: ModuleSummary, most: Most) -> Evidence:
     """Ask a profile: what was measured takes the place of estimates."""
     if summary.runs is None:
         return Evidence("", _DECIDES, 0.0)
-    share = _share(summary.runs.microseconds, most.measured)
+    microseconds = summary.runs.microseconds
+    share = _share(microseconds or 0.0, most.measured)
     times = f" {units.plural(summary.runs.count, 'time')}" if summary.runs.count else ""
     whose = ", by itself or with others of its name" if summary.runs.shared else ""
-    took = f"{summary.runs.microseconds / 1000:,.1f} ms in all"
+    took = "the trace is cut" if microseconds is None else f"{microseconds / 1000:,.1f} ms in all"
     words = f"ran{times} while a profiler watched{whose}, {took}"
     return Evidence(words, _DECIDES, share)
 

@@ -1,7 +1,7 @@
 """What modules are compared by: work, memory and products, and what they have to do together."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.helper_modules import helper
@@ -69,7 +69,7 @@ class Most:
     changed: int
     text: int
     measured: float
-    """Microseconds that a profiler saw; 0 where the dump has no trace."""
+    """See `longest_measured`."""
     hidden: int
     """Custom calls of all modules whose work is not known."""
     relations: Relations
@@ -89,11 +89,16 @@ class Most:
             memory=max((memory(summary, relations) for summary in summaries), default=0),
             changed=max((summary.changed_steps for summary in summaries), default=0),
             text=max((summary.text_bytes for summary in summaries), default=0),
-            measured=max(
-                (summary.runs.microseconds for summary in summaries if summary.runs), default=0.0
-            ),
+            measured=longest_measured(summaries),
             relations=relations,
         )
+
+
+def longest_measured(summaries: Iterable[ModuleSummary]) -> float:
+    """Return the most microseconds that a trace saw; 0 without one, or where it cuts a module."""
+    times = [summary.runs.microseconds for summary in summaries if summary.runs]
+    known = [time for time in times if time is not None]
+    return max(known, default=0.0) if len(known) == len(times) else 0.0
 
 
 def work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:

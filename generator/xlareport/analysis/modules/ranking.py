@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence
-from xlareport.analysis.modules.measures import Assumptions, Most, Relations, work
+from xlareport.analysis.modules.measures import Assumptions, Most, Relations, longest_measured, work
 from xlareport.analysis.modules.processes import processes
 from xlareport.analysis.modules.ranks import ranked_together
 from xlareport.analysis.modules.recompilations import retraced
@@ -135,7 +135,7 @@ def _sureness(ranked: Sequence[Ranked], rest: Sequence[Ranked], other: Ranked | 
 
 def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
     """Say whether another program does about as much, where no trace says how often each runs."""
-    if any(each.summary.runs for each in ranked):
+    if longest_measured([each.summary for each in ranked]):
         return False
     relations = Relations.of([each.summary for each in ranked])
     done, *others = (work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest))

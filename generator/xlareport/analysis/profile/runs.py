@@ -16,18 +16,23 @@ class ModuleRuns:
 
     count: int | None
     """None where the profiler does not tell one run from another."""
-    microseconds: float
-    """From the first to the last operation of each run, summed."""
+    microseconds: float | None
+    """From the first to the last operation of each run, summed; None where the trace is cut."""
     shared: bool = False
     """Whether some of the runs may be those of another module of the name."""
 
 
 def find_runs(times: ModuleTimes) -> ModuleRuns:
-    """Count the runs; where they are not named, their time is that of the instructions."""
+    """Count the runs of a trace that is not cut; None where they are not named."""
+    named = all(run.name for run in times.runs)
+    return ModuleRuns(len(times.runs) if named else None, total_microseconds(times))
+
+
+def total_microseconds(times: ModuleTimes) -> float:
+    """Return the time of all runs; where they are not named, that of the instructions."""
     if all(run.name for run in times.runs):
-        return ModuleRuns(len(times.runs), times.length / _MICROSECOND)
-    own = sum(instruction.own for instruction in times.instructions.values())
-    return ModuleRuns(None, own / _MICROSECOND)
+        return times.length / _MICROSECOND
+    return sum(instruction.own for instruction in times.instructions.values()) / _MICROSECOND
 
 
 def entered(times: ModuleTimes, module: HloModule) -> int | None:
