@@ -112,3 +112,30 @@ ENTRY %main (a: f32[8,8], b: f32[8,8], c: f32[8,8]) -> (f32[8,8], f32[8,8]) {
     found = match(read(dots), read(calls))
     assert found.partner_after(at("dot.1")) == at("gemm.2")
     assert found.partner_after(at("dot.2")) == at("gemm.1")
+
+
+def test_a_reduction_that_became_a_tree_of_two_was_split(read: Read) -> None:
+    before = """
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  ROOT %more = f32[] add(%x, %y)
+}
+ENTRY %main (a: f32[64,1024]) -> f32[64] {
+  %a = f32[64,1024]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %reduce = f32[64]{0} reduce(%a, %zero), dimensions={1}, to_apply=%sum, metadata={op_name="f"}
+  ROOT %out = f32[64]{0} negate(%reduce)
+}
+"""
+    inner = """  %bitcast = f32[64,32,32]{2,1,0} bitcast(%a)
+  %reduce.9 = f32[64,32]{1,0} reduce(%bitcast, %zero), dimensions={2}, to_apply=%sum
+"""
+    after = before.replace("  %reduce =", f"{inner}  %reduce =").replace(
+        "reduce(%a,", "reduce(%reduce.9,"
+    )
+    found = match(read(before), read(after))
+    said = found.said_of_before(at("reduce"))
+    assert said is not None
+    assert (said.relation, {*said.after}) == (Relation.SPLIT, {at("reduce"), at("reduce.9")})
+    assert "split 1 reduce" in step(read(before), read(after)).headline

@@ -59,7 +59,7 @@ _RULES = (
     spreading.successors,
     frames.parameters,
 )
-_PARTS = (collectives.halves, products.split_sums)
+_PARTS = (collectives.halves, products.split_sums, products.split_reductions)
 """Rules that add to pairs what does their work with them; they need none open before."""
 
 

@@ -7,7 +7,7 @@ it, or split it; what it multiplies stays, behind other moves.
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand, opened_root
-from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.nodes import is_free, read_at, same_shape
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
 from xlareport.analysis.matching.values import Tokens
@@ -171,3 +171,27 @@ def _sum_and_convert(side: Side, product: Node) -> Iterator[Node]:
         if node.instruction.opcode != opcode or not is_free(node):
             return
         yield node
+
+
+def split_reductions(search: Search) -> None:
+    """Let two reductions in a row, one of them new, be what one was: a tree of reductions."""
+    for link in list(search.links):
+        node, other = link.before, link.after
+        opcodes = {node.instruction.opcode, other.instruction.opcode}
+        if opcodes == {"reduce"} and node not in search.further:
+            further = _other_half(search, node, other)
+            if further is not None:
+                search.extend(node, further)
+
+
+def _other_half(search: Search, node: Node, other: Node) -> Node | None:
+    """Return the new reduction that a partner reads or that alone reads it, to the old shape."""
+    half: Node | None
+    if same_shape(search, node, other):
+        half = read_at(search.after, other, 0)
+        total = other
+    else:
+        users = {user for user, _ in search.after.users.get(other, ())}
+        half = total = users.pop() if len(users) == 1 else other
+    new = half is not None and half.instruction.opcode == "reduce" and is_free(half)
+    return half if new and same_shape(search, node, total) else None
