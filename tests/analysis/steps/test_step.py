@@ -393,6 +393,19 @@ def test_what_was_a_part_of_a_constant_expression_was_folded_too(read: Read) -> 
     assert Kind.FOLDED in {one.kind for one in change.removed}
 
 
+def test_what_was_bypassed_is_not_folded(read: Read) -> None:
+    chain = (
+        "  %one = f32[1]{0} constant({1})\n  %r = f32[] reshape(%one)\n"
+        "  %s = f32[1]{0} reshape(%r)\n  %k = f32[8]{0} broadcast(%s), dimensions={0}\n"
+    )
+    before = BEFORE.replace("divide(%a, %b)", "divide(%a, %k)").replace(
+        "  %divide", f"{chain}  %divide"
+    )
+    shorter = "  %one = f32[1]{0} constant({1})\n  %k = f32[8]{0} broadcast(%one), dimensions={0}\n"
+    change = step(read(before), read(before.replace(chain, shorter)))
+    assert Kind.FOLDED not in kinds(change)
+
+
 def test_what_is_computed_at_run_time_is_not_folded(read: Read) -> None:
     before = BEFORE.replace("negate(%divide.4)", "minimum(%divide.4, %a)")
     after = AFTER.replace(

@@ -150,7 +150,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         quantities=tuple(
             each
             for each in _quantities(base.summary.final, head.summary.final)
-            if not (is_same and each.name in _OF_WRITING)
+            if not (is_same and each.name in _OF_WRITING and each.base != each.head)
         ),
         opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
         options=(*_device(base, head), *_options(base.summary, head.summary)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.features import makes_random_bits
 from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, helper
-from xlareport.analysis.modules.ranking import TIE, MainGuess, find_recompilations
+from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess, find_recompilations
 from xlareport.analysis.modules.state import arguments, looks_at, results, trains
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.runtime.graphs import reachable
@@ -114,7 +114,7 @@ def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
         return "it returns its arguments updated: it is a training step as well"
     if _TRAINING.search(summary.display_name) and _returns_an_argument(summary):
         return "its name says that it trains, and it returns an argument updated"
-    if main.sureness != "clear" and score > _NEAR * main.best.score:
+    if main.best.score - score < CLEAR and score > _NEAR * main.best.score:
         return "as much speaks for it as for the best guess for the main program"
     return ""
 

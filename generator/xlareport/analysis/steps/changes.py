@@ -171,8 +171,16 @@ class _Reader:
         line = None if after is None else self._matching.after.find(*after)
         if after is None or line is None:
             return False
-        read = (self._matching.after.find(after.computation, name) for name in line.operand_names)
-        return line.opcode == "constant" or any(one and one.opcode == "constant" for one in read)
+        read = (Place(after.computation, name) for name in line.operand_names)
+        return line.opcode == "constant" or any(self._is_new_constant(value) for value in read)
+
+    def _is_new_constant(self, place: Place) -> bool:
+        """Say whether an operand is a constant that was not one before: folding makes such."""
+        line, old = self._matching.after.find(*place), self._matching.partner_before(place)
+        known = self._matching.before.find(*old) if old else None
+        return bool(
+            line and line.opcode == "constant" and (not known or known.opcode != "constant")
+        )
 
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]
