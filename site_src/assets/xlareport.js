@@ -3396,7 +3396,7 @@ var xlareport = (() => {
         ["in Perfetto or XProf", traced(graph.name(place), module, times)],
         ["scope", scope],
         ["source", source],
-        ["stands in", standing(graph, place)],
+        ["computation", standing(graph, place)],
         ["operands", names(graph, [...new Set(graph.operands(place).map((operand) => operand.place))])],
         ["used by", names(graph, [...graph.users(place)])],
         ["runs after", names(graph, graph.controls(place))],
@@ -3415,7 +3415,7 @@ var xlareport = (() => {
     if (!figures2) return null;
     const [flops, bytes, runs, grade] = figures2;
     const shown = (value, words3) => value === null ? "not known" : words3(value);
-    const words2 = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} moved, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
+    const words2 = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} accessed, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
     return element("span", null, words2, gradeChip(grade));
   }
   function measured(times) {
@@ -6703,7 +6703,7 @@ var xlareport = (() => {
     {
       title: "Share",
       kind: "percent",
-      help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion"
+      help: "of the module's roofline time; fused instructions are part of the share of their fusion"
     },
     { title: "op_name scope", kind: "text", help: "scope of its op_name" },
     { title: "Source", kind: "text", help: "source line of its metadata" },

@@ -34,7 +34,7 @@ def test_a_device_of_the_users_own(unpacked: Unpack, tmp_path: Path) -> None:
     table.write_text(TABLE, "utf-8")
     done = build(unpacked("jax-cpu-train"), tmp_path / "a", "--devices", str(table))
     assert done.exit_code == 0
-    assert {one["device"] for one in costs(tmp_path / "a")} == {"a nominal CPU"}
+    assert {one["device"] for one in costs(tmp_path / "a")} == {"a default CPU model"}
     options = ("--devices", str(table), "--device", "board")
     assert build(unpacked("jax-cpu-train"), tmp_path / "b", *options).exit_code == 0
     assert {one["device"] for one in costs(tmp_path / "b")} == {"my board"}

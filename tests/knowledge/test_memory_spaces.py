@@ -9,7 +9,7 @@ def test_a_number_means_what_the_backend_means_by_it() -> None:
 
 def test_a_chip_comes_before_its_backend() -> None:
     assert space_words("tpu", 3, "tpu-v4") == "CMEM, common memory on the chip"
-    assert space_words("tpu", 0, "tpu-v4") == "HBM, the main memory"
+    assert space_words("tpu", 0, "tpu-v4") == "HBM"
     assert find_space("tpu", 3, "tpu-v5e") is None
 
 

@@ -77,8 +77,8 @@ def keyed(key: str, role: str, group: int | None = None) -> ModuleRecord:
 
 
 def test_the_reason_for_many_modules_counts_programs_first() -> None:
-    found = [keyed("a", "one-op eager module"), keyed("b", "cast or transfer"), keyed("c", "main")]
-    more = [keyed("d", "initialisation"), keyed("e", "unknown")]
+    found = [keyed("a", "eager op"), keyed("b", "cast or transfer"), keyed("c", "main")]
+    more = [keyed("d", "initialization"), keyed("e", "unknown")]
     assert many(report(*found, *more)) == (
         "5 modules: 1 program, 1 helper, 2 eager ops (dispatched outside jit), "
         "1 other function of unknown role."

@@ -73,7 +73,7 @@ def test_everybody_can_read_it(opened: Any, name: str, scheme: Any) -> None:
 
 
 def test_charts_have_words(opened: Any) -> None:
-    expect(opened("memory").get_by_role("img", name="live at once")).to_be_visible()
+    expect(opened("memory").get_by_role("img", name="schedule positions")).to_be_visible()
     expect(opened("cost").get_by_role("img", name="memory holds back")).to_be_visible()
 
 

@@ -249,7 +249,7 @@ async function known(graph, key, place) {
     ["in Perfetto or XProf", traced(graph.name(place), module, times)],
     ["scope", scope],
     ["source", source],
-    ["stands in", standing(graph, place)],
+    ["computation", standing(graph, place)],
     ["operands", names(graph, [...new Set(graph.operands(place).map((operand) => operand.place))])],
     ["used by", names(graph, [...graph.users(place)])],
     ["runs after", names(graph, graph.controls(place))],
@@ -274,7 +274,7 @@ function cost(figures) {
   const [flops, bytes, runs, grade] = figures;
   const shown = (/** @type {number | null} */ value, /** @type {(value: number) => string} */ words) =>
     value === null ? "not known" : words(value);
-  const words = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} moved, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
+  const words = `${shown(flops, format.flops)}, ${shown(bytes, format.bytes)} accessed, in one run; runs ${runs === null ? "an unknown number of times" : runs === 1 ? "once" : format.plural(runs, "time")} `;
   return element("span", null, words, gradeChip(grade));
 }
 

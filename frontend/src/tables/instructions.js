@@ -18,7 +18,7 @@ const COLUMNS = [
   {
     title: "Share",
     kind: "percent",
-    help: "of the estimated least time of the module; what stands in a fusion is part of the share of the fusion",
+    help: "of the module's roofline time; fused instructions are part of the share of their fusion",
   },
   { title: "op_name scope", kind: "text", help: "scope of its op_name" },
   { title: "Source", kind: "text", help: "source line of its metadata" },

@@ -61,7 +61,7 @@ _BREACH = 1
 @click.option(
     "--device",
     metavar="NAME",
-    help="Reckon with this device, whatever the dump names: a key or name of the table of devices, "
+    help="Assume this device, whatever the dump names: a key or name of the table of devices, "
     "such as nvidia-h100.",
 )
 @click.option(

@@ -25,7 +25,7 @@ from xlareport.runtime.limits import Limits
     help="A new or empty folder for the texts; with a piece, its file (else it is printed).",
 )
 @click.option("--module", metavar="M", help="Key or name of the module; by default the program.")
-@click.option("--stage", metavar="KEY", help="0017, or a name; by default the optimised module.")
+@click.option("--stage", metavar="KEY", help="0017, or a name; by default the optimized module.")
 @click.option("--computation", metavar="C", help="Cut this computation out, with all it calls.")
 @click.option(
     "--instruction", metavar="I", help="Cut this instruction out; what feeds it is given."
@@ -95,7 +95,7 @@ def _instruction(hlo: HloModule, computation: str | None, wanted: str, radius: i
     if len(result) == 1:
         return cut_instruction(hlo, result[0], name, radius)
     if result:
-        asked = f"{wanted!r} stands in several computations; say which by --computation"
+        asked = f"{wanted!r} is in several computations; choose one with --computation"
         raise UnknownNameError(asked, result)
     near = [
         each for computation in hlo.computations for each in computation.by_name if name in each

@@ -90,7 +90,7 @@ def _events(trace: Trace) -> Iterator[HistoryEvent]:
     result = {(event.stage, event.event, event.instruction) for event in trace.events}
     for origin in trace.origins:
         if (0, Event.FIRST, origin.place) not in result:
-            why = "stands in the first snapshot"
+            why = "is in the first snapshot"
             yield HistoryEvent(0, Event.FIRST, origin.place, (), (), Grade.EXACT, why)
     yield from (beginning for beginning in trace.beginnings if beginning not in trace.events)
     yield from trace.events
@@ -127,7 +127,7 @@ def _account(trace: Trace, stages: Sequence[SnapshotFiles], module: str) -> Iter
             yield stages[shown].label
         yield from _event_lines(event)
     yield ""
-    yield from _standings("Its work is done by", "last", trace.now)
+    yield from _standings("Maps to", "last", trace.now)
 
 
 def _begun(beginnings: Sequence[HistoryEvent], stages: Sequence[SnapshotFiles]) -> Iterator[str]:

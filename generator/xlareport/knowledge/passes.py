@@ -18,7 +18,7 @@ CLOSED_SOURCE = "closed source"
 _BASIS_WORDS = {
     "source": "Read in its source.",
     "dumps": "Taken from what it changed in real dumps.",
-    "name": "Taken from its name and its neighbours only: a guess.",
+    "name": "A guess from its name and its neighbors.",
 }
 
 

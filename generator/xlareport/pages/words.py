@@ -114,9 +114,9 @@ _PARTS = {
 }
 _PART = {
     "main": "program",
-    "one-op eager module": "eager",
+    "eager op": "eager",
     "cast or transfer": "eager",
-    "copied-out autotuning piece": "piece",
+    "module extracted for autotuning": "piece",
     "part of another compilation": "piece",
     "unknown": "unknown",
 }

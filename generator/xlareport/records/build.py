@@ -37,12 +37,12 @@ from xlareport.runtime.faults import Faults
 RECOMPILATIONS = "recompilations"
 """The rule whose places are modules, by their keys."""
 HELPERS = frozenset(
-    {"one-op eager module", "cast or transfer", "random numbers", "copied-out autotuning piece"}
+    {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
 )
 """Roles of modules that nobody wrote as a program."""
 _OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
 """Rules that tell of those: an operation outside of jit donates nothing, and is there to move."""
-_PIECES = frozenset({"copied-out autotuning piece", "part of another compilation"})
+_PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
 """Roles of modules that repeat a part of another one: that one has the finding."""
 
 

@@ -99,7 +99,7 @@ def _sharding_words(resharding: Resharding) -> str:
     result = [f"%{resharding.operand}"] if resharding.operand else []
     if resharding.parameter is not None:
         result.append(
-            f"moves argument %{resharding.parameter.instruction} {resharding.parameter.sharding}"
+            f"reshards argument %{resharding.parameter.instruction} {resharding.parameter.sharding}"
         )
     if resharding.wanted_by is not None:
         result.append(f"for %{resharding.wanted_by.instruction} {resharding.wanted_by.sharding}")
@@ -117,12 +117,12 @@ def why(life: Lifetime | None) -> str:
         return ""
     match life.ends:
         case End.ARGUMENT:
-            return "an argument: the caller holds it for the whole run"
+            return "entry parameter"
         case End.RESULT:
-            return "it is returned: it lives to the end"
+            return "output"
     operand = f" (operand {life.operand})" if life.operand is not None else ""
-    of = f", the last of {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
-    return f"used last by %{life.last_use}{operand}{of}"
+    of = f", {units.plural(life.uses, 'use')}" if life.uses and life.uses > 1 else ""
+    return f"last use: %{life.last_use}{operand}{of}"
 
 
 def value_name(value_row: ValueRow) -> str:

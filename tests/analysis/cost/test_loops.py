@@ -73,7 +73,7 @@ def test_trips(start: int, step: int, direction: str, bound: int, expected: int 
 def test_a_bound_carried_through_the_state(module_of: ReadModule) -> None:
     found = only_loop(module_of(LOOP))
     assert (found.count, found.grade) == (7, "exact")
-    assert found.reason == "Read from the condition: counter from 0 by 1 while LT 7."
+    assert found.reason == "Inferred from the loop condition: init 0, step 1, LT 7."
 
 
 def test_compact_elements_and_a_mirrored_comparison(module_of: ReadModule) -> None:
@@ -84,7 +84,7 @@ def test_compact_elements_and_a_mirrored_comparison(module_of: ReadModule) -> No
 def test_the_compilers_note_comes_first(module_of: ReadModule) -> None:
     note = ', backend_config={"known_trip_count":{"n":"5"},"known_init_step":{"init":"0"}}'
     found = only_loop(module_of(LOOP.replace("body=body", "body=body" + note)))
-    assert (found.count, found.reason) == (5, "The compiler noted known_trip_count.")
+    assert (found.count, found.reason) == (5, "From backend_config known_trip_count.")
 
 
 def test_a_quoted_note(module_of: ReadModule) -> None:

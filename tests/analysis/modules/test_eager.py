@@ -9,7 +9,7 @@ from xlareport.analysis.modules.eager import eager_functions
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
-MAIN, EAGER = Role("main", "-"), Role("one-op eager module", "-")
+MAIN, EAGER = Role("main", "-"), Role("eager op", "-")
 
 
 def called_by(one: ModuleSummary, key: str, *functions: str) -> ModuleSummary:

@@ -14,8 +14,8 @@ from xlareport.report import BuildOptions, read_report
 
 PROGRAM = {
     "jit_seed": (texts.SEED, "random numbers"),
-    "jit_init": (texts.INIT, "initialisation"),
-    "jit_scale": (texts.EAGER, "one-op eager module"),
+    "jit_init": (texts.INIT, "initialization"),
+    "jit_scale": (texts.EAGER, "eager op"),
     "jit_astype": (texts.CAST, "cast or transfer"),
     "jit_train": (texts.train(), "main"),
     "jit_eval": (texts.evaluate(), "evaluation"),
@@ -56,7 +56,7 @@ def test_a_small_training_step_is_a_program_and_not_unknown(compiled: Compile) -
     assert played(compiled(files)) == ["main", "main", "unknown"]
 
 
-def test_a_kernel_and_an_initialisation_of_the_user_are_no_operations_outside_jit(
+def test_a_kernel_and_an_initialization_of_the_user_are_no_operations_outside_jit(
     compiled: Compile,
 ) -> None:
     kernel = """\
@@ -69,8 +69,8 @@ def test_a_kernel_and_an_initialisation_of_the_user_are_no_operations_outside_ji
         "module_0004.jit_init.before_optimizations.txt": start,
     }
     roles_of_all = played(compiled(files))
-    assert "one-op eager module" not in roles_of_all
-    assert roles_of_all[2] == "initialisation"
+    assert "eager op" not in roles_of_all
+    assert roles_of_all[2] == "initialization"
 
 
 def test_all_compilations_of_the_main_function_are_the_main_program(compiled: Compile) -> None:
@@ -102,4 +102,4 @@ def test_pieces_of_autotuning_in_a_real_dump(unpacked: Callable[[str], Path]) ->
     report = read_report(folder, BuildOptions())
     found = {one.name: one.role for one in report.modules}
     assert found.pop("jit_train_step") == "main"
-    assert set(found.values()) == {"copied-out autotuning piece"}
+    assert set(found.values()) == {"module extracted for autotuning"}

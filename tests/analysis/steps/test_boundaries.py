@@ -38,7 +38,7 @@ def test_a_pass_that_was_not_announced_only_ran_last() -> None:
     found = boundaries(CHANGED, [False] * (len(CHANGED) - 1))[1]
     assert (found.ran, found.certain) == ("cse", False)
     assert found.note.startswith(
-        "Attributed to `cse`, the last pass between the files 0001 and 0003; other passes may have "
+        "Attributed to `cse`, the last pass between the files 0001 and 0003; earlier passes are "
     )
     assert found.actor == "Passes up to and including `cse`"
 

@@ -58,11 +58,11 @@ def analysis_of(view: ModuleRecord, cost: CostReport) -> ModuleAnalysis:
 def test_charts_say_themselves_in_words_and_escape_names(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
     page = cost_page(view, analysis_of(view, cost), cost)
-    assert page.roofline_words.startswith("By estimate, memory holds back")
+    assert page.roofline_words.startswith(">99.9% of roofline time is memory-bound")
     assert page.roofline.startswith('<svg class="xr-chart"')
     assert "aria-label=" in page.roofline
     curve = memory_curve((1, 5, 2), 3, 1, '<b>"%x"')
-    assert "At most 5 B live at once, over 3 positions; the peak is at position 1" in curve
+    assert "Maximum 5 B over 3 schedule positions; the peak is at position 1" in curve
     assert "<b>" not in curve
     assert memory_curve((), 0, None, "") == ""
     assert roofline((), cost.device) == ""

@@ -19,7 +19,7 @@ def areas(drawn: str) -> list[float]:
 def test_levels_that_all_share_are_left_out_and_the_largest_are_named() -> None:
     found = [part("jit(f)/jvp/dot", 3.0), part("jit(f)/jvp/add", 1.0), part("jit(f)/sub", 1.0)]
 
-    assert treemap_words(found) == "Least time by scope, the largest: jvp 80%, sub 20%"
+    assert treemap_words(found) == "Roofline time by op_name scope; largest: jvp 80%, sub 20%"
     assert "<title>jvp/dot: 60%</title>" in treemap(found)
 
 
@@ -31,7 +31,7 @@ def test_areas_are_shares_of_the_time() -> None:
 
 
 def test_what_bears_no_scope_is_an_area_too() -> None:
-    assert "no scope said 50%" in treemap_words([part("", 1.0), part("jit(f)/dot", 1.0)])
+    assert "(no op_name) 50%" in treemap_words([part("", 1.0), part("jit(f)/dot", 1.0)])
 
 
 def test_few_areas_are_drawn_of_many_scopes() -> None:

@@ -47,7 +47,7 @@ def test_a_function_compiled_again_stands_on_the_home_page_and_on_its_own(retrac
 
 def test_pieces_for_tuning_say_nothing(gpu: Path) -> None:
     modules = report(gpu)["modules"]
-    pieces = [one for one in modules if one["role"] == "copied-out autotuning piece"]
+    pieces = [one for one in modules if one["role"] == "module extracted for autotuning"]
     assert pieces
     assert not any(one["findings"] for one in pieces)
 
@@ -66,7 +66,7 @@ def test_the_page_of_code_has_its_data(gpu: Path) -> None:
     assert labels == [
         "HLO",
         "LLVM IR (no-opt)",
-        "LLVM IR, after optimisation",
+        "LLVM IR, after optimization",
         "PTX",
     ]
     assert [one["text"] for one in kernel["files"][1:]] == [True] * 3

@@ -51,15 +51,15 @@ def worked_out(
 def test_the_figures_of_memory_in_order(unpacked: Unpack) -> None:
     view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
     page = memory_page(view, cost)
-    assert "A run holds" in page.lead
+    assert "Device memory" in page.lead
     assert [figure.label for figure in page.figures] == [
-        "Held by a run",
+        "Device memory",
         "Arguments",
         "Outputs",
-        "Aliased",
-        "Temporaries",
-        "In use at the peak",
+        "Alias",
+        "Temp",
+        "Peak use",
         "Allocated",
-        "XLA's live peak",
+        "Peak live bytes",
     ]
-    assert all(str(row[-1]).startswith("says the same") for row in page.spaces.rows)
+    assert all(str(row[-1]).startswith("agrees") for row in page.spaces.rows)

@@ -21,8 +21,8 @@ def test_what_is_not_known_is_said(unpacked: Unpack) -> None:
     assert [words.split(":")[0] for words, _ in view.curves] == [
         "Computations",
         "Fusions",
-        "Work",
-        "Bytes moved",
+        "FLOPs",
+        "Bytes accessed",
     ]
     assert view.times_words.startswith("Compile time is not known")
     assert view.idle_words.startswith("No-op passes are not known")

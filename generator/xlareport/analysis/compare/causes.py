@@ -232,7 +232,7 @@ def parting(comparison: Comparison) -> str:
     if comparison.divergence.where is Where.UNKNOWN:
         return "The same program ends differently; no snapshots in between say which pass did it"
     if comparison.divergence.where is Where.INPUT:
-        return "The programs differ before any pass ran"
+        return "Input HLO differs (model change, not a compiler change)"
     base = _ran(comparison.base.moments, comparison.divergence.base)
     head = _ran(comparison.head.moments, comparison.divergence.head)
     if base == head:

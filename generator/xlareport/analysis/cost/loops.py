@@ -77,8 +77,8 @@ class Loops:
         count = find_trip_counts(start + test.left.offset, after.offset, test.direction, bound)
         if count is None:
             return _unknown("The loop counter does not run towards its bound.")
-        what = f"counter from {start} by {after.offset} while {test.direction} {bound}"
-        return TripCount(count, "exact", f"Read from the condition: {what}.")
+        what = f"init {start}, step {after.offset}, {test.direction} {bound}"
+        return TripCount(count, "exact", f"Inferred from the loop condition: {what}.")
 
     def _constants(self, place: Computation, loop: Instruction) -> Mapping[tuple[int, ...], int]:
         """Return the integers of the state that never change and start as a constant."""
@@ -185,7 +185,7 @@ def _mirror(test: IntegerComparison) -> IntegerComparison:
 
 
 def _noted(count: int) -> TripCount:
-    return TripCount(count, "exact", "The compiler noted known_trip_count.")
+    return TripCount(count, "exact", "From backend_config known_trip_count.")
 
 
 def _unknown(reason: str) -> TripCount:

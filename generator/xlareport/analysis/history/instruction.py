@@ -219,7 +219,7 @@ def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[His
             place = origin
             number = change_index.step_to(place, number - 1)
         else:
-            why = "stands in the first snapshot"
+            why = "is in the first snapshot"
             yield HistoryEvent(0, Event.FIRST, place, (), (), Grade.EXACT, why)
 
 
@@ -243,7 +243,7 @@ def _forward(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[
         yield from _event(matching, number, pairing, (place, partner))
         place = partner
         number = change_index.step_from(place, number)
-    yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "stands in the last snapshot")
+    yield HistoryEvent(last, Event.LAST, place, (), (), Grade.EXACT, "is in the last snapshot")
 
 
 def _begun(stage: int, place: Place, pairing: Pairing | None) -> HistoryEvent:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
-_OUTSIDE = frozenset({"one-op eager module", "cast or transfer", "random numbers"})
+_OUTSIDE = frozenset({"eager op", "cast or transfer", "random numbers"})
 _WORTH = 3
 
 

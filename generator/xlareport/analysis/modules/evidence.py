@@ -50,7 +50,7 @@ def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     share = _share(estimate, most.work)
     words = _of_most("does", f"the most work {_of_all(most)}", share)
     rounds = (
-        f"loops of unknown length taken as {most.assumed.rounds:,} rounds"
+        f"unknown trip counts assumed to be {most.assumed.rounds:,}"
         if summary.open_work
         else _COUNTED
     )
@@ -59,7 +59,7 @@ def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     return Evidence(f"{words} (operations and bytes, {rounds}{hidden})", 30, _SOFT(share))
 
 
-_COUNTED = "loops counted with their rounds"
+_COUNTED = "loops multiplied by trip count"
 
 
 def _of_all(most: Most) -> str:
@@ -91,7 +91,7 @@ def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
 def _by_input(summary: ModuleSummary, most: Most) -> Evidence:
     share = _share(summary.signature.argument_bytes, most.arguments)
     words = _of_most("is given", "the most data", share)
-    return Evidence(f"{words}, where an initialiser starts from next to nothing", 8, _SOFT(share))
+    return Evidence(f"{words}, where an initializer has almost no arguments", 8, _SOFT(share))
 
 
 def _by_memory(summary: ModuleSummary, most: Most) -> Evidence:

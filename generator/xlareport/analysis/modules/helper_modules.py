@@ -34,7 +34,7 @@ class Role:
 
 
 def helper(summary: ModuleSummary) -> Role | None:
-    """Return the role of a helper: random numbers, cast or transfer, one-op eager module."""
+    """Return the role of a helper: random numbers, cast or transfer, eager op."""
     for judge in _JUDGES:
         role = judge(summary)
         if role is not None:
@@ -97,14 +97,14 @@ def _eager(summary: ModuleSummary) -> Role | None:
     places, stack = summary.features.places, summary.features.functions
     from_one_place = len(places) == 1 or (not places and bool(stack))
     if count == 1 or (_basic(doing) == 1 and count <= _FEW):
-        return Role("one-op eager module", f"it came in with one operation, {_main_opcode(doing)}")
+        return Role("eager op", f"it came in with one operation, {_main_opcode(doing)}")
     # Without a stack a small function of one line looks the same as an operation of many steps.
     most = _EAGER_OPERATIONS if stack else _WITHOUT_STACK
     compound = doing.keys() & (MATRICES | {"while"})
     little = count <= most or doing.keys() <= _CUTS
     if from_one_place and little and not compound:
         reason = f"it came in with {count} operations, all made by one call in the source"
-        return Role("one-op eager module", reason)
+        return Role("eager op", reason)
     return None
 
 

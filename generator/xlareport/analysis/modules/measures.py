@@ -17,7 +17,7 @@ _BYTES_PER_STEP = 1e7
 """What memory moves in the 7 microseconds of a step of a factorization on a GPU."""
 _LAUNCHING = frozenset({"gpu", "tpu"})
 
-_HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "one-op eager module": 0.25}
+_HELPED = {"random numbers": 0.0, "cast or transfer": 0.25, "eager op": 0.25}
 """Which part of its work and memory counts for a helper."""
 
 _LOOKING = 0.4

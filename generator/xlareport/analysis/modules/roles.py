@@ -151,17 +151,17 @@ def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if summary.files.key not in dump.cut_out:
         return None
     owner = dump.pieces.get(summary.features.entry)
-    inside = f" and what it does stands inside of {owner}" if owner else ""
+    inside = f" and its content is inside {owner}" if owner else ""
     if dump.gpu:
         reason = f"it lacks the beginning, as pieces do that a GPU compiler times alone{inside}"
-        return Role("copied-out autotuning piece", reason)
+        return Role("module extracted for autotuning", reason)
     return Role("part of another compilation", f"it lacks the beginning of a compilation{inside}")
 
 
 def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise helpers; an operation outside jit bears one name wherever it comes up."""
     role = helper(summary)
-    if role is not None and role.name == "one-op eager module" and _code(summary) in dump.renamed:
+    if role is not None and role.name == "eager op" and _code(summary) in dump.renamed:
         return None
     return role
 
@@ -179,7 +179,7 @@ def _renamed(summaries: Iterable[ModuleSummary]) -> frozenset[tuple[str, tuple[s
     return frozenset(code for code, name in names.items() if len(name) > 1)
 
 
-def _initialisation(summary: ModuleSummary, dump: _Dump) -> Role | None:
+def _initialization(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes much out of next to nothing, above all the main program's arguments."""
     given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
@@ -187,11 +187,11 @@ def _initialisation(summary: ModuleSummary, dump: _Dump) -> Role | None:
         return None
     fed = _fed(summary, dump.main)
     if fed >= _FED:
-        return Role("initialisation", f"from next to nothing it makes {fed} arguments of the main")
+        return Role("initialization", f"from next to nothing it makes {fed} arguments of the main")
     return None
 
 
-def _initialisation_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
+def _initialization_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise what makes one argument, or something large that is not given on as it is."""
     given = summary.features.given
     from_little = given.result_bytes > 4 * given.argument_bytes
@@ -199,13 +199,13 @@ def _initialisation_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if summary is dump.main or not little or given.result_bytes < _MUCH:
         return None
     if _fed(summary, dump.main):
-        return Role("initialisation", "from next to nothing it makes an argument of the main")
+        return Role("initialization", "from next to nothing it makes an argument of the main")
     results = len(given.results)
     if makes_random_bits(summary.features) and results > 1 and _differ(summary):
         reason = f"from next to nothing it makes {results} results out of random numbers"
-        return Role("initialisation", reason)
+        return Role("initialization", reason)
     if given.argument_bytes <= _LITTLE and len(summary.features.places) > 1:
-        return Role("initialisation", "it makes a table out of next to nothing")
+        return Role("initialization", "it makes a table out of next to nothing")
     return None
 
 
@@ -250,7 +250,7 @@ def _report(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 _NAMES = (
     (re.compile(r"threefry|random|_normal|_uniform|randint|noise|shuffle"), "random numbers"),
-    (re.compile(r"(?:\A|_)init(?:\Z|_(?!ial_state)|ial)"), "initialisation"),
+    (re.compile(r"(?:\A|_)init(?:\Z|_(?!ial_state)|ial)"), "initialization"),
     (re.compile(r"eval|predict|valid|infer(?!ence_)|generate|sample"), "evaluation"),
     (re.compile(r"convert_element_type|device_put|transfer|astype"), "cast or transfer"),
     (re.compile(r"report|summar|metric"), "report or summary"),
@@ -269,9 +269,9 @@ def _by_name(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 _JUDGES: tuple[Callable[[ModuleSummary, _Dump], Role | None], ...] = (
     _piece,
-    _initialisation,
+    _initialization,
     _helper,
-    _initialisation_in_part,
+    _initialization_in_part,
     _report,
     _evaluation,
     _by_name,

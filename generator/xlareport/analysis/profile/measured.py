@@ -12,8 +12,8 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 
 MOST_ROWS = 5_000
 """Instructions that are told one by one."""
-_NO_SCOPE = "no scope"
-_NO_LINE = "no line is said"
+_NO_SCOPE = "(no op_name)"
+_NO_LINE = "(no source info)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ def _note(
     others = "passes that report no change are not written" if mode is DumpMode.CHANGED else ""
     reason = f" ({others})" if others else ""
     return (
-        f"Attributed to `{ran}`, the last pass between {files}; other passes may have run before it"
+        f"Attributed to `{ran}`, the last pass between {files}; earlier passes are possible"
         f"{reason}."
     )
 

@@ -22,7 +22,7 @@ from xlareport.runtime.whole_numbers import parse_whole_number
 
 TYPE = "element type"
 PRECISION = "precision or algorithm"
-ORDER = "order of a sum"
+ORDER = "reduction order"
 ARITHMETIC = "other arithmetic"
 
 _SUMS = frozenset(

@@ -86,7 +86,7 @@ _NAMES = {
     RUN: "Measured time per run",
     "instructions": "Instructions",
     "computations": "Computations",
-    "flops": "Work",
+    "flops": "FLOPs",
     "bytes_accessed": "Bytes accessed",
     "unknown_ops": "Instructions with unknown FLOPs",
     "allocated_bytes": "Memory allocated",

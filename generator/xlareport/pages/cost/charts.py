@@ -24,12 +24,12 @@ def memory_curve(values: Sequence[int], positions: int, peak: int | None, at: st
     top = max(values)
     spots = [(_across(n, len(values)), _up(value / top)) for n, value in enumerate(values)]
     path = f"M{_LEFT} {_LOW}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in spots)
-    words = f"At most {units.byte_size(top)} live at once, over {positions:,} positions"
+    words = f"Maximum {units.byte_size(top)} over {positions:,} schedule positions"
     if peak is not None:
         words += f"; the peak is at position {peak:,}, {at}"
     marks = "".join(_level(share, units.byte_size(top * share)) for share in (0.5, 1.0))
     area = f'<path class="xr-area" d="{path}L{_WIDTH - _RIGHT} {_LOW}Z"/>'
-    foot = _foot("start of the run", "its end")
+    foot = _foot("schedule start", "schedule end")
     return svg_chart(words, f"{marks}{area}{_peak_mark(peak, positions)}{foot}", _HEIGHT)
 
 
@@ -60,9 +60,9 @@ def roof(rows: Sequence[HeavyRow], device: Device) -> tuple[str, float]:
         for kind, flops in row.heavy.cost.matrix_flops:
             work[kind] += flops * row.heavy.cost.counted
     if not work:
-        return "no products", device.vector_peak()
+        return "no matmuls", device.vector_peak()
     kind = work.most_common(1)[0][0]
-    return f"products of {kind}", device.matrix_peak(kind)
+    return f"{kind} matmul peak", device.matrix_peak(kind)
 
 
 def roofline_words(rows: Sequence[HeavyRow], device: Device) -> str:
@@ -70,9 +70,8 @@ def roofline_words(rows: Sequence[HeavyRow], device: Device) -> str:
     held = sum(row.heavy.share for row in rows if row.least.bound == "memory")
     kind, peak = roof(rows, device)
     return (
-        f"By estimate, memory holds back {units.share(held)} of the least time; an instruction "
-        f"needs {peak / device.bandwidth:.0f} flops a byte or more for arithmetic ({kind}) to be "
-        "the limit"
+        f"{units.share(held)} of roofline time is memory-bound; compute-bound from "
+        f"{peak / device.bandwidth:.0f} FLOP/byte ({kind})"
     )
 
 
@@ -96,8 +95,8 @@ class _Scale:
     def dot(self, value: float, row: HeavyRow) -> str:
         """Return the mark of one instruction, larger where it takes more of the time."""
         words = (
-            f"%{row.heavy.instruction}: {value:.3g} flops a byte, {units.share(row.heavy.share)} "
-            f"of the least time, held back by {row.least.bound}"
+            f"%{row.heavy.instruction}: {value:.3g} FLOP/byte, {units.share(row.heavy.share)} "
+            f"of roofline time, bound by {row.least.bound}"
         )
         rate = row.heavy.cost.flops or 0
         height = self._y(rate / row.least.seconds)
@@ -110,7 +109,7 @@ class _Scale:
     def ticks(self, label: str) -> str:
         """Return the labels of both axes; `label` names the roof."""
         named = f'<text class="xr-tick" x="{_LEFT + 4}" y="{_TOP - 4}">{escape(label)}</text>'
-        return named + "".join(self._powers()) + _middle("flops for each byte of main memory")
+        return named + "".join(self._powers()) + _middle("Operational intensity (FLOP/byte)")
 
     def _powers(self) -> Iterator[str]:
         step = max(1, (self._last - self._first) // 8)

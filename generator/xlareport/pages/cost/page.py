@@ -80,15 +80,15 @@ def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) ->
 
 
 _DEVICES = {
-    "exact": "The dump names this device; its peak figures are its maker's.",
+    "exact": "The dump names this device; peak rates are the vendor's.",
     "matched": (
-        "The dump names the architecture; this device has it, and others that do may be slower or "
-        "faster. Its peak figures are its maker's."
+        "The dump names the architecture; other devices of that architecture can be slower or "
+        "faster. Peak rates are the vendor's."
     ),
-    "chosen": "You asked to reckon with this device; the dump may be for another.",
+    "chosen": "Device set by `--device`; the dump may be for another.",
     "guessed": (
-        "The dump does not name the device, so round figures stand for it: read the order of "
-        "instructions and their shares, not the seconds. With `--device` another can be chosen."
+        "The dump does not name the device: a default model is assumed. Use the ranking and the "
+        "shares, not the seconds, or set `--device`."
     ),
 }
 
@@ -98,23 +98,22 @@ def per_device(devices: int) -> str:
     if devices <= 1:
         return ""
     return (
-        f"The module runs on {devices:,} devices at once, each with its part of the data. All "
-        "figures are those of one device. A figure that fell when the module was partitioned is "
-        "no saving: the rest of the work is on the other devices."
+        f"Per-device figures ({devices:,} partitions). Per-device FLOPs drop after SPMD "
+        "partitioning; total work does not."
     )
 
 
 def _lead(cost: CostReport) -> str:
     if cost.seconds is None:
-        return "What this module costs could not be counted."
+        return "The cost of this module is not known."
     device = cost.device.name
     where = device if device.startswith(("a ", "an ")) else f"one {device}"
     partly = (
-        " Some of it cannot be counted, so it is more than that." if cost.totals.is_partial else ""
+        " Unknown custom calls or trip counts are not included." if cost.totals.is_partial else ""
     )
     return (
-        f"One run needs {units.seconds(cost.seconds)} or more on {where}, by an estimate from the "
-        f"operations it does and the bytes it moves. It is not a measurement.{partly}"
+        f"Roofline lower bound: {units.seconds(cost.seconds)} per module execution on {where} "
+        f"(excludes launch overhead). Not measured.{partly}"
     )
 
 
@@ -127,40 +126,40 @@ def _peaks(device: Device) -> str:
         f"{units.quantity(rate, 'FLOP/s')} ({kind})" for kind, rate in device.matrix_flops.items()
     )
     links = (
-        f" and {units.quantity(device.interconnect, 'B/s')} to other devices"
+        f" and {units.quantity(device.interconnect, 'B/s')} interconnect"
         if device.interconnect
         else ""
     )
     memory = units.quantity(device.bandwidth, "B/s")
-    return f"Reckoned with {rates}, {memory} of main memory{links}."
+    return f"Assumes {rates}, {memory} memory bandwidth{links}."
 
 
 def _figures(cost: CostReport) -> list[Figure]:
     totals, least = cost.totals, "at least; " if cost.totals.is_partial else ""
     figures = []
     if cost.seconds is not None:
-        note = f"{least}an estimate, no measurement"
-        figures.append(Figure("Least time", units.seconds(cost.seconds), note))
+        note = f"{least}estimate, not measured"
+        figures.append(Figure("Roofline time (lower bound)", units.seconds(cost.seconds), note))
     if totals.flops is not None:
-        note = f"{least}loops counted with their rounds"
-        figures.append(Figure("Work", units.quantity(totals.flops, "FLOP"), note))
+        note = f"{least}loops multiplied by trip count"
+        figures.append(Figure("FLOPs", units.quantity(totals.flops, "FLOP"), note))
     if totals.flops and cost.recomputed_flops:
-        again = f"{units.share(cost.recomputed_flops / totals.flops)} of the work, to save memory"
-        figures.append(Figure("Recomputed", units.quantity(cost.recomputed_flops, "flop"), again))
+        again = f"{units.share(cost.recomputed_flops / totals.flops)} of FLOPs, to save memory"
+        figures.append(Figure("Recomputed", units.quantity(cost.recomputed_flops, "FLOP"), again))
     if totals.bytes_read is not None and totals.bytes_written is not None:
         moved = units.byte_size(totals.bytes_read + totals.bytes_written)
-        note = f"{least}{units.byte_size(totals.bytes_read)} read, "
+        note = f"{least}estimate; {units.byte_size(totals.bytes_read)} read, "
         note += f"{units.byte_size(totals.bytes_written)} written"
-        figures.append(Figure("Memory bytes", moved, note))
+        figures.append(Figure("Device memory bytes", moved, note))
     if totals.intensity is not None:
-        note = "work for each byte of main memory"
-        figures.append(Figure("Intensity", f"{totals.intensity:.3g} flop/B", note))
+        note = "FLOPs per byte of device memory"
+        figures.append(Figure("Operational intensity", f"{totals.intensity:.3g} FLOP/byte", note))
     return figures
 
 
 def _counts(totals: Totals) -> list[Count]:
     rows = (
-        ("Flops", totals.flops, totals.xla_flops),
+        ("FLOPs", totals.flops, totals.xla_flops),
         ("Transcendentals", totals.transcendentals, totals.xla_transcendentals),
         ("Bytes accessed", totals.bytes_accessed, totals.xla_bytes_accessed),
     )
@@ -186,22 +185,22 @@ def _plain(figure: int | None) -> str:
 
 def _loops_words(loops: Sequence[LoopRow]) -> str:
     if not loops:
-        return "This module has no loops."
+        return "No while loops."
     unknown = sum(loop.rounds.count is None for loop in loops)
-    have = units.plural(len(loops), "loop")
+    have = units.plural(len(loops), "while loop")
     if not unknown:
-        return f"{have}, and of each it is known how often it goes round."
-    which = "it goes" if unknown == 1 else "they go"
+        return (
+            f"{have}, trip count known." if len(loops) == 1 else f"{have}, all trip counts known."
+        )
     return (
-        f"{have}. Of {unknown} the dump does not say how often {which} round: one round of each "
-        "is counted here, so all figures are at least so much. For the guess of the main program "
-        "more rounds are assumed."
+        f"{have}, {unknown:,} with unknown trip count: these are counted once, so all totals are "
+        "lower bounds. The ranking of the main program assumes more iterations."
     )
 
 
 def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
     if not rows:
-        return "This module has no collectives: its devices do not talk to one another."
+        return "No collectives."
     collectives = [row.one for row in rows]
     sent = sum((collective.wire_bytes or 0) * collective.counted for collective in collectives)
     certain = all(
@@ -210,18 +209,17 @@ def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
     )
     least = "" if certain else "at least "
     return (
-        f"{units.plural(len(rows), 'collective')}; each device must send {least}"
-        f"{units.byte_size(sent)} in one run, by the least that any algorithm needs which spreads "
-        "the work evenly."
+        f"{units.plural(len(rows), 'collective')}; {least}{units.byte_size(sent)} sent per device "
+        "and module execution (bandwidth lower bound, no in-network reduction)."
     )
 
 
 def _uncounted_words(cost: CostReport) -> str:
     if not cost.totals.unknown_ops:
-        return "Everything in this module could be counted."
+        return "No unknown custom calls or trip counts: totals are complete."
     return (
-        f"{units.plural(cost.totals.unknown_ops, 'instruction')} could not be counted, loops of "
-        "unknown length among them: the figures of this page are at least so much."
+        f"{units.plural(cost.totals.unknown_ops, 'instruction')} with unknown cost, including "
+        "loops of unknown trip count: totals are lower bounds."
     )
 
 

@@ -36,16 +36,16 @@ def _heaviest(cost: CostReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Share", "percent", "of the roofline time of the module"),
-        Column("Least µs", "float", "an estimate"),
-        Column("Limit", "text", "what its least time is made of"),
+        Column("Roofline µs", "float", "lower bound, not measured"),
+        Column("Bound by", "text", "what bounds the roofline time"),
         Column("Opcode", "code", of="opcode"),
         Column("Shape", "code", of="shape"),
-        Column("Runs", "int", "in one run of the module"),
-        Column("Work", "flops", "of all its runs"),
-        Column("Read", "bytes", "by all its runs"),
-        Column("Written", "bytes", "by all its runs"),
-        Column("Flops a byte", "float", "arithmetic intensity, by bytes of the main memory"),
-        Column("Grade", "text", "exact, or guessed where its work is not certain"),
+        Column("Executions", "int", "per module execution"),
+        Column("FLOPs", "flops", "of all executions"),
+        Column("Read", "bytes", "by all executions"),
+        Column("Written", "bytes", "by all executions"),
+        Column("FLOP/byte", "float", "operational intensity, by bytes of device memory"),
+        Column("Grade", "text", "exact, or guessed if the FLOPs are not certain"),
         Column("Scope"),
         Column("Source"),
     )
@@ -70,7 +70,7 @@ def _heaviest(cost: CostReport) -> Table:
                 heavy_row.source,
             ]
         )
-    return Table(columns, rows, empty="Nothing in this module could be counted.")
+    return Table(columns, rows, empty="No instruction with known cost.")
 
 
 def shortened(shape: str) -> str:
@@ -80,11 +80,11 @@ def shortened(shape: str) -> str:
 
 def _products(cost: CostReport) -> Table:
     columns = (
-        Column("Operands", "code", "and what is asked for beyond the default"),
-        Column("On the chip", "text", "what the device makes of it"),
-        Column("Products", "int", "dots, convolutions and library calls, in fusions too"),
-        Column("Work", "flops", "of all their runs"),
-        Column("Share", "percent", "of the work of all products"),
+        Column("Operands", "code", "types, and requested precision if not the default"),
+        Column("On the device", "text", "precision that the device uses"),
+        Column("Matmuls", "int", "dots, convolutions and library calls, fused ones included"),
+        Column("FLOPs", "flops", "of all executions"),
+        Column("Share", "percent", "of the FLOPs of all matmuls"),
     )
     sums = sum_by_precision(cost.products)
     whole = sum(item.flops for item in sums)
@@ -95,10 +95,10 @@ def _products(cost: CostReport) -> Table:
 def _loops(cost: CostReport) -> Table:
     columns = (
         Column("Loop", "code", of="instruction"),
-        Column("Rounds", "int", "of one start; empty where the dump does not say"),
-        Column("How that is known"),
-        Column("Starts", "int", "in one run of the module"),
-        Column("Least µs", "float", "of all that runs inside, all rounds and starts"),
+        Column("Trip count", "int", "empty if not known"),
+        Column("Source of trip count"),
+        Column("Times entered", "int", "per module execution"),
+        Column("Roofline µs", "float", "of the body, all iterations included"),
         Column("Share", "percent", "of the roofline time of the module"),
         Column("Scope"),
         Column("Source"),
@@ -124,12 +124,12 @@ def _collectives(rows: Sequence[CollectiveRow]) -> Table:
         Column("Collective", "code", of="instruction"),
         Column("Kind", "code", of="opcode"),
         Column("Data", "bytes", "the larger of operands and result, on one device"),
-        Column("On the wire", "bytes", "what one device must send at least, in one of its runs"),
-        Column("Runs", "int", "in one run of the module"),
-        Column("Group", "int", "devices that take part together"),
+        Column("Bytes sent per device", "bytes", "lower bound, per execution"),
+        Column("Executions", "int", "per module execution"),
+        Column("Group", "int", "devices per replica group"),
         Column("Groups", "text", "replica groups, devices by number"),
-        Column("Meanwhile", "text", "what runs between its start and its end"),
-        Column("Made by", "text", "the partitioner, or the program itself"),
+        Column("Overlapped with", "text", "instructions between start and done"),
+        Column("Origin", "text", "SPMD partitioner, or user code (shard_map, psum)"),
         Column("Scope"),
         Column("Source"),
     )
@@ -143,7 +143,7 @@ def _collectives(rows: Sequence[CollectiveRow]) -> Table:
             row.one.group_size,
             groups_words(row),
             _meanwhile(row),
-            "the partitioner" if row.one.is_spmd_generated else "the program",
+            "SPMD partitioner" if row.one.is_spmd_generated else "user code",
             row.scope,
             row.source,
         ]
@@ -155,12 +155,12 @@ def _collectives(rows: Sequence[CollectiveRow]) -> Table:
 def _shardings(rows: Sequence[CollectiveRow]) -> Table:
     columns = (
         Column("Collective", "code", of="instruction"),
-        Column("Operand", "code", "of one that combines several, which it is", of="instruction"),
-        Column("Made for", "code"),
-        Column("Its sharding", "code"),
-        Column("From", "code", "its operands that have a sharding, and the argument that moves"),
+        Column("Operand", "code", "of a combined collective", of="instruction"),
+        Column("Consumer", "code"),
+        Column("Consumer sharding", "code"),
+        Column("From", "code", "sharded operands, and the argument that is resharded"),
         Column(
-            "Grade", "text", "matched by the framework op; guessed where several could be meant"
+            "Grade", "text", "matched by op_name; guessed if several instructions are candidates"
         ),
     )
     cells = [_sharding(row, resharding) for row in rows for resharding in row.reshardings]
@@ -186,9 +186,9 @@ _NAMES = 6
 def _meanwhile(row: CollectiveRow) -> str:
     names = row.one.overlaps
     if names is None:
-        return "nothing: it is not asynchronous"
+        return "none (synchronous)"
     if not names:
-        return "nothing"
+        return "none"
     more = f" and {len(names) - _NAMES:,} more" if len(names) > _NAMES else ""
     return ", ".join(f"%{name}" for name in names[:_NAMES]) + more
 
@@ -198,7 +198,7 @@ def _uncounted(cost: CostReport) -> Table:
         Column("Instruction", "code", of="instruction"),
         Column("Opcode", "code", of="opcode"),
         Column("Computation", "code", of="instruction"),
-        Column("Why"),
+        Column("Reason"),
     )
     rows = [
         (uncounted.instruction, uncounted.opcode, uncounted.computation, uncounted.reason)
@@ -214,17 +214,17 @@ _FUSIONS = {"Opcode": "the time of a fusion is shared among what it contains, by
 def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:
     columns = (
         Column(title, of="opcode" if title == "Opcode" else ""),
-        Column("Least µs", "float", f"an estimate; {_FUSIONS.get(title, _FUSION_WHOLE)}"),
+        Column("Roofline µs", "float", f"lower bound; {_FUSIONS.get(title, _FUSION_WHOLE)}"),
         Column("Share", "percent", "of the roofline time of the module"),
-        Column("Work", "flops"),
+        Column("FLOPs", "flops"),
         Column("Transcendentals", "int", "such as exp and tanh, element by element"),
-        Column("Traffic", "bytes"),
+        Column("Bytes accessed", "bytes"),
         Column("Instructions", "int"),
-        Column("Not counted", "int", "instructions whose work or traffic is not known"),
+        Column("Unknown", "int", "instructions with unknown cost"),
     )
     rows: list[list[Cell]] = [
         [
-            part.name or "not known",
+            part.name or "(no op_name)",
             part.seconds * 1e6,
             part.seconds / whole if whole else None,
             part.flops,

@@ -18,7 +18,7 @@ _MOST_TILES = 20
 _LETTER = 6.1
 """Width of a letter, about."""
 _LEAST_WIDTH, _LEAST_HEIGHT = 34, 14
-_NO_SCOPE = "no scope said"
+_NO_SCOPE = "(no op_name)"
 _NAMED = 3
 
 
@@ -66,7 +66,7 @@ def treemap(parts: Sequence[CostPart]) -> str:
 def treemap_words(parts: Sequence[CostPart]) -> str:
     """Return in words what the treemap shows: the largest areas."""
     named = [f"{group.name} {units.share(group.share)}" for group in _groups(parts)[:_NAMED]]
-    return f"Least time by scope, the largest: {', '.join(named)}" if named else ""
+    return f"Roofline time by op_name scope; largest: {', '.join(named)}" if named else ""
 
 
 def _groups(parts: Sequence[CostPart]) -> list[_Group]:

@@ -343,7 +343,7 @@ def _lacks(module: ModuleRecord, name: str) -> bool:
     return bool(module.stages) and not _has(module, name) and module.role not in _PIECES
 
 
-_PIECES = frozenset({"copied-out autotuning piece", "part of another compilation"})
+_PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
 
 
 def _repeated_ids(modules: Iterable[ModuleRecord]) -> int:

@@ -276,7 +276,7 @@ def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
 
 _VERSIONS = "versions"
 _AUTHORS = {
-    "somebody": "a person or a script",
+    "somebody": "set in XLA_FLAGS",
     _VERSIONS: "another version's default",
     **words.FRONTENDS,
 }

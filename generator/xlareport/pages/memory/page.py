@@ -63,8 +63,8 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped there
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
-        peak_scopes=shares_table("Scope", memory.peak_scopes, "no scope is said"),
-        peak_lines=shares_table("Line", memory.peak_lines, "no line is said"),
+        peak_scopes=shares_table("Scope", memory.peak_scopes, "(no op_name)"),
+        peak_lines=shares_table("Line", memory.peak_lines, "(no source info)"),
         breakdown=breakdown_table(memory.breakdown),
         saving=_saving(memory),
         kinds=kinds_table(module.backend, memory),
@@ -76,33 +76,34 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
 
 
 _CURVE = (
-    "Bytes of main memory in use at each place of the schedule: arguments, results and constants "
-    "throughout, and of the allocations for temporaries the places that living values cover. "
-    "Values that share a place count once."
+    "Bytes of device memory in use by schedule position: arguments, outputs and constants "
+    "throughout, and the occupied parts of temp allocations. Values that share memory count once."
 )
 _CURVE_ESTIMATE = (
-    "Bytes that live while each instruction of the entry runs, estimated from the schedule: each "
-    "result from where it is made to its last use. Padding and sharing are not seen."
+    "Live bytes by schedule position, estimated from the schedule: each value from its definition "
+    "to its last use, without padding and buffer sharing."
 )
 
 
 def _lead(memory: MemoryReport) -> str:
     figures, held = memory.figures, memory.figures.held
     if figures.allocated_bytes is None and memory.occupied_peak_bytes is None and not memory.curve:
-        return "The dump says nothing about the memory of this module."
+        return "The dump has no memory information of this module."
     facts = []
     if held is not None:
-        facts.append(f"A run holds {units.byte_size(held.total_bytes)} of device memory")
+        facts.append(
+            f"Device memory: {units.byte_size(held.total_bytes)} "
+            "(arguments + outputs + temp - alias)"
+        )
     elif figures.allocated_bytes is not None:
-        facts.append(f"A run reserves {units.byte_size(figures.allocated_bytes)} of main memory")
+        facts.append(f"Allocated: {units.byte_size(figures.allocated_bytes)}")
     if memory.occupied_peak_bytes is not None:
         most = units.byte_size(memory.occupied_peak_bytes)
-        facts.append(f"at most {most} of main memory are in use at once")
+        facts.append(f"peak use: {most}")
     if memory.estimate is not None:
         facts.append(
-            f"about {units.byte_size(memory.estimate.bytes)} live at the peak, while "
-            f"%{memory.estimate.at} runs, guessed from the schedule because the dump has no file "
-            "that says it"
+            f"peak live: about {units.byte_size(memory.estimate.bytes)} at %{memory.estimate.at}, "
+            "estimated from the schedule"
         )
     words = "; ".join(facts)
     return f"{words[0].upper()}{words[1:]}.{_host(memory)}"
@@ -112,7 +113,7 @@ def _host(memory: MemoryReport) -> str:
     held = memory.figures.held
     if held is None or not held.host_bytes:
         return ""
-    return f" Another {units.byte_size(held.host_bytes)} lie in the memory of the host."
+    return f" Host memory: {units.byte_size(held.host_bytes)}."
 
 
 def _figures(memory: MemoryReport) -> list[Figure]:
@@ -120,32 +121,32 @@ def _figures(memory: MemoryReport) -> list[Figure]:
     rows: list[tuple[str, int | None, str]] = []
     if held is not None:
         rows = [
-            ("Held by a run", held.total_bytes, _HELD),
-            ("Arguments", held.argument_bytes, "of the module"),
-            ("Outputs", held.output_bytes, "those written over arguments included"),
-            ("Aliased", held.alias_bytes, "outputs written over arguments"),
+            ("Device memory", held.total_bytes, _HELD),
+            ("Arguments", held.argument_bytes, "entry parameters"),
+            ("Outputs", held.output_bytes, "including those aliased with arguments"),
+            ("Alias", held.alias_bytes, "outputs that reuse argument memory"),
         ]
     rows += [
-        ("Temporaries", figures.temp_bytes, "the allocations of main memory for them"),
-        ("In use at the peak", memory.occupied_peak_bytes, "of main memory, at one position"),
-        ("Allocated", figures.allocated_bytes, "all allocations of main memory"),
-        ("XLA's live peak", figures.live_peak_bytes, _LIVE_PEAK),
+        ("Temp", figures.temp_bytes, "preallocated-temp"),
+        ("Peak use", memory.occupied_peak_bytes, "maximum of the curve"),
+        ("Allocated", figures.allocated_bytes, "all device allocations"),
+        ("Peak live bytes", figures.live_peak_bytes, _LIVE_PEAK),
         ("Host memory", held.host_bytes if held and held.host_bytes else None, "pinned_host"),
     ]
     if memory.estimate is not None:
-        rows.append(("Live at the peak", memory.estimate.bytes, "guessed by the schedule"))
+        rows.append(("Peak live bytes", memory.estimate.bytes, "estimated from the schedule"))
     return [
         Figure(label, units.byte_size(size), note) for label, size, note in rows if size is not None
     ]
 
 
 _HELD = (
-    "arguments + outputs + temporaries - aliased, as memory_analysis() counts; the dump does not "
-    "give the size of the generated code"
+    "arguments + outputs + temp - alias, as in memory_analysis(); generated code size is not in "
+    "the dump"
 )
 _LIVE_PEAK = (
-    "as the live-range file states it: logical sizes, values of all memory spaces, those that "
-    "share memory each"
+    "from XLA's live-range file: logical sizes in all memory spaces, shared memory counted for "
+    "each value"
 )
 
 
@@ -155,22 +156,22 @@ def _curve(memory: MemoryReport) -> str:
         return memory_curve(
             memory.curve, memory.positions, curve.index(max(curve)), f"%{memory.estimate.at}"
         )
-    at = f"%{memory.peak_instruction}" if memory.peak_instruction else "its end"
+    at = f"%{memory.peak_instruction}" if memory.peak_instruction else "schedule end"
     return memory_curve(memory.curve, memory.positions, memory.peak_position, at)
 
 
 def _peak(memory: MemoryReport) -> str:
     if not memory.at_peak_count:
         return ""
-    values = units.plural(memory.at_peak_count, "value lives", "values live")
+    values = units.plural(memory.at_peak_count, "HLO value")
     if memory.estimate is not None:
-        return f"{values} while %{memory.estimate.at} runs, guessed from the schedule."
+        return f"{values} live at peak: %{memory.estimate.at}, estimated from the schedule."
     if memory.peak_position is None:
         return ""
-    when = f"when %{memory.peak_instruction} runs" if memory.peak_instruction else "at the end"
+    when = f"%{memory.peak_instruction}" if memory.peak_instruction else "schedule end"
     return (
-        f"{values} {when}, at position {units.count(memory.peak_position)} of "
-        f"{units.count(max(0, memory.positions - 1))}.{_marked(memory)}"
+        f"{values} live at peak: {when} (schedule position {units.count(memory.peak_position)} of "
+        f"{units.count(max(0, memory.positions - 1))}).{_marked(memory)}"
     )
 
 
@@ -179,8 +180,8 @@ def _marked(memory: MemoryReport) -> str:
     if memory.marked_position in (None, memory.peak_position):
         return ""
     return (
-        f" The live-range file marks position {units.count(memory.marked_position)}: it adds up "
-        "the logical sizes of values in all memory spaces."
+        f" The live-range file marks position {units.count(memory.marked_position)}: it adds "
+        "logical sizes in all memory spaces."
     )
 
 
@@ -190,24 +191,20 @@ def _saving(memory: MemoryReport) -> str:
         return ""
     if not saving.is_enough:
         most = units.byte_size(saving.reached)
-        return (
-            f"A fifth of the peak cannot be saved by shrinking temporaries: {most} would still "
-            "live, most of it arguments of the module."
-        )
+        return f"Not reachable by reducing temp: {most} would remain, mostly arguments."
     if not saving.buffers:
         return ""
     freed = sum(size for _, size in saving.buffers)
     text, these = (
-        ("this value", "It has")
+        ("this value", "Size:")
         if len(saving.buffers) == 1
-        else (f"these {len(saving.buffers):,} values", "Together they have")
+        else (f"these {len(saving.buffers):,} values", "Total size:")
     )
     why = _why_so_much(freed, saving.peak - saving.reached)
     before, after = units.byte_size(saving.peak), units.byte_size(saving.reached)
     return (
-        f"Without {text} at least a fifth of the peak would be saved: {before} would become "
-        f"{after}. {these} {units.byte_size(freed)}{why}. The "
-        "schedule and what shares memory are taken to stay as they are, so it is an estimate."
+        f"{before} → {after} without {text}. {these} {units.byte_size(freed)}{why}. Estimate: "
+        "schedule and buffer sharing are assumed unchanged."
     )
 
 
@@ -216,8 +213,8 @@ def _why_so_much(freed: int, saved: int) -> str:
     if freed <= saved:
         return ""
     return (
-        ", more than that saves: when one is gone the peak moves to another moment, and the next "
-        "is the largest that lives then"
+        ", more than the saving: each removal moves the peak to another schedule position, where "
+        "the next largest value is chosen"
     )
 
 
@@ -225,14 +222,14 @@ def _donation(memory: MemoryReport) -> str:
     given = [donation for donation in memory.donations if donation.donated]
     could = [donation for donation in memory.donations if not donation.donated]
     if not memory.donations:
-        return "No argument has the form of a result, so there is nothing to donate."
+        return "No argument matches an output, so none can be donated."
     size = units.byte_size(sum(row.size or 0 for row in given))
-    message = f"{units.plural(len(given), 'argument')} ({size}) may be overwritten by a result."
+    message = f"{units.plural(len(given), 'argument')} ({size}) aliased with outputs or donated."
     if could:
         more = units.byte_size(sum(row.size or 0 for row in could))
         message += (
-            f" {units.plural(len(could), 'more argument')} ({more}) could be, by form: donating "
-            "them saves that much if the caller does not need them afterwards (donate_argnums)."
+            f" {units.plural(len(could), 'more argument')} ({more}) donatable: same shape as an "
+            "output. Donate (donate_argnums) if the caller does not reuse them."
         )
     return message
 
@@ -240,14 +237,13 @@ def _donation(memory: MemoryReport) -> str:
 def _remat(memory: MemoryReport) -> str:
     if not memory.rematerialised:
         return (
-            "Nothing is computed again to save memory: no instruction of the final module says so."
+            "No rematerialization: neither by XLA (`.remat`) nor by jax.checkpoint "
+            "(`rematted_computation`)."
         )
     by_xla = sum(rematerialised.by == "XLA" for rematerialised in memory.rematerialised)
     asked = len(memory.rematerialised) - by_xla
     return (
-        f"{units.plural(len(memory.rematerialised), 'instruction')} computed again instead of "
-        "being "
-        f"kept: {by_xla:,} by XLA, {asked:,} because the program asked for it (jax.checkpoint). "
-        "They are known by `.remat` in the name and by `rematted_computation` in the scope; one "
-        "that was merged with what it repeats keeps the mark."
+        f"{units.plural(len(memory.rematerialised), 'rematerialized instruction')}: {by_xla:,} by "
+        f"XLA (`.remat` in the name), {asked:,} by jax.checkpoint (`rematted_computation` in the "
+        "scope). An instruction that was merged with its original keeps the mark."
     )

@@ -29,17 +29,17 @@ def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Tab
 
 def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:
     columns = (
-        Column("Value", "code", of="instruction"),
+        Column("HLO value", "code", of="instruction"),
         Column("Size", "bytes"),
-        Column("Why so long"),
-        Column("From", "int", "the position of the schedule from which it lives"),
-        Column("To", "int", "the position up to which it lives"),
+        Column("Held until"),
+        Column("Defined at", "int", "schedule position"),
+        Column("Last used at", "int", "schedule position"),
         Column("Shape", "code", of="shape"),
         Column("Opcode", "code", of="opcode"),
-        Column("Memory", "text", "the memory space that it lies in"),
-        Column("Kind", "text", "what the allocation that holds it is for"),
+        Column("Memory", "text", "memory space"),
+        Column("Kind", "text", "kind of its allocation"),
         Column("Allocation", "int"),
-        Column("At the peak", "text", "whether it lives when the most does"),
+        Column("Live at peak", "text"),
         Column("Scope"),
         Column("Source"),
     )
@@ -69,8 +69,8 @@ def _donations(memory: MemoryReport) -> Table:
         Column("Argument", "int"),
         Column("Name", "code"),
         Column("Size", "bytes"),
-        Column("Result", "text", "the place in the output that is written over it, or could be"),
-        Column("Donated"),
+        Column("Output", "text", "tuple index of the aliased or matching output"),
+        Column("Aliased or donated"),
     )
     rows = [
         (
@@ -78,7 +78,7 @@ def _donations(memory: MemoryReport) -> Table:
             donation.name,
             donation.size,
             _output(donation.output),
-            "yes" if donation.donated else "no, could be",
+            "yes" if donation.donated else "donatable",
         )
         for donation in memory.donations
     ]
@@ -87,17 +87,17 @@ def _donations(memory: MemoryReport) -> Table:
 
 def _output(output: tuple[int, ...] | None) -> str:
     if output is None:
-        return "none in particular"
+        return "none"
     return f"{{{','.join(map(str, output))}}}"
 
 
 def _remats(memory: MemoryReport) -> Table:
     columns = (
         Column("Instruction", "code", of="instruction"),
-        Column("Again by"),
-        Column("Repeats", "code", "what it does again, where that is still there"),
-        Column("Work", "flops", "of all its runs"),
-        Column("Traffic", "bytes", "of all its runs"),
+        Column("Requested by"),
+        Column("Original", "code", "the rematerialized instruction, if it still exists"),
+        Column("FLOPs", "flops", "of all executions"),
+        Column("Bytes accessed", "bytes", "of all executions"),
     )
     rows: list[list[Cell]] = [
         [
@@ -125,9 +125,9 @@ def spaces_table(backend: str | None, memory: MemoryReport) -> Table:
         Column("Memory space"),
         Column("Number", "int"),
         Column("Allocated", "bytes"),
-        Column("In use at the peak", "bytes"),
-        Column("For temporaries", "bytes"),
-        Column("The memory usage report"),
+        Column("In use at peak", "bytes"),
+        Column("Temp", "bytes", "preallocated-temp"),
+        Column("memory-usage-report"),
     )
     rows = [
         (
@@ -147,11 +147,11 @@ def _reported(memory: MemoryReport, color: int, allocated: int) -> str:
     """Return what the report says of a space, and its label, which is the same for all chips."""
     label, number = memory.reported.get(color, ("", None))
     if number is None:
-        return "says nothing"
-    named = f", labelled {label}" if label else ""
+        return "not listed"
+    named = f", labeled {label}" if label else ""
     if memory.figures.sources.get("allocated_bytes") == "memory-usage-report":
-        return f"this is its figure{named}"
-    return f"says the same{named}" if number == allocated else f"says {units.count(number)}{named}"
+        return f"source of the figure{named}"
+    return f"agrees{named}" if number == allocated else f"{units.count(number)}{named}"
 
 
 def kinds_table(backend: str | None, memory: MemoryReport) -> Table:
@@ -175,7 +175,7 @@ def layouts_table(backend: str | None, memory: MemoryReport) -> Table:
         Column("Layout", "code"),
         Column("Memory space"),
         Column("Values", "int"),
-        Column("Size of all", "bytes"),
+        Column("Total size", "bytes"),
     )
     rows = [
         (
@@ -198,7 +198,7 @@ def shares_table(title: str, shares: Sequence[Share], nothing: str) -> Table:
 
 def breakdown_table(breakdown: Sequence[ScopeShare]) -> Table:
     """Return the lines of the breakdown of the peak that matter, in the order of the file."""
-    columns = (Column("Name"), Column("Size, with all below", "bytes"), Column("Share", "percent"))
+    columns = (Column("Name"), Column("Total size", "bytes"), Column("Share", "percent"))
     whole = breakdown[0].total if breakdown else 0
     wanted = [line for line in breakdown if whole and line.total / whole >= _TREE_LEAST]
     indent = "\N{NO-BREAK SPACE}" * 4
@@ -219,8 +219,8 @@ def fills_table(memory: MemoryReport) -> Table:
         Column("Allocation", "int"),
         Column("Kind"),
         Column("Size", "bytes"),
-        Column("In use at its fullest", "bytes"),
-        Column("Lost, at most", "bytes"),
+        Column("Peak use", "bytes"),
+        Column("Wasted (upper bound)", "bytes"),
         Column("Share", "percent"),
     )
     rows = [

@@ -165,11 +165,11 @@ def _figures(overview: Overview) -> tuple[_Figure, ...]:
         _Figure("Computations", [growth.computations for growth in growth], units.count),
         _Figure("Fusions", [growth.fusions for growth in growth], units.count),
         _Figure(
-            "Work",
+            "FLOPs",
             [growth.flops for growth in growth],
             lambda number: units.quantity(number, "FLOP"),
         ),
-        _Figure("Bytes moved", [growth.bytes_accessed for growth in growth], units.byte_size),
+        _Figure("Bytes accessed", [growth.bytes_accessed for growth in growth], units.byte_size),
     )
 
 

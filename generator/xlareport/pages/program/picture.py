@@ -18,7 +18,7 @@ _LABEL = 28
 _FAMILIES: Mapping[str, Family] = {
     "main": "dark-blue",
     "evaluation": "green",
-    "initialisation": "orange",
+    "initialization": "orange",
     "random numbers": "yellow",
     "report or summary": "purple",
     "cast or transfer": "gray",

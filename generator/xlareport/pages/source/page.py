@@ -83,7 +83,7 @@ def _unplaced(source: SourceReport, seconds: float | None) -> str:
     nothing = source.unplaced
     if not nothing.instructions:
         return ""
-    part = f" ({units.share(nothing.seconds / seconds)} of the least time)" if seconds else ""
+    part = f" ({units.share(nothing.seconds / seconds)} of roofline time)" if seconds else ""
     return (
         f"{units.plural(nothing.instructions, 'instruction')}{part} belong to no line: the "
         "compiler made them, or the dump does not say."
@@ -147,7 +147,7 @@ def _table(source: SourceReport, seconds: float | None) -> Table:
         Column("Roofline µs", "float", "estimate; a fusion counts for the line of its root"),
         Column("Share", "percent", "of the roofline time of the module"),
         Column("FLOPs", "flops"),
-        Column("Traffic", "bytes"),
+        Column("Bytes accessed", "bytes"),
         Column("Live at peak", "bytes", "bytes of its values live at the peak"),
         Column("StableHLO ops", "int", "StableHLO operations of the line"),
         Column("Before", "int", "instructions in the first snapshot"),
