@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.memory import HeldMemory
 from xlareport.analysis.cost.residency import Share
+from xlareport.analysis.cost.stacked import StackedBuffer
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
@@ -164,6 +165,8 @@ class MemoryRecord:
     """Numbers of arguments that may be written over."""
     could_be_donated: tuple[int, ...]
     rematerialised: tuple[str, ...]
+    stacked: tuple[StackedBuffer, ...]
+    """The largest buffers into which loops write slice by slice, as scans do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +327,7 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
         rematerialised=tuple(
             rematerialised.instruction for rematerialised in memory.rematerialised[:_MOST]
         ),
+        stacked=memory.stacked[:_MOST],
     )
 
 

@@ -19,6 +19,7 @@ from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measur
 from xlareport.analysis.cost.rematerialization import Rematerialised, find_rematerialized
 from xlareport.analysis.cost.residency import PeakBuffer, Share, peak_buffers, shares
 from xlareport.analysis.cost.saving import Saving, find_savings
+from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
@@ -106,6 +107,8 @@ class MemoryReport:
     donations: tuple[DonationRow, ...] = ()
     layout_spaces: tuple[LayoutSpace, ...] = ()
     rematerialised: tuple[Rematerialised, ...] = ()
+    stacked: tuple[StackedBuffer, ...] = ()
+    """The largest buffers into which loops write slice by slice."""
     estimate: PeakEstimate | None = None
     """Where the dump has a schedule and no live ranges."""
     reported: Mapping[int, tuple[str, int]] = field(default_factory=dict)
@@ -149,6 +152,7 @@ class _ReportBuilder:
             donations=tuple(_donations(find_donations(self._module), self._module)),
             layout_spaces=layout_spaces(self._module),
             rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
+            stacked=find_stacked_buffers(self._module, cost.trip_counts)[:MOST_ROWS],
             reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},
             chip=chip,
         )

@@ -23,6 +23,7 @@ def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Tab
         "values": _values(memory.values, backend, memory.chip),
         "donation": _donations(memory),
         "remat": _remats(memory),
+        "stacked": _stacked(memory),
     }
     return {name: table for name, table in tables.items() if table.rows}
 
@@ -108,6 +109,26 @@ def _remats(memory: MemoryReport) -> Table:
             rematerialised.cost.of_all_runs(rematerialised.cost.bytes_accessed),
         ]
         for rematerialised in memory.rematerialised
+    ]
+    return Table(columns, rows)
+
+
+def _stacked(memory: MemoryReport) -> Table:
+    columns = (
+        Column("Buffer", "code", of="instruction"),
+        Column("Loop", "code", of="instruction"),
+        Column("Size", "bytes"),
+        Column("Trip count", "int"),
+        Column("In each iteration", "bytes"),
+        Column("Shape", "code", of="shape"),
+        Column("Scope"),
+    )
+    rows: list[list[Cell]] = [
+        [
+            *(buffer.instruction, buffer.loop, buffer.bytes, buffer.trip_count),
+            *(buffer.iteration_bytes, shortened(buffer.shape), buffer.scope),
+        ]
+        for buffer in memory.stacked
     ]
     return Table(columns, rows)
 

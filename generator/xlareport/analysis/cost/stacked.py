@@ -1,0 +1,131 @@
+"""Buffers into which a loop writes a slice in each iteration: what a scan saves or returns.
+
+The activations that a backward scan reads lie in such buffers, layer by layer.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlareport.analysis.cost.loops import TripCount
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
+
+_ALIKE = frozenset({"bitcast", "copy"})
+"""They pass on the buffer that is their operand."""
+_CALLERS = frozenset({"fusion", "call"})
+_DEEPEST = 16
+"""Copies of copies, and fusions in fusions, that are followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBuffer:
+    """An element of a loop's state, of which each iteration writes a slice."""
+
+    computation: str
+    loop: str
+    """The while instruction."""
+    index: int
+    """The place in the state."""
+    instruction: str
+    """The dynamic-update-slice, maybe in a fusion."""
+    shape: str
+    bytes: int | None
+    """Of the whole buffer."""
+    iteration_bytes: int | None
+    """What one iteration writes."""
+    trip_count: int | None
+    scope: str
+
+
+def find_stacked_buffers(
+    module: HloModule, trip_counts: Mapping[tuple[str, str], TripCount]
+) -> tuple[StackedBuffer, ...]:
+    """Return the stacked buffers of the loops that have `trip_counts`, the largest first."""
+    buffers = (
+        buffer
+        for (place, name), count in trip_counts.items()
+        for buffer in _of_loop(module, place, module.by_name[place].by_name[name], count.count)
+    )
+    return tuple(sorted(buffers, key=lambda each: (-(each.bytes or 0), each.loop, each.index)))
+
+
+def _of_loop(
+    module: HloModule, place: str, loop: Instruction, count: int | None
+) -> Iterator[StackedBuffer]:
+    body = module.by_name.get(dict(loop.called).get("body", ""))
+    root = body.root if body else None
+    if body is None or root is None or root.opcode != "tuple" or not body.parameters:
+        return
+    for index, (name, element) in enumerate(zip(root.operands, loop.shape.elements, strict=False)):
+        written = _written(module, body, name, _DEEPEST)
+        if written is not None and written.buffer == f"{body.parameters[0].name}#{index}":
+            made = written.update
+            update = written.computation.by_name.get(made.operands[1])
+            yield StackedBuffer(
+                *(place, loop.name, index, made.name, element.text, element.byte_size),
+                iteration_bytes=_part(update.shape, element) if update else None,
+                trip_count=count,
+                scope=made.metadata.op_name,
+            )
+
+
+def _part(update: Shape, buffer: Shape) -> int | None:
+    """Return the bytes of an update in the buffer's type, which a fusion may convert it to."""
+    elements, whole, size = update.element_count, buffer.element_count, buffer.byte_size
+    return None if elements is None or not whole or size is None else size * elements // whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A buffer that a dynamic-update-slice writes a part of."""
+
+    computation: Computation
+    update: Instruction
+    buffer: str
+    """Its operand, as the computation names it that asks."""
+
+
+def _written(
+    module: HloModule, computation: Computation, operand: str, deepest: int
+) -> _Written | None:
+    """Return what writes a value in part; None where nothing, or something else, does."""
+    name, _, element = _source(computation, operand).partition("#")
+    instruction = computation.by_name.get(name)
+    if instruction is None or not deepest:
+        return None
+    if instruction.opcode == "dynamic-update-slice" and len(instruction.operands) > 1:
+        return _Written(computation, instruction, _source(computation, instruction.operands[0]))
+    called = [name for _, name in instruction.called if name in module.by_name]
+    if instruction.opcode not in _CALLERS or not called:
+        return None
+    inner = module.by_name[called[0]]
+    inside = _written(module, inner, _result(inner, element), deepest - 1)
+    numbers = {parameter.name: number for number, parameter in enumerate(inner.parameters)}
+    number = numbers.get(inside.buffer) if inside else None
+    if inside is None or number is None or number >= len(instruction.operands):
+        return None
+    buffer = _source(computation, instruction.operands[number])
+    return _Written(inside.computation, inside.update, buffer)
+
+
+def _result(computation: Computation, element: str) -> str:
+    """Return what a computation returns, or an element of it, by name."""
+    root = computation.root
+    if root is None or not element:
+        return root.name if root else ""
+    operands = dict(enumerate(root.operands)) if root.opcode == "tuple" else {}
+    return operands.get(int(element), "") if element.isdecimal() and len(element) < 9 else ""
+
+
+def _source(computation: Computation, operand: str) -> str:
+    """Return where a value comes from through copies: `name`, or `name#2` of a tuple."""
+    for _ in range(_DEEPEST):
+        instruction = computation.by_name.get(operand)
+        if instruction is None or not instruction.operands:
+            break
+        if instruction.opcode == "get-tuple-element":
+            return f"{instruction.operands[0]}#{instruction.attributes.get('index', '')}"
+        if instruction.opcode not in _ALIKE:
+            break
+        operand = instruction.operands[0]
+    return operand

@@ -1,0 +1,68 @@
+"""Buffers into which loops write slice by slice, against the sizes of their shapes."""
+
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
+from xlareport.analysis.cost.work import count_cost
+from xlareport.hlo.model import HloModule
+
+SCAN = """body {
+  s = (s32[], f32[4], f32[7,4], f32[7,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  step = s32[] constant(1)
+  zero = s32[] constant(0)
+  next = s32[] add(i, step)
+  x = f32[4] get-tuple-element(s), index=1
+  y = f32[4] tanh(x)
+  kept = f32[7,4] get-tuple-element(s), index=2
+  read = f32[7,4] get-tuple-element(s), index=3
+  layer = f32[1,4] dynamic-slice(read, i, zero), dynamic_slice_sizes={1,4}
+  row = f32[1,4] bitcast(y)
+  saved = f32[7,4] dynamic-update-slice(kept, row, i, zero)
+  ROOT t = (s32[], f32[4], f32[7,4], f32[7,4]) tuple(next, y, saved, read)
+}
+
+condition {
+  s = (s32[], f32[4], f32[7,4], f32[7,4]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(7)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+
+ENTRY e {
+  zero = s32[] constant(0)
+  x = f32[4] parameter(0)
+  b = f32[7,4] parameter(1)
+  t = (s32[], f32[4], f32[7,4], f32[7,4]) tuple(zero, x, b, b)
+  ROOT w = (s32[], f32[4], f32[7,4], f32[7,4]) while(t), condition=condition, body=body
+}"""
+
+
+def _stacked(module: HloModule) -> tuple[StackedBuffer, ...]:
+    return find_stacked_buffers(module, count_cost(module).trip_counts)
+
+
+def test_what_is_written_slice_by_slice(module_of: Callable[[str], HloModule]) -> None:
+    (buffer,) = _stacked(module_of(SCAN))
+    assert (buffer.loop, buffer.index, buffer.instruction) == ("w", 2, "saved")
+    assert (buffer.bytes, buffer.iteration_bytes, buffer.trip_count) == (112, 16, 7)
+
+
+def test_another_buffer_written_over_the_state_is_none(
+    module_of: Callable[[str], HloModule],
+) -> None:
+    assert not _stacked(module_of(SCAN.replace("slice(kept, row", "slice(read, row")))
+
+
+@pytest.mark.parametrize("dump", ["tpu-v5e-scan", "tagged-gpu-scan"])
+def test_slices_of_a_scan_add_up_to_the_buffers(
+    dumped: Callable[[str, str], HloModule], dump: str
+) -> None:
+    buffers = _stacked(dumped(dump, "after_optimizations.txt"))
+    assert buffers
+    for buffer in buffers:
+        assert buffer.trip_count
+        assert buffer.iteration_bytes
+        assert buffer.bytes == buffer.iteration_bytes * buffer.trip_count
