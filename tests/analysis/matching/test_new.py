@@ -88,3 +88,23 @@ ENTRY %main (a: f32[8]) -> (f32[8]) {
     assert pairing is not None
     assert pairing.grade is not Grade.EXACT
     assert pairing.reason == "no instruction before was found for what it holds"
+
+
+def test_a_second_reshape_of_a_value_beside_the_first_is_added_not_cloned(read: Read) -> None:
+    before = """
+ENTRY %main (a: f32[8]) -> (f32[2,4], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %sine.1 = f32[8]{0} sine(%a)
+  %reshape.1 = f32[2,4]{1,0} reshape(%sine.1)
+  %abs.1 = f32[8]{0} abs(%sine.1)
+  ROOT %out = (f32[2,4]{1,0}, f32[8]{0}) tuple(%reshape.1, %abs.1)
+}
+"""
+    new = """  %reshape.2 = f32[2,4]{1,0} reshape(%sine.1)
+  %back = f32[8]{0} reshape(%reshape.2)
+  %abs.1 = f32[8]{0} abs(%back)"""
+    after = before.replace("  %abs.1 = f32[8]{0} abs(%sine.1)", new)
+    found = match(read(before), read(after))
+    said = found.said_of_after(at("reshape.2"))
+    assert said is not None
+    assert said.relation is Relation.ADDED

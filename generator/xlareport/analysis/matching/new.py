@@ -14,6 +14,9 @@ _DEEPEST = 100
 _NO_CLONES = frozenset({"copy", "get-tuple-element", "tuple"})
 """Opcodes that are put where they are needed: none is made of another."""
 
+_MOVES = frozenset({"bitcast", "reshape"})
+"""The same, where what they equal stands beside them: they only give a value another shape."""
+
 
 class New:
     """Says of instructions that are only after where they come from."""
@@ -58,6 +61,12 @@ class New:
         return None
 
     def _find_source(self, node: Node) -> Node | None:
+        source = self._equal(node)
+        beside = source is not None and source.frame.number == node.frame.number
+        return None if beside and node.instruction.opcode in _MOVES else source
+
+    def _equal(self, node: Node) -> Node | None:
+        """Return the instruction before that computes the same."""
         if node.instruction.opcode in _NO_CLONES:
             return None
         search = self._search
@@ -72,7 +81,9 @@ class New:
     def _copied_by_name(self, node: Node) -> Node | None:
         """Return what a node of a computation that nothing calls was copied from."""
         name = node.frame.computation.name
-        if node.instruction.opcode == "parameter" or self._search.after.graph.callers(name):
+        if node.instruction.opcode == "parameter" or self._is_in_entry(node):
+            return None
+        if self._search.after.graph.callers(name):
             return None
         if self._by_name is None:
             self._by_name = self._names()
