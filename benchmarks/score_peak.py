@@ -1,4 +1,4 @@
-"""Scores the estimate of the peak of memory against the live ranges of the dumps that have them.
+"""Scores the estimate of the peak of memory against what is in use by the live ranges.
 
 Usage: `python benchmarks/score_peak.py`; XLAREPORT_DUMPS names a folder of further unpacked dumps.
 """
@@ -10,6 +10,7 @@ from dumps import dumps, modules
 from score_code import final_only
 
 from xlareport.analysis.cost.memory_estimate import estimate_peak
+from xlareport.analysis.cost.occupancy import measure_occupancy
 from xlareport.dump.modules import ModuleFiles
 from xlareport.program import read_module
 
@@ -17,11 +18,11 @@ _NEAR = (1.1, 1.25, 2.0)
 
 
 def ratio(files: ModuleFiles) -> float | None:
-    """Return the estimated peak in parts of the one that the dump states; None without either."""
+    """Return the estimated peak in parts of the occupied peak; None without either."""
     module = read_module(final_only(files))
-    stated = module.memory.live.peak_bytes if module.memory.live else None
+    occupancy = measure_occupancy(module.memory.assignment, module.memory.live)
     estimate = estimate_peak(module.final.hlo) if module.final else None
-    return estimate.bytes / stated if estimate and stated else None
+    return estimate.bytes / occupancy.peak if estimate and occupancy and occupancy.peak else None
 
 
 def ratios() -> Iterator[float]:

@@ -25,31 +25,15 @@ InstructionKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionCost:
-    """What one run of an instruction costs; a fusion with its computation. None is not known."""
+class Figures:
+    """FLOPs and bytes of an instruction or a module. None is not known."""
 
     flops: int | None
     transcendentals: int | None
-    matrix_flops: tuple[tuple[str, int], ...]
-    """Those of the flops that are matrix products, by kind: see `precision.product_kind`."""
     bytes_read: int | None
     bytes_written: int | None
     main_memory_bytes: int | None
     """Those of the bytes that go through the main memory: less where a TPU's VMEM holds some."""
-    executions: int | None
-    """How often a run of the module runs it; None where that is not known."""
-    counted: int
-    """How often the module's totals count it: an unknown loop once, a branch not taken never."""
-    fused: bool
-    """Inside a fusion: its arithmetic is part of the fusion's, its bytes never reach memory."""
-    grade: str
-    """`exact`, `matched` or `guessed`, for the figures of one run."""
-    note: str
-    """Why it is not exact; empty where it is."""
-    vector_flops: tuple[tuple[str, int], ...] = ()
-    """The other flops and the transcendentals, by the type of the elements."""
-    wire_bytes: int = 0
-    """Of a collective what one device sends at least; 0 also where that is not known."""
 
     @property
     def bytes_accessed(self) -> int | None:
@@ -64,6 +48,28 @@ class InstructionCost:
         if self.flops is None or not self.main_memory_bytes:
             return None
         return self.flops / self.main_memory_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionCost(Figures):
+    """What one run of an instruction costs; a fusion with its computation. None is not known."""
+
+    matrix_flops: tuple[tuple[str, int], ...]
+    """Those of the flops that are matrix products, by kind: see `precision.product_kind`."""
+    executions: int | None
+    """How often a run of the module runs it; None where that is not known."""
+    counted: int
+    """How often the module's totals count it: an unknown loop once, a branch not taken never."""
+    fused: bool
+    """Inside a fusion: its arithmetic is part of the fusion's, its bytes never reach memory."""
+    grade: str
+    """`exact`, `matched` or `guessed`, for the figures of one run."""
+    note: str
+    """Why it is not exact; empty where it is."""
+    vector_flops: tuple[tuple[str, int], ...] = ()
+    """The other flops and the transcendentals, by the type of the elements."""
+    wire_bytes: int = 0
+    """Of a collective what one device sends at least; 0 also where that is not known."""
 
     def of_all_runs(self, figure: int | None) -> int | None:
         """Return a figure of one run for all runs that the totals count; None where not known."""

@@ -7,7 +7,7 @@ from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.resharding import Resharding, explain_reshardings
 from xlareport.analysis.cost.roofline import Heavy, LeastTime, heaviest, least_time, total_time
-from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost.work import Figures, ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
@@ -15,15 +15,9 @@ from xlareport.knowledge.devices import Device
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Figures):
     """One run of a module on one device. Figures that are not known are None."""
 
-    flops: int | None
-    transcendentals: int | None
-    bytes_read: int | None
-    bytes_written: int | None
-    main_memory_bytes: int | None
-    """Those of the bytes that go through the main memory."""
     xla_flops: int | None
     xla_transcendentals: int | None
     xla_bytes_accessed: int | None
@@ -35,20 +29,6 @@ class Totals:
     def is_partial(self) -> bool:
         """Whether the figures are at least so much, something being unknown."""
         return self.unknown_ops > 0
-
-    @property
-    def bytes_accessed(self) -> int | None:
-        """Bytes read and written."""
-        if self.bytes_read is None or self.bytes_written is None:
-            return None
-        return self.bytes_read + self.bytes_written
-
-    @property
-    def intensity(self) -> float | None:
-        """Flops for each byte of main memory."""
-        if self.flops is None or not self.main_memory_bytes:
-            return None
-        return self.flops / self.main_memory_bytes
 
 
 @dataclass(frozen=True, slots=True)
