@@ -16,6 +16,7 @@ from xlareport.dump import order
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.identity import Identity, join_incomplete
+from xlareport.dump.llo import llo_modules, plain_name
 from xlareport.dump.source import Entry, Source
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnknownNameError
@@ -120,6 +121,8 @@ class ModuleFiles:
     """Under which the rest of the compilation was written; old libtpu changes the id on the way."""
     nameless: tuple[Artifact, ...] = ()
     """Files of code whose names name no module: only their texts tell whether they are its own."""
+    llo: tuple[Artifact, ...] = ()
+    """Files of the TPU's low-level compiler that are known to be of this module."""
     is_alone: bool = False
     """Whether the dump holds no other module to which those may belong."""
     folder: str = ""
@@ -152,7 +155,7 @@ def group(artifacts: Sequence[Artifact]) -> GroupedDump:
     modules = _modules(members)
     problems = [problem for module in modules for problem in _collisions(module)]
     result = _with_nameless([*_put_together(modules)], others)
-    return GroupedDump(result, tuple(others), tuple(problems))
+    return GroupedDump(tuple(_with_llo(result, others)), tuple(others), tuple(problems))
 
 
 def _with_nameless(
@@ -164,6 +167,19 @@ def _with_nameless(
         return tuple(modules)
     alone = len(modules) == 1
     return tuple(replace(module, nameless=nameless, is_alone=alone) for module in modules)
+
+
+def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Iterator[ModuleFiles]:
+    """Yield the modules; those whose name no other has with their low-level compiler's files."""
+    owners = llo_modules((file.entry, file.name) for file in others)
+    members: dict[str | None, list[Artifact]] = defaultdict(list)
+    for file in others:
+        members[owners.get(file.path)].append(file)
+    count = Counter(plain_name(module.name) for module in modules)
+    for module in modules:
+        name, alone = plain_name(module.name), len(modules) == 1
+        has = count[name] == 1 and name in members
+        yield replace(module, llo=tuple(members[name]), is_alone=alone) if has else module
 
 
 def _identity(artifact: Artifact) -> Identity | None:

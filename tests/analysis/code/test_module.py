@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlareport.analysis.code.files import CodeLink
-from xlareport.analysis.code.module import mosaic_links
+from xlareport.analysis.code.module import mosaic_links, read_code_files
 from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
@@ -55,3 +55,39 @@ def test_kernels_of_another_name_are_not_its_own(unpacked: Callable[[str], Path]
         replace(one, content=(one.content or b"").replace(b"@scaled_sum", b"@b")) for one in texts
     ]
     assert not list(mosaic_links(others, module, alone=True))
+
+
+HLO = """HloModule jit_f, is_scheduled=true
+
+ENTRY e {
+  a = f32[4] parameter(0)
+  ROOT my_matmul.2 = f32[4] custom-call(a), custom_call_target="t"
+}
+"""
+
+
+def llo_places(folder: Path) -> dict[str, tuple[str, str] | None]:
+    """Return the instruction and the grade of each program of `jit_f`."""
+    with open_source(folder) as source:
+        found = group(name_files(source)).modules
+        files = next(one for one in found if one.name.startswith("jit_f"))
+        code = read_code_files(read_module(files)).code
+    assert code is not None
+    return {
+        link.file.part: next(((one.instruction, one.grade) for one in link.places), None)
+        for link in code.links
+    }
+
+
+def test_a_program_of_the_low_level_compiler_is_linked_by_its_name(tmp_path: Path) -> None:
+    time = "1795343449922002834"
+    prefix = "module_0000.jit_f.cl_1004524046"
+    (tmp_path / f"{prefix}.after_optimizations.txt").write_text(HLO)
+    (tmp_path / f"{time}-TLP-hlo.txt").write_text(HLO)
+    for program in ("my_matmul.2", "copy.clone", "<late-finalization>"):
+        (tmp_path / f"{time}-{program}-71-final_bundles.txt").write_text("0 : { }")
+    whole = ("", "matched")
+    expected = {"TLP": whole, "<late-finalization>": whole, "copy.clone": None}
+    assert llo_places(tmp_path) == {**expected, "my_matmul.2": ("my_matmul.2", "exact")}
+    (tmp_path / "module_0001.jit_g.after_optimizations.txt").write_text(HLO.replace("_f", "_g"))
+    assert llo_places(tmp_path)["my_matmul.2"] == ("my_matmul.2", "matched")

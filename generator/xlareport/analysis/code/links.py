@@ -55,6 +55,16 @@ class KernelIndex:
         named = None if noted else self._by_own_name(kernel)
         return (named,) if named else noted
 
+    def named(self, program: str, *, alone: bool) -> CodeOrigin | None:
+        """Return the instruction of just this name; `alone` where only this module may have it."""
+        place = self._by_name.get(program)
+        if place is None:
+            return None
+        sure = "The compiler names the program after the instruction"
+        if alone:
+            return _placed(program, place, "exact", f"{sure}.")
+        return _placed(program, place, "matched", f"{sure}; the module follows from the time.")
+
     def _noted(self, kernel: str, instructions: Sequence[str]) -> Iterator[CodeOrigin]:
         reason = "The compiler's thunk metadata names the instruction."
         for name in instructions:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.code.files import CodeFile, CodeLink
-from xlareport.analysis.code.links import CodeOrigin
+from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.analysis.code.units import ModuleCode, join_code
 from xlareport.analysis.cost.custom_calls import target_of
 from xlareport.dump.filename import DumpName
+from xlareport.dump.llo import WHOLE_PROGRAMS, llo_program
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.program import CodeText, ParsedModule, read_code, read_nameless
@@ -47,6 +48,22 @@ def _part(name: DumpName) -> str:
     return next((token.text for token in name.tokens if token.field in _PARTS), "")
 
 
+def llo_links(module: ParsedModule, hlo: HloModule) -> Iterator[CodeLink]:
+    """Yield the files of the TPU's low-level compiler, by the instruction that their names have."""
+    index = KernelIndex(hlo, {})
+    for artifact in module.files.llo:
+        program = llo_program(artifact.name)
+        stage = next((it.text for it in artifact.name.tokens if it.field == "llo_pass"), "")
+        size = artifact.entry.size
+        file = CodeFile(artifact.path, "llo", stage, program, (program,), size)
+        entry = hlo.entry if program in WHOLE_PROGRAMS else None
+        whole = CodeOrigin(program, entry.name, "", "matched", _WHOLE) if entry else None
+        place = whole or index.named(program, alone=module.files.is_alone)
+        yield CodeLink(file, (place,)) if place else CodeLink(file, (), _NO_PROGRAM)
+
+
+_NO_PROGRAM = "No instruction has the name of its program."
+_WHOLE = "It belongs to the top-level program of the module."
 _TARGET = "tpu_custom_call"
 
 
@@ -181,6 +198,7 @@ def read_code_files(module: ParsedModule) -> CodeFiles:
     texts, problems = read_code(module.files)
     nameless, more = read_nameless(module.files) if mosaic_calls(hlo) else ((), ())
     kernels = [*mosaic_links(nameless, hlo, alone=module.files.is_alone)]
+    kernels += llo_links(module, hlo)
     if not texts and not kernels and not module.code.thunks:
         return CodeFiles()
     linked = join_code(hlo, [code_file(text) for text in texts], module.code, kernels)

@@ -275,11 +275,17 @@ def _label(file: CodeFile) -> str:
     return LABELS.get(file.stage, file.stage.replace("_", " ") or file.kind)
 
 
+_NOT_READ = {
+    "object": "Machine code: objdump -d shows it.",
+    "llo": "Listed and not read: the file in the dump has it.",
+}
+
+
 def _shown(file: CodeFile, texts: _Texts) -> dict[str, Any]:
     """Return where the text of a file stands, True for that of its path, or why it is not shown."""
     content = texts.contents.get(file.path)
-    if file.kind == "object":
-        return _not_shown("Machine code: objdump -d shows it.")
+    if file.kind in _NOT_READ:
+        return _not_shown(_NOT_READ[file.kind])
     if content == b"":
         return _not_shown("Empty: nothing to compile.")
     if file.path in texts.kept:

@@ -137,6 +137,7 @@ def file_uses(modules: Iterable[ModuleFiles], read: Iterable[str]) -> dict[str, 
             done = _MODEL if is_hlo else _CODE if artifact.name.kind in CODE_KINDS else _FIGURES
             uses[artifact.path] = done if artifact.path in opened else _SAME if is_hlo else _LISTED
         uses |= {artifact.path: _CODE for artifact in module.nameless if artifact.path in opened}
+        uses |= {artifact.path: _LISTED for artifact in module.llo}
     return uses
 
 
