@@ -49,7 +49,7 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="xlareport")
 def xlareport() -> None:
-    """Turn the directory that an XLA compiler dumped into a report that a person can read.
+    """Turn an XLA dump into a report.
 
     Start with `xlareport build DUMP --out report`, then open report/site/index.html.
 
@@ -71,7 +71,7 @@ def main() -> None:
         say(f"Error: {error}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("Interrupted; what was written before is unchanged.", err=True)
+        click.echo("Interrupted; the previous output is unchanged.", err=True)
         code = _INTERRUPTED
     freeze_objects()
     sys.exit(code)
@@ -83,7 +83,7 @@ def _clean_up_when_ended() -> None:
     def end(_signal: int, _frame: FrameType | None) -> None:
         for active_child in multiprocessing.active_children():
             active_child.terminate()
-        click.echo("Ended by the system; what was written before is unchanged.", err=True)
+        click.echo("Terminated; the previous output is unchanged.", err=True)
         sys.exit(_TERMINATED)
 
     signal.signal(signal.SIGTERM, end)

@@ -36,27 +36,27 @@ _BREACH = 1
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
     show_default=True,
-    help="How many processes read and draw.",
+    help="Number of processes.",
 )
 @click.option(
     "--marker",
     metavar="REGEX",
-    help="The main program is the module in which this is found: an op name, opcode, constant, "
-    "custom-call target, source file or shape.",
+    help="The main program is the module that contains this: an op_name, opcode, constant, "
+    "custom call target, source file or shape.",
 )
 @click.option(
     "--pictures",
     type=click.Choice(["all", "changed", "main", "none"]),
     default="changed",
     show_default=True,
-    help="Which pictures are drawn: all; those of each module that are cheap and of each step that "
-    "changed something; the same of the main program only; none.",
+    help="Which graphs are drawn: all; those of modules below a size limit and of each step with "
+    "changes; the same for the main program only; none.",
 )
 @click.option(
     "--devices",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A TOML file of devices with their peak rates, as the guide shows; they come "
-    "before those that are known.",
+    help="A TOML file of devices with their peak rates (see the guide); they take "
+    "precedence over built-in ones.",
 )
 @click.option(
     "--device",
@@ -67,25 +67,27 @@ _BREACH = 1
 @click.option(
     "--with-source",
     is_flag=True,
-    help="Show the lines of your program that the dump names, where their files are on this "
-    "machine. The report then holds parts of them.",
+    help="Show the source lines that the dump names, if their files are on this "
+    "machine. The report then contains parts of them.",
 )
 @click.option(
     "--profile",
     "profiles",
     multiple=True,
     metavar="DIR",
-    help="What a profiler of JAX, TensorFlow or PyTorch/XLA wrote (*.xplane.pb, *.trace.json.gz); "
-    "can be given several times. plugins/profile inside or beside DUMP is found without it.",
+    help="A profile of JAX, TensorFlow or PyTorch/XLA (*.xplane.pb, *.trace.json.gz); "
+    "repeatable. plugins/profile in or next to DUMP is found automatically.",
 )
 @click.option(
     "--history",
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Add this night's figures to DIR/history.jsonl and show what changed over the nights.",
+    help="Add this night's figures to DIR/history.jsonl and show the nightly trend.",
 )
-@click.option("--keep", type=click.IntRange(min=2), help="How many nights DIR keeps; all if none.")
-@click.option("--strict", is_flag=True, help="End with exit code 1 if anything could not be read.")
+@click.option(
+    "--keep", type=click.IntRange(min=2), help="Number of nights kept in DIR; all by default."
+)
+@click.option("--strict", is_flag=True, help="Exit with code 1 if anything could not be read.")
 @click.option("--no-html", is_flag=True, help="Write site_src/ and report.json, do not run mkdocs.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limited
@@ -107,7 +109,7 @@ def command(
     quiet: bool,
     limits: Limits,
 ) -> None:
-    """Read DUMP and write a site that a person can open, search and understand.
+    """Read DUMP and write a static site.
 
     DUMP is the directory given to --xla_dump_to, an archive of one (.zip, .tar.gz, .tar.zst), one
     HLO file, a captured log of --xla_dump_to=-, or another report, which carries the texts. A URL

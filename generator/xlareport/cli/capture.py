@@ -15,7 +15,7 @@ from xlareport.runtime.errors import XlareportError
 
 _NOTHING = (
     "XLA dumped nothing. Was anything compiled, by a jitted function that ran? Did the program set "
-    "XLA_FLAGS itself, or compile on another machine? The guide, 'Getting a good dump', has more."
+    "XLA_FLAGS itself, or compile on another machine? See the guide, 'Getting a good dump'."
 )
 
 
@@ -33,7 +33,7 @@ _NOTHING = (
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where dump/ and report/ go, new or empty; a folder with the time in its name if none.",
+    help="Where dump/ and report/ go, new or empty; by default a folder with a timestamp.",
 )
 @era_option
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM...")

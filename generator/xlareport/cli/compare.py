@@ -31,7 +31,7 @@ _CAUSES = 6
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write the site of the comparison there; without it the answer is only printed.",
+    help="Write the site of the comparison there; by default, only print.",
 )
 @click.option("--fail-on", metavar="BUDGET", multiple=True, help="`peak_bytes > +5%`; repeatable.")
 @click.option(
@@ -43,16 +43,16 @@ _CAUSES = 6
     "--profile-base",
     metavar="DIR",
     multiple=True,
-    help="What a profiler wrote while BASE ran; repeatable. Found by itself in or beside the dump.",
+    help="Profile of BASE; repeatable. Found automatically in or next to the dump.",
 )
-@click.option("--profile-head", metavar="DIR", multiple=True, help="The same of HEAD.")
+@click.option("--profile-head", metavar="DIR", multiple=True, help="Profile of HEAD.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML.")
 @click.option(
     "--markdown",
     "markdown_file",
     type=click.Path(path_type=Path),
-    help="Write a short summary for a comment, or for the summary of a job.",
+    help="Write a short Markdown summary for a comment or a job.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
@@ -94,7 +94,7 @@ def command(
     if markdown_file:
         _write(markdown_file, markdown(view).encode())
     for text in checked.unchecked:
-        say(f"Not checked, since no module has the figure: {text}", err=True)
+        say(f"Not checked, because no module has the figure: {text}", err=True)
     if as_json:
         say_json(asdict(view))
     else:

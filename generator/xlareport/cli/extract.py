@@ -24,18 +24,20 @@ from xlareport.runtime.limits import Limits
     type=click.Path(path_type=Path),
     help="A new or empty folder for the texts; with a piece, its file (else it is printed).",
 )
-@click.option("--module", metavar="M", help="Key or name of the module; by default the program.")
-@click.option("--stage", metavar="KEY", help="0017, or a name; by default the optimized module.")
-@click.option("--computation", metavar="C", help="Cut this computation out, with all it calls.")
 @click.option(
-    "--instruction", metavar="I", help="Cut this instruction out; what feeds it is given."
+    "--module", metavar="M", help="Key or name of the module; by default the main program."
+)
+@click.option("--stage", metavar="KEY", help="0017, or a name; by default the optimized module.")
+@click.option("--computation", metavar="C", help="Extract this computation with all it calls.")
+@click.option(
+    "--instruction", metavar="I", help="Extract this instruction; its operands become parameters."
 )
 @click.option(
     "--radius",
     type=click.IntRange(min=0, max=1000),
     default=0,
     show_default=True,
-    help="How many producers in a row come along with an instruction.",
+    help="How many levels of operands to include.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @limited
@@ -51,7 +53,7 @@ def command(
     jobs: int,
     limits: Limits,
 ) -> None:
-    """Give the texts back that a report carries, or cut one piece out of a module.
+    """Write the HLO texts of a report as files, or extract one piece of a module.
 
     Without --computation and --instruction every text of the dump is written below --out, byte for
     byte as XLA wrote it. With one of them the piece is a module of its own that XLA can parse: the

@@ -26,8 +26,10 @@ _SHOWN = 12
 @click.command(name="history")
 @click.argument("dump")
 @click.argument("op")
-@click.option("--module", metavar="M", help="Key or name of the module; by default the program.")
-@click.option("--stage", metavar="KEY", help="The snapshot in which OP stands: 0017, or its name.")
+@click.option(
+    "--module", metavar="M", help="Key or name of the module; by default the main program."
+)
+@click.option("--stage", metavar="KEY", help="The snapshot that contains OP: 0017, or its name.")
 @click.option("--json", "as_json", is_flag=True, help="Print the events as a list.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @limited
@@ -41,7 +43,7 @@ def command(
     jobs: int,
     limits: Limits,
 ) -> None:
-    """Tell where OP came from and where it went, from snapshot to snapshot.
+    """Print the history of OP from snapshot to snapshot.
 
     OP is the name of an instruction (`%fusion.3`, or `computation/%fusion.3`), or a framework op:
     the op_name in the metadata, whole or its end (`layer_3/mlp/dot_general`).

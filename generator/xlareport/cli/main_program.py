@@ -16,11 +16,13 @@ from xlareport.runtime.limits import Limits
 @click.command(name="main")
 @click.argument("dump")
 @click.option("--json", "as_json", is_flag=True, help="Print the `main` object of report.json.")
-@click.option("--marker", metavar="REGEX", help="Decide by what is found in the module.")
+@click.option(
+    "--marker", metavar="REGEX", help="The main program is the module that contains this."
+)
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @limited
 def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: Limits) -> None:
-    """Print which module of DUMP is the main program, how sure that is, and why."""
+    """Print the main program of DUMP with confidence and evidence."""
     with progress_bar() as progress:
         report = read_report(dump, BuildOptions(jobs=jobs, marker=marker, limits=limits), progress)
     print_problems(report.problems, "`xlareport build` lists all")

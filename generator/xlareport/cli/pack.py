@@ -36,13 +36,13 @@ _SIZE = 1_000_000
     type=click.FloatRange(min=0.1),
     default=LIMIT / _SIZE,
     show_default=True,
-    help="The most megabytes it may have; the least important data is left out first.",
+    help="Size limit in megabytes; the least important data is left out first.",
 )
 @click.option(
     "--redact",
     is_flag=True,
-    help="Take out user and host names, absolute and source paths, addresses and the values of "
-    "variables; the report is built once more from what is left.",
+    help="Remove user and host names, absolute and source paths, addresses and values of "
+    "variables; the report is rebuilt from the rest.",
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 def command(
@@ -68,10 +68,10 @@ def command(
     say(f"{target}: {units.byte_size(packed.size)}, {units.plural(packed.files, 'file')}.")
     if packed.left_out:
         result = [f"{what} ({units.plural(count, 'file')})" for what, count in packed.left_out]
-        say(f"Not in it, as it says itself: {', '.join(result)}.", err=True)
+        say(f"Left out: {', '.join(result)}.", err=True)
 
 
 def _print_redacted(done: Shared) -> None:
-    say(f"Taken out: {units.plural(len(done.replaced), 'different text')}.", err=True)
+    say(f"Removed: {units.plural(len(done.replaced), 'different text')}.", err=True)
     for text, instead in done.replaced.items():
         say(f"  {printable(text)} -> {instead}", err=True)

@@ -207,8 +207,8 @@ def _uncounted(cost: CostReport) -> Table:
     return Table(columns, rows)
 
 
-_FUSION_WHOLE = "a fusion counts where it stands as a whole"
-_FUSIONS = {"Opcode": "the time of a fusion is shared among what it contains, by their work"}
+_FUSION_WHOLE = "a fusion counts as a whole"
+_FUSIONS = {"Opcode": "the time of a fusion is divided among its instructions by FLOPs"}
 
 
 def _parts(title: str, parts: Sequence[CostPart], whole: float | None) -> Table:

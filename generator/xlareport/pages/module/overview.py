@@ -188,7 +188,7 @@ def _curves_note(overview: Overview) -> str:
 def _constant_note(overview: Overview) -> str:
     """Say what no curve shows, because it stays the same; what there is none of goes unsaid."""
     same = [(figure, figure.constant) for figure in _figures(overview)]
-    result = [f"{figure.what.lower()} {figure.write(value)}" for figure, value in same if value]
+    result = [f"{figure.what} {figure.write(value)}" for figure, value in same if value]
     return f"Unchanged in every snapshot: {', '.join(result)}." if result else ""
 
 
