@@ -81,7 +81,7 @@ def test_nothing_is_loaded_before_somebody_asks(visitor: Any, site: Path, hostil
     expect(first.first).to_have_text(hostile)
     expect(first.nth(5)).to_have_text("50%")
     expect(page.get_by_placeholder("Filter")).to_be_focused()
-    expect(page.get_by_text("Only the largest part")).to_be_visible()
+    expect(page.get_by_text("Only part of the module")).to_be_visible()
     assert page.locator("tr[data-row]").count() < 120
     assert visitor.complaints == []
     assert page.evaluate("typeof hacked") == "undefined"
