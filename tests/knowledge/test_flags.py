@@ -66,3 +66,11 @@ def test_options_that_dumps_list_have_words(dumps: Path) -> None:
 
     assert len(listed) > 40
     assert {name for name in listed if flags.find(name) is None} <= NOT_PUBLISHED
+
+
+def test_tpu_flags_have_sources() -> None:
+    tpu = [flag for flag in EVERYTHING if flag.set_in == "LIBTPU_INIT_ARGS" and flag.source]
+
+    assert len(tpu) >= 200
+    assert flags.find("xla_vf_vmem_max_repacks") != flags.find("xla_msa_max_repacks")
+    assert len({flag.name for flag in tpu}) == len(tpu)

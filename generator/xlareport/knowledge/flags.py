@@ -1,6 +1,7 @@
-"""Flags and environment variables: the tables `flags.toml` and `flags_compiler.toml`.
+"""Flags and environment variables: `flags.toml`, `flags_compiler.toml` and `flags_tpu*.toml`.
 
-The first holds what decides about dumps, the second options that change the program.
+The first holds what decides about dumps, the second options that change the program, the others
+flags of the TPU compiler.
 """
 
 from collections.abc import Mapping
@@ -42,7 +43,25 @@ def all_entries() -> Mapping[str, Flag]:
 
 def _tpu_flags() -> Mapping[str, Flag]:
     """Return the flags of the TPU compiler whose meaning somebody published."""
-    return read_table("flags_tpu", partial(Flag, makes=(), set_in="LIBTPU_INIT_ARGS"))
+    flag = partial(Flag, makes=(), set_in="LIBTPU_INIT_ARGS")
+    options = read_table("flags_tpu_options", _Option).values()
+    shared = {
+        name: flag(name=name, words=option.words, source=option.source)
+        for option in options
+        for name in option.names
+    }
+    return {**read_table("flags_tpu", flag), **shared}
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """One published option that several flags of the TPU compiler set."""
+
+    name: str
+    names: tuple[str, ...]
+    """The flags."""
+    words: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
