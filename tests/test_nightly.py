@@ -32,14 +32,14 @@ def nights(unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_first_night_says_so(nights: Path) -> None:
-    assert "This is the first night" in (nights / "1/site_src/trends.md").read_text()
+    assert "First night" in (nights / "1/site_src/trends.md").read_text()
 
 
 def test_a_step_leads_to_the_report_of_its_night(nights: Path) -> None:
     page = unescape((nights / "4/site_src/trends.md").read_text())
 
     assert "4 nights from" in page
-    assert re.search(r"Work</td><td>.*\(\+\d", page)
+    assert re.search(r"FLOPs</td><td>.*\(\+\d", page)
     assert 'href="../../3/site/index.html"' in page
 
 

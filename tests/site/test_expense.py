@@ -74,7 +74,7 @@ def test_everybody_can_read_it(opened: Any, name: str, scheme: Any) -> None:
 
 def test_charts_have_words(opened: Any) -> None:
     expect(opened("memory").get_by_role("img", name="schedule positions")).to_be_visible()
-    expect(opened("cost").get_by_role("img", name="memory holds back")).to_be_visible()
+    expect(opened("cost").get_by_role("img", name="memory-bound")).to_be_visible()
 
 
 def test_the_pages_lead_to_one_another(opened: Any) -> None:

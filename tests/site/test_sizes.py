@@ -37,10 +37,10 @@ def test_it_is_told_in_words() -> None:
     sizes = SiteSizes(3 * MB, 9 * MB, {"index.html": 36_000, "names.html": 76_000})
 
     site, page = describe_sizes(sizes, 428 * MB, 57.2)
-    assert site.startswith("The site has 12.0 MB: 3.0 MB that every report has, 9.0 MB for this")
+    assert site.startswith("The site has 12.0 MB: 3.00 MB that every report has, 9.00 MB for this")
     assert site.endswith(" dump of 428 MB, 2.1% of it.")
     assert page == "Its largest page is names.html, 76.0 kB; the build took 57.2 s."
-    assert describe_sizes(sizes, 1 * MB, 1)[0].endswith("for this dump of 1.0 MB.")
+    assert describe_sizes(sizes, 1 * MB, 1)[0].endswith("for this dump of 1.00 MB.")
     assert not list(find_overruns(sizes, 428 * MB))
 
 
@@ -49,10 +49,10 @@ def test_what_is_too_much_is_told() -> None:
     said = list(find_overruns(sizes, 101 * MB))
 
     assert said == [
-        "what every report has may be 6.0 MB",
-        "what grows with the dump may be 3.0% of it, 3.0 MB",
+        "what every report has may be 6.00 MB",
+        "what grows with the dump may be 3.0% of it, 3.03 MB",
         "the home page has 400 kB and may have 300 kB",
-        "m/x.html has 2.0 MB, and a page may have 1.5 MB",
+        "m/x.html has 2.00 MB, and a page may have 1.50 MB",
     ]
 
 
