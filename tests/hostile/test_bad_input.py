@@ -236,7 +236,7 @@ def test_an_interrupt_ends_with_130_and_few_words(dump: Path, tmp_path: Path) ->
         os.killpg(running.pid, signal.SIGINT)
         said = running.communicate()[1]
     assert running.returncode == 130
-    assert said.strip() == "Interrupted; what was written before is unchanged."
+    assert said.strip() == "Interrupted; the previous output is unchanged."
 
 
 def test_no_command_writes_into_its_dump(dump: Path, tmp_path: Path) -> None:
@@ -412,5 +412,5 @@ def test_the_end_that_a_system_asks_for_removes_copies(dump: Path, tmp_path: Pat
         running.terminate()
         said = running.communicate()[1]
     assert running.returncode == 143
-    assert said.strip() == "Ended by the system; what was written before is unchanged."
+    assert said.strip() == "Terminated; the previous output is unchanged."
     assert list(spool.glob("xlareport-*")) == []

@@ -93,9 +93,9 @@ def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
     ]
     nested = page.locator(".md-nav--secondary .md-nav .md-nav__link")
     assert nested.count() == page.locator("article h3[id]").count() > 0
-    page.locator(CONTENTS, has_text="Computed again").click()
-    expect(page.locator("#computed-again")).to_be_in_viewport()
-    assert page.url.endswith("?memory#computed-again")
+    page.locator(CONTENTS, has_text="Rematerialization").click()
+    expect(page.locator("#rematerialization")).to_be_in_viewport()
+    assert page.url.endswith("?memory#rematerialization")
 
 
 def test_an_anchor_of_a_part_is_an_address(opened: Any) -> None:

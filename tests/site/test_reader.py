@@ -80,4 +80,6 @@ def test_what_the_largest_buffer_is(reader: Reader) -> None:
 def test_what_a_file_name_means(reader: Reader) -> None:
     reader.find(FILE, "Files")
 
-    expect(reader.page.locator("tr[data-row]").first).to_contain_text("Memory plan: every block")
+    expect(reader.page.locator("tr[data-row]").first).to_contain_text(
+        "Buffer assignment: every block"
+    )
