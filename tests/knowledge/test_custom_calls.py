@@ -11,6 +11,8 @@ def test_a_target_is_known_by_its_name_or_its_beginning() -> None:
         "__cudnn$fmhaSoftmaxBackward": "attention-backward",
         "lapack_zheevd_ffi": "dense",
         "te_grouped_gemm_d2h_group_sizes_ffi": "movement",
+        "mpi_allreduce_ffi": "movement",
+        "nccl_peer_exchange": "movement",
     }
     for target, rule in rules.items():
         call = custom_calls.find(target)

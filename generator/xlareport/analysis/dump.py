@@ -13,6 +13,7 @@ from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, ra
 from xlareport.analysis.modules.ranks import RankGroup, ranks
 from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.roles import assign_roles
+from xlareport.analysis.modules.runs import Run, find_runs
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import Artifact, GroupedDump
@@ -79,6 +80,8 @@ class DumpRelations:
     """How many processes wrote the dump; None where that is not known."""
     problems: tuple[Problem, ...]
     """Parts that could not be worked out."""
+    runs: tuple[Run, ...] = ()
+    """Programs that several runs left in one dump; empty where there is one program."""
 
 
 def relate_modules(dump: AnalyzedDump) -> DumpRelations:
@@ -97,6 +100,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     module_roles = faults.attempt(
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
+    numbers = number_processes(assigned)
     return DumpRelations(
         ranking=ranking,
         marked=marked,
@@ -110,7 +114,8 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
             "What ran eagerly", lambda: eager_functions(summaries, module_roles), ()
         ),
         rank_groups=faults.attempt("The ranks of devices", lambda: ranks(summaries, assigned), ()),
-        processes=number_processes(assigned),
+        runs=faults.attempt("The runs", lambda: find_runs(summaries, guess, numbers), ()),
+        processes=numbers,
         process_count=process_count(summaries, assigned),
         problems=tuple(faults.problems),
     )

@@ -35,6 +35,10 @@ def command(dump: str, *, as_json: bool, marker: str | None, jobs: int, limits: 
     for reason in report.main.reasons:
         say(f"  - {reason}")
     say(f"  {report.main.meaning}")
+    for run in report.main.runs:
+        numbers = ", ".join(map(str, run.processes))
+        which = "process" if len(run.processes) == 1 else "processes"
+        say(f"  program of {which} {numbers}: {run.module}  ({sureness(run.sureness)})")
     programs = [program.module for program in report.main.programs]
     for module in programs:
         if module != report.main.module:

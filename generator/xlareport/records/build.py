@@ -14,6 +14,7 @@ from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.ranking import MainGuess
 from xlareport.analysis.modules.recompilations import RecompilationGroup
+from xlareport.analysis.modules.runs import Run
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.records import sentences
@@ -28,6 +29,7 @@ from xlareport.records.report import (
     MainProgramRecord,
     ModuleRecord,
     ReportRecord,
+    RunRecord,
     SnapshotRecord,
 )
 from xlareport.runtime import units
@@ -210,7 +212,13 @@ def _main(
         tie=guess.tie and not decided,
         sureness="marker" if decided else guess.sureness,
         meaning=sentences.decided() if decided else sentences.meaning(guess),
+        runs=tuple(_run(run) for run in relations.runs),
     )
+
+
+def _run(run: Run) -> RunRecord:
+    best = run.main.best.summary
+    return RunRecord(run.processes, best.files.key, best.display_name, run.main.sureness)
 
 
 def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None) -> Iterator[str]:

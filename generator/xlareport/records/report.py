@@ -50,6 +50,18 @@ class CandidateRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RunRecord:
+    """The program of one run, where a dump has several."""
+
+    processes: tuple[int, ...]
+    """Numbers of the processes that compiled it, from 1."""
+    module: str
+    name: str
+    sureness: str
+    """As that of the main program, among the modules of these processes."""
+
+
+@dataclass(frozen=True, slots=True)
 class MainProgramRecord:
     """The main-program guess."""
 
@@ -65,6 +77,8 @@ class MainProgramRecord:
     """`clear`, `likely`, `tie`, `only` (nothing else could be read) or `marker`."""
     meaning: str = ""
     """What that says, with how often such guesses were right on dumps whose program is known."""
+    runs: tuple[RunRecord, ...] = ()
+    """The program of each run, where several runs of different programs wrote into one dump."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,16 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
+class RunRow:
+    """The program of one run, where several runs wrote into the dump."""
+
+    processes: str
+    name: str
+    address: str
+    sureness: str
+
+
+@dataclass(frozen=True, slots=True)
 class MainCard:
     """The main-program guess as the page says it."""
 
@@ -41,6 +51,8 @@ class MainCard:
     reasons: tuple[str, ...]
     """All of them, with their points."""
     runners_up: tuple[Link, ...]
+    runs: tuple[RunRow, ...]
+    """The program of each run; empty where there is one program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +192,15 @@ def _main_card(
         because=_because(main.reasons),
         reasons=main.reasons,
         runners_up=tuple(Link(others[key].name, others[key].address) for key in doubtful),
+        runs=tuple(
+            RunRow(
+                units.plural(len(run.processes), "process", "processes"),
+                others[run.module].name,
+                others[run.module].address,
+                sentences.sureness(run.sureness),
+            )
+            for run in main.runs
+        ),
     )
 
 

@@ -1,0 +1,54 @@
+"""Programs of several runs in one dump: the main program of each process that did not compile it."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.helper_modules import helper
+from xlareport.analysis.modules.ranking import (
+    MainGuess,
+    find_recompilations,
+    guess_main,
+    rank_modules,
+)
+from xlareport.analysis.modules.summary import ModuleSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One or more processes that compiled one program, and the guess for it."""
+
+    processes: tuple[int, ...]
+    """Their numbers, from 1."""
+    main: MainGuess
+
+
+def find_runs(
+    summaries: Sequence[ModuleSummary], guess: MainGuess | None, processes: Mapping[str, int | None]
+) -> tuple[Run, ...]:
+    """Return the programs of a dump by run, that of the main program first.
+
+    Empty where all processes compiled one program, or where the processes are not known. Ranks of
+    a program are one run; a process that compiled nothing but helpers is none.
+    """
+    waiting: dict[int, list[ModuleSummary]] = defaultdict(list)
+    for summary in summaries:
+        process = processes[summary.files.key]
+        if process is not None and summary.final.instructions is not None:
+            waiting[process].append(summary)
+    runs: list[Run] = []
+    while guess is not None and waiting:
+        again = find_recompilations(guess.best.summary, summaries)
+        numbers = [number for number, members in waiting.items() if _compiled(members, again)]
+        if not numbers:
+            break
+        if runs == [] or helper(guess.best.summary) is None:
+            runs.append(Run(tuple(numbers), guess))
+        waiting = {number: waiting[number] for number in waiting if number not in numbers}
+        rest = next(iter(waiting.values()), [])
+        guess = guess_main(rank_modules(rest))
+    return tuple(runs) if len(runs) > 1 else ()
+
+
+def _compiled(members: Sequence[ModuleSummary], again: Mapping[str, str]) -> bool:
+    return any(member.files.key in again for member in members)
