@@ -1,4 +1,4 @@
-"""Public dumps are fetched from the commit that the table names, here from repositories made for it."""
+"""Public dumps are fetched from the commit that the table names, here from own repositories."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Programs of several runs in one dump: the main program of each process that did not compile it."""
+"""Programs of several runs in one dump: the main program of each group of processes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
