@@ -65,8 +65,8 @@ class Report:
 
     def __getitem__(self, name: str) -> "Module":
         """Return the one module of a name or key; raises UnknownNameError."""
-        found = find_module([module.files for module in self.modules], name, str(self.path))
-        return next(module for module in self.modules if module.files is found)
+        files = find_module([module.files for module in self.modules], name, str(self.path))
+        return next(module for module in self.modules if module.files is files)
 
     @cached_property
     def main(self) -> "Module":

@@ -188,10 +188,10 @@ def _array_token(shape: Shape) -> Token:
 def _spaces(number: str) -> str:
     """Say what a number of a memory space means on each backend or chip that has one."""
     spaces = {name.rpartition("-"): space for name, space in memory_spaces().items()}
-    found = {where: space.words for (where, _, each), space in spaces.items() if each == number}
-    known = "; ".join(f"on {where} {words}" for where, words in found.items())
+    known = {where: space.words for (where, _, each), space in spaces.items() if each == number}
+    listing = "; ".join(f"on {where} {words}" for where, words in known.items())
     return (
-        f"Memory space {number}: {known}." if known else f"Memory space {number}, not known here."
+        f"Memory space {number}: {listing}." if known else f"Memory space {number}, not known here."
     )
 
 

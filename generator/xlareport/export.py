@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import least_seconds
-from xlareport.analysis.cost.shares import shares
+from xlareport.analysis.cost.roofline import estimate_total_time
+from xlareport.analysis.cost.shares import estimate_shares
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.modules.origin import find_origin
-from xlareport.analysis.profile.measured import Measured, join_profile, least_times
+from xlareport.analysis.profile.measured import Measured, estimate_least_times, join_profile
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
@@ -49,7 +49,7 @@ def export_stage(module: ParsedModule, key: str | None, times: ModuleTimes | Non
 def export_module(module: HloModule, device: Device, times: ModuleTimes | None = None) -> Exported:
     """Return the graphs of a snapshot, with the least time by estimate and, if known, measured."""
     cost = count_cost(module)
-    least = least_times(shares(cost, device), least_seconds(cost, device))
+    least = estimate_least_times(estimate_shares(cost, device), estimate_total_time(cost, device))
     seen = join_profile(times, module, least) if times else None
     ordered = sorted(module.computations, key=lambda computation: not computation.is_entry)
     graphs = [_graph(computation, module) for computation in ordered]

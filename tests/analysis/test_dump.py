@@ -7,7 +7,7 @@ from tests.analysis.conftest import Compile
 from xlareport.analysis.dump import AnalyzedDump, number_processes, relate_modules
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.modules import group
 
@@ -52,6 +52,6 @@ def test_a_duplicate_is_never_the_main_program(compiled: Compile) -> None:
 def test_processes_are_numbered_in_the_order_of_the_modules(compiled: Compile) -> None:
     in_folders = {f"b/{name}": text for name, text in TEXTS.items()}
     in_folders |= {f"a/{name}": text for name, text in TEXTS.items()}
-    numbers = number_processes(processes(compiled(in_folders)))
+    numbers = number_processes(assign_processes(compiled(in_folders)))
     assert sorted(numbers.values(), key=str) == [1, 1, 2, 2]
     assert next(iter(numbers.values())) == 1

@@ -8,8 +8,8 @@ import pytest
 
 from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
-from xlareport.analysis.modules.links import ModuleLink, links
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.links import ModuleLink, link_modules
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
@@ -81,7 +81,7 @@ def test_every_link_that_a_graph_proves_is_found_and_no_other(
     with open_source(unpacked(dump)) as source:
         graphs, _ = read_graphs(group(name_files(source)).others)
     names = {one.files.key: one.display_name for one in summaries}
-    found = links(summaries, processes(summaries), graphs)
+    found = link_modules(summaries, assign_processes(summaries), graphs)
     assert {one.grade for one in found} == {"exact"}
     assert len(found) == len(known)
     assert all(any(_fits(one, label, names) for one in found) for label in known)

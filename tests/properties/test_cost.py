@@ -8,7 +8,7 @@ from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.memory_estimate import estimate_peak
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.finding import Case
-from xlareport.analysis.findings.rules import findings
+from xlareport.analysis.findings.rules import find_findings
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device
 
@@ -108,5 +108,5 @@ def test_every_module_can_be_counted(parts: tuple[str, str, str], header: str) -
         assert one.wire_bytes is None or one.wire_bytes >= 0
     estimate_peak(module)
     find_donations(module)
-    for found in findings(Case(module, cost, nominal_device("tpu"), module)):
+    for found in find_findings(Case(module, cost, nominal_device("tpu"), module)):
         assert found.places

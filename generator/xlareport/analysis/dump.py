@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.eager import EagerFunction, eager_functions
 from xlareport.analysis.modules.helper_modules import Role
-from xlareport.analysis.modules.links import ModuleLink, links
+from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.processes import Processes, process_count, processes
+from xlareport.analysis.modules.processes import Processes, assign_processes, process_count
 from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, rank_modules
-from xlareport.analysis.modules.ranks import RankGroup, ranks
+from xlareport.analysis.modules.ranks import RankGroup, group_ranks
 from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.runs import Run, find_runs
@@ -89,12 +89,16 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     summaries, faults = dump.summaries, Faults(dump.name)
     marked = {module.summary.files.key: module.marker for module in dump.modules if module.marker}
     unknown_processes = dict.fromkeys((summary.files.key for summary in summaries), None)
-    assigned = faults.attempt("The processes", lambda: processes(summaries), unknown_processes)
+    assigned = faults.attempt(
+        "The processes", lambda: assign_processes(summaries), unknown_processes
+    )
     ranking = _rank(summaries, marked, faults)
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
     )
-    module_links = faults.attempt("The links", lambda: links(summaries, assigned, dump.graphs), ())
+    module_links = faults.attempt(
+        "The links", lambda: link_modules(summaries, assigned, dump.graphs), ()
+    )
     proven = [(link.source, link.target) for link in module_links if link.grade == "exact"]
     unknown = tuple(Role("unknown", "the roles could not be told") for _ in summaries)
     module_roles = faults.attempt(
@@ -113,7 +117,9 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
         eager_functions=faults.attempt(
             "What ran eagerly", lambda: eager_functions(summaries, module_roles), ()
         ),
-        rank_groups=faults.attempt("The ranks of devices", lambda: ranks(summaries, assigned), ()),
+        rank_groups=faults.attempt(
+            "The ranks of devices", lambda: group_ranks(summaries, assigned), ()
+        ),
         runs=faults.attempt("The runs", lambda: find_runs(summaries, guess, numbers), ()),
         processes=numbers,
         process_count=process_count(summaries, assigned),

@@ -21,34 +21,34 @@ def count_runs(
 ) -> Iterator[ModuleAnalysis]:
     """Add how often modules ran; of several of one name, those that the profile may have seen."""
     modules = list(modules)
-    profiled = {module.summary.files.name for module in modules if module.clock}
+    profiled = {module.summary.files.name for module in modules if module.profile}
     for module in modules:
         name = module.summary.files.name
-        seen = times.get(name) if module.clock or name not in profiled else None
+        seen = times.get(name) if module.profile or name not in profiled else None
         runs = find_runs(seen) if seen else None
-        if runs and module.clock:
-            shared = bool(module.clock.twins or module.clock.others)
-            took = None if module.clock.cut else runs.microseconds
-            runs = ModuleRuns(runs.count or module.clock.entered, took, shared)
+        if runs and module.profile:
+            shared = bool(module.profile.twins or module.profile.others)
+            took = None if module.profile.cut else runs.microseconds
+            runs = ModuleRuns(runs.count or module.profile.entered, took, shared)
         yield replace(module, summary=replace(module.summary, runs=runs)) if runs else module
 
 
 def _fit_profiles(modules: Sequence[ModuleAnalysis]) -> Iterator[ModuleAnalysis]:
     by_name: dict[str, list[ModuleAnalysis]] = {}
     for module in modules:
-        if module.clock is not None:
+        if module.profile is not None:
             by_name.setdefault(module.summary.files.name, []).append(module)
     for module in modules:
         same_name = by_name.get(module.summary.files.name, ())
-        yield replace(module, clock=_fit_profile(module, same_name))
+        yield replace(module, profile=_fit_profile(module, same_name))
 
 
 def _fit_profile(module: ModuleAnalysis, same_name: Sequence[ModuleAnalysis]) -> Measured | None:
     """Return the profile with the other modules that it fits; None where another fits better."""
-    own = module.clock
+    own = module.profile
     if own is None:
         return None
-    profiles = {other.summary.files.key: other.clock for other in same_name if other.clock}
+    profiles = {other.summary.files.key: other.profile for other in same_name if other.profile}
     best = max(profiles.values(), key=lambda profile: profile.joined)
     if own.joined < best.joined and not _knows_more(own, best):
         return None

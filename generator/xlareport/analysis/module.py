@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import least_seconds
-from xlareport.analysis.cost.shares import InstructionShares, shares
+from xlareport.analysis.cost.roofline import estimate_total_time
+from xlareport.analysis.cost.shares import InstructionShares, estimate_shares
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.history.instruction import SnapshotSequence
@@ -18,8 +18,17 @@ from xlareport.analysis.modules.marker import MarkerHit, SlowMarkerError, find_m
 from xlareport.analysis.modules.summarize import summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary, StepSummary
 from xlareport.analysis.passes.overview import Overview, summarize_passes
-from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form, identical
-from xlareport.analysis.profile.measured import Measured, find_cut, join_profile, least_times
+from xlareport.analysis.passes.step_boundaries import (
+    compare_neighbors,
+    find_boundaries,
+    has_same_form,
+)
+from xlareport.analysis.profile.measured import (
+    Measured,
+    estimate_least_times,
+    find_cut,
+    join_profile,
+)
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
@@ -62,7 +71,9 @@ def final_figures(
     if cost is None:
         return FinalFigures(times=times)
     device, _ = choose_device(module.device_words, backend, cost_options)
-    return FinalFigures(cost, shares(cost, device), least_seconds(cost, device), times)
+    return FinalFigures(
+        cost, estimate_shares(cost, device), estimate_total_time(cost, device), times
+    )
 
 
 def measure_module(
@@ -74,7 +85,7 @@ def measure_module(
     """Join the profile to the final snapshot; None where it has no instruction of the module."""
     if figures.times is None or module.final is None:
         return None
-    least = least_times(figures.shares, figures.seconds)
+    least = estimate_least_times(figures.shares, figures.seconds)
     joined = join_profile(figures.times, module.final.hlo, least)
     if not joined.joined:
         return None
@@ -109,7 +120,7 @@ def _with_makers(
         grade = "" if maker.grade is Grade.EXACT else f" ({maker.grade})"
         key = module.snapshots[maker.stage].stage.key if maker.stage else None
         result[maker.instruction] = key, f"{passes.get(maker.stage, _INPUT)}{grade}"
-    return replace(profile, made=result)
+    return replace(profile, introduced=result)
 
 
 def _pass_of(boundary: Boundary) -> str:
@@ -146,13 +157,13 @@ class ModuleAnalysis:
     marker: MarkerHit | None = None
     read: tuple[str, ...] = ()
     """Paths of the files that were opened and read."""
-    expense: CostReport | None = None
+    cost: CostReport | None = None
     """What the module costs."""
     code: CodeSummary | None = None
     """Kernels, thunks and machine code."""
-    glance: Overview | None = None
+    overview: Overview | None = None
     """All steps taken together."""
-    clock: Measured | None = None
+    profile: Measured | None = None
     """What a profiler saw of it."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one duplicates byte for byte; its analysis is reused."""
@@ -232,12 +243,12 @@ def analyze_module(
     analysis = replace(
         analysis,
         read=(*module.read, *code.contents),
-        expense=faults.attempt(
-            "What it costs", lambda: _expense(module, summary, cost, options.cost_options), None
+        cost=faults.attempt(
+            "What it costs", lambda: _report_cost(module, summary, cost, options.cost_options), None
         ),
         code=code.summary,
-        glance=_glance(module, boundaries, steps, counts),
-        clock=faults.attempt(
+        overview=_overview(module, boundaries, steps, counts),
+        profile=faults.attempt(
             "Its measured time",
             lambda: measure_module(module, figures, snapshots, boundaries),
             None,
@@ -283,7 +294,7 @@ def _search_marker(
 
 def _compare_snapshots(module: ParsedModule) -> Iterator[StepAnalysis]:
     """Yield which steps changed something, and no more."""
-    for same in [None, *identical(module.snapshots)][: len(module.snapshots)]:
+    for same in [None, *compare_neighbors(module.snapshots)][: len(module.snapshots)]:
         yield StepAnalysis(None if same is None else StepSummary(not same, 0, 0, 0, ""))
 
 
@@ -323,14 +334,14 @@ def _join_snapshots(
     return SnapshotSequence([snapshot.hlo for snapshot in module.snapshots], matchings)
 
 
-def _expense(
+def _report_cost(
     module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, cost_options: CostOptions
 ) -> CostReport | None:
     lines = SourceTexts().lines if cost_options.with_source else None
     return report_cost(module, cost, summary.origin.backend, cost_options, lines) if cost else None
 
 
-def _glance(
+def _overview(
     module: ParsedModule,
     boundaries: Sequence[Boundary],
     steps: Sequence[StepAnalysis],

@@ -389,10 +389,10 @@ def _known_by_content(entry: Entry, name: DumpName) -> DumpName:
 
 def find_module(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:
     """Return the one module of a key, slug or name; raises UnknownNameError."""
-    found = [module for module in modules if wanted in (module.key, module.slug)]
-    found = found or [module for module in modules if wanted == module.name]
-    if len(found) == 1:
-        return found[0]
-    how_many = f"{len(found)} modules" if found else "no module"
-    near = [module.key for module in found or modules]
+    same = [module for module in modules if wanted in (module.key, module.slug)]
+    same = same or [module for module in modules if wanted == module.name]
+    if len(same) == 1:
+        return same[0]
+    how_many = f"{len(same)} modules" if same else "no module"
+    near = [module.key for module in same or modules]
     raise UnknownNameError(f"{dump} holds {how_many} {wanted!r}", near)

@@ -186,7 +186,7 @@ def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
 
 
 def _glances(dump: AnalyzedDump) -> Iterator[Overview]:
-    yield from (module.glance for module in dump.modules if module.glance)
+    yield from (module.overview for module in dump.modules if module.overview)
 
 
 def _read_paths(dump: AnalyzedDump) -> Iterator[str]:

@@ -125,12 +125,12 @@ def _with_parts(
     record: ModuleRecord, module: ModuleAnalysis, relations: DumpRelations, faults: Faults
 ) -> ModuleRecord:
     """Return a module's record with the parts that can fail, each by itself."""
-    cost, clock, backend = module.expense, module.clock, record.backend
+    cost, profile, backend = module.cost, module.profile, record.backend
     attempt, of = faults.attempt, f"of {record.key}"
     return replace(
         attempt(f"The figures of snapshots {of}", lambda: with_passes(record, module), record),
         expense=attempt(f"The cost {of}", lambda: cost_record(cost, backend), None),
-        measured=attempt(f"The measured time {of}", lambda: profile_record(clock), None),
+        measured=attempt(f"The measured time {of}", lambda: profile_record(profile), None),
         findings=attempt(
             f"The findings {of}",
             lambda: finding_records(record, cost, relations.recompilations),
@@ -142,7 +142,7 @@ def _with_parts(
 
 def with_passes(record: ModuleRecord, module: ModuleAnalysis) -> ModuleRecord:
     """Return the record with the figures of each snapshot, and with the times of passes."""
-    overview = module.glance
+    overview = module.overview
     if overview is None:
         return record
     stages = tuple(_with_figures(record.stages, overview.growth))

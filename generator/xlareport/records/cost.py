@@ -279,7 +279,7 @@ def _loop(row: LoopRow) -> LoopRecord:
 
 
 def _collective(row: CollectiveRow) -> CollectiveRecord:
-    collective = row.one
+    collective = row.collective
     return CollectiveRecord(
         computation=collective.computation,
         instruction=collective.instruction,

@@ -71,9 +71,9 @@ _SURENESS = {
 
 def groups_words(row: CollectiveRow) -> str:
     """Write out the first replica groups; how many there are where they are not listed."""
-    device_groups = row.one.groups
+    device_groups = row.collective.groups
     if device_groups is None:
-        return "" if row.one.kind == "collective-permute" else "all devices"
+        return "" if row.collective.kind == "collective-permute" else "all devices"
     if device_groups.groups is None:
         return f"{device_groups.count:,} groups of {device_groups.size:,}"
     shown = [

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from xlareport.analysis.code.decisions import decisions_by_place
+from xlareport.analysis.code.decisions import group_decisions
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 from xlareport.readers.fusion_decisions import FusionDecision, read_fusion_decisions
@@ -46,7 +46,7 @@ def test_a_fusion_of_a_fusion_is_followed_to_the_instruction_of_the_end() -> Non
         fused("exp.9", "fusion.1", "fusion.2"),
         refused("fusion.2", "the consumer is not fusible"),
     )
-    found, gone = decisions_by_place(steps, module())
+    found, gone = group_decisions(steps, module())
     assert gone == ()
     assert found["main", "dot.1"].decisions == steps[:1]
     assert found["main", "loop_add_fusion"].decisions == steps[1:]
@@ -56,7 +56,7 @@ def test_a_fusion_of_a_fusion_is_followed_to_the_instruction_of_the_end() -> Non
 
 def test_names_that_nothing_has_are_told_apart() -> None:
     step = refused("mystery.1", "no")
-    assert decisions_by_place([step], module()) == ({}, (step,))
+    assert group_decisions([step], module()) == ({}, (step,))
 
 
 def test_most_decisions_of_a_gpu_dump_are_followed(unpacked: Callable[[str], Path]) -> None:
@@ -67,7 +67,7 @@ def test_most_decisions_of_a_gpu_dump_are_followed(unpacked: Callable[[str], Pat
     dump = next(folder.glob("module_0001*priority_fusion_dump.txt"))
     decisions, problems = read_fusion_decisions(dump.read_bytes(), dump.name)
     assert not problems
-    found, gone = decisions_by_place(decisions, final)
+    found, gone = group_decisions(decisions, final)
     linked = sum(len(one.decisions) for one in found.values())
     assert linked + len(gone) == len(decisions)
     assert linked >= 0.6 * len(decisions) > 0

@@ -1,6 +1,6 @@
 """Files of code and what they were made from."""
 
-from xlareport.analysis.code.files import CodeFile, by_place, link_files
+from xlareport.analysis.code.files import CodeFile, group_by_place, link_files
 from xlareport.analysis.code.links import KernelIndex
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -37,7 +37,7 @@ def test_a_file_that_names_nothing_is_known_by_its_sibling() -> None:
 def test_a_file_may_hold_several_kernels() -> None:
     (link,) = link_files([file("m.ll", "", "fusion.1", "fusion.2")], KernelIndex(module(), {}))
     assert [one.instruction for one in link.places] == ["fusion.1", "fusion.2"]
-    assert set(by_place([link])) == {("main.5", "fusion.1"), ("main.5", "fusion.2")}
+    assert set(group_by_place([link])) == {("main.5", "fusion.1"), ("main.5", "fusion.2")}
 
 
 def test_what_all_kernels_share_belongs_to_the_module() -> None:

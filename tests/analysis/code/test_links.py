@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.analysis.code.links import KernelIndex, kernel_name, possible_names
+from xlareport.analysis.code.links import KernelIndex, kernel_name, list_possible_names
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -68,5 +68,5 @@ def test_what_fits_nothing_is_not_found() -> None:
 
 def test_names() -> None:
     assert kernel_name("a-b.3") == "a_b_3"
-    assert possible_names("f_kernel_module")[-1] == "f_kernel_module"
-    assert "f" in possible_names("f_kernel_module")
+    assert list_possible_names("f_kernel_module")[-1] == "f_kernel_module"
+    assert "f" in list_possible_names("f_kernel_module")

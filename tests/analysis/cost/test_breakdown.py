@@ -5,12 +5,12 @@ import pytest
 from xlareport.analysis.cost.breakdown import (
     Key,
     break_down,
-    by_computation,
-    by_line,
-    by_opcode,
-    by_scope,
+    key_by_computation,
+    key_by_line,
+    key_by_opcode,
+    key_by_scope,
 )
-from xlareport.analysis.cost.roofline import least_times
+from xlareport.analysis.cost.roofline import estimate_times
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device
@@ -31,9 +31,9 @@ ENTRY e {
 
 def test_arithmetic_inside_a_fusion_bytes_outside(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
-    key = by_scope(module, 2)
+    key = key_by_scope(module, 2)
     cost = count_cost(module)
-    found = {one.name: one for one in break_down(module, cost, key, least_times(cost, CPU))}
+    found = {one.name: one for one in break_down(module, cost, key, estimate_times(cost, CPU))}
     assert (found["jit(f)/one"].flops, found["jit(f)/one"].bytes_accessed) == (4, 0)
     assert (found["jit(f)/two"].transcendentals, found["jit(f)/two"].bytes_accessed) == (4, 32)
     assert found[""].unknown_ops == 1
@@ -42,7 +42,7 @@ def test_arithmetic_inside_a_fusion_bytes_outside(module_of: Callable[[str], Hlo
 def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModule]) -> None:
     inside = 'op_name="jit(f)/jvp(g)/while/body/closed_call/attention/mul"'
     module = module_of(FUSION.replace('op_name="jit(f)/one/add"', inside))
-    key = by_scope(module, 3)
+    key = key_by_scope(module, 3)
     named = {
         key(computation, one)
         for computation in module.computations
@@ -55,8 +55,8 @@ def test_levels_of_control_flow_are_no_scopes(module_of: Callable[[str], HloModu
 def test_lines(module_of: Callable[[str], HloModule]) -> None:
     module = module_of(FUSION)
     cost = count_cost(module)
-    times = least_times(cost, CPU)
-    found = {one.name: one for one in break_down(module, cost, by_line(module), times)}
+    times = estimate_times(cost, CPU)
+    found = {one.name: one for one in break_down(module, cost, key_by_line(module), times)}
     assert set(found) == {"f.py:1", "f.py:2", ""}
     assert found["f.py:2"].bytes_accessed == 32, "a silent fusion stands where its root does"
     assert found["f.py:1"].seconds == 0
@@ -67,9 +67,14 @@ def test_lines(module_of: Callable[[str], HloModule]) -> None:
 def test_the_parts_add_up(dumped: Callable[[str, str], HloModule], dump: str) -> None:
     module = dumped(dump, "after_optimizations.txt")
     cost = count_cost(module)
-    keys: list[Key] = [by_opcode, by_computation, by_scope(module, 3), by_line(module)]
+    keys: list[Key] = [
+        key_by_opcode,
+        key_by_computation,
+        key_by_scope(module, 3),
+        key_by_line(module),
+    ]
     for key in keys:
-        found = break_down(module, cost, key, least_times(cost, CPU))
+        found = break_down(module, cost, key, estimate_times(cost, CPU))
         assert sum(one.flops for one in found) == cost.flops
         assert sum(one.transcendentals for one in found) == cost.transcendentals
         assert sum(one.bytes_accessed for one in found) == cost.bytes_accessed

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from xlareport.analysis.cost.breakdown import break_down, by_opcode
+from xlareport.analysis.cost.breakdown import break_down, key_by_opcode
 from xlareport.analysis.cost.fusion_shares import share_fusions
-from xlareport.analysis.cost.roofline import least_seconds
+from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import count_cost
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import nominal_device
@@ -48,8 +48,8 @@ ENTRY e {
 
 def _opcodes(module: HloModule) -> dict[str, float]:
     cost = count_cost(module)
-    parts = break_down(module, cost, by_opcode, share_fusions(module, cost, CPU))
-    whole = least_seconds(cost, CPU)
+    parts = break_down(module, cost, key_by_opcode, share_fusions(module, cost, CPU))
+    whole = estimate_total_time(cost, CPU)
     assert whole
     return {part.name: part.seconds / whole for part in parts}
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.cost.memory import collect_memory_figures, kind_totals, largest_values
+from xlareport.analysis.cost.memory import collect_memory_figures, largest_values, sum_by_kind
 from xlareport.readers.buffer_assignment import BufferAssignment, read_buffer_assignment
 from xlareport.readers.live_range import LiveRanges, read_live_range
 from xlareport.readers.memory_report import SpaceUsage
@@ -47,7 +47,7 @@ def test_the_report_alone_gives_the_total() -> None:
 
 def test_kinds_and_largest_values() -> None:
     assignment = assigned(TEXT)
-    assert [(one.color, one.kind, one.size) for one in kind_totals(assignment)] == [
+    assert [(one.color, one.kind, one.size) for one in sum_by_kind(assignment)] == [
         (0, "parameter", 256),
         (0, "temp", 96),
         (1, "temp", 512),

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.analysis.cost.precision import Precision, precision_of, product_kind
-from xlareport.analysis.cost.roofline import least_time
+from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import HloModule
@@ -117,7 +117,7 @@ def test_f64_elements_run_at_the_rate_of_f64(count: Count) -> None:
     text = "ENTRY e {\n  a = f64[1000] parameter(0)\n  ROOT r = f64[1000] multiply(a, a)\n}"
     cost = count(text).instructions["e", "r"]
     assert cost.vector_flops == (("f64", 1000),)
-    least = least_time(cost, devices()["nvidia-h100"])
+    least = estimate_time(cost, devices()["nvidia-h100"])
     assert least is not None
     assert least.arithmetic == 1000 / 34e12
 
@@ -159,7 +159,7 @@ ENTRY e {
 }"""
     ).instructions["e", "r"]
     assert cost.wire_bytes == 6_000_000
-    least = least_time(cost, devices()["tpu-v5e"])
+    least = estimate_time(cost, devices()["tpu-v5e"])
     assert least is not None
     assert (least.seconds, least.bound) == (6_000_000 / 200e9, "interconnect")
 

@@ -2,9 +2,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from xlareport.analysis.cost.roofline import (
-    heaviest,
-    least_seconds,
-    least_time,
+    estimate_time,
+    estimate_total_time,
+    rank_heaviest,
 )
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.hlo.model import HloModule
@@ -24,7 +24,7 @@ TEXT = """ENTRY e {
 
 def test_the_slower_of_arithmetic_and_memory(count: Count) -> None:
     cost = count(TEXT)
-    product = least_time(cost.instructions["e", "product"], DEVICE)
+    product = estimate_time(cost.instructions["e", "product"], DEVICE)
     assert product.arithmetic == 2000 / 50
     assert product.memory == 1200 / 4
     assert (product.seconds, product.bound) == (300, "memory")
@@ -33,29 +33,29 @@ def test_the_slower_of_arithmetic_and_memory(count: Count) -> None:
 
 def test_a_type_without_a_figure_takes_the_fastest(count: Count) -> None:
     cost = count(TEXT.replace("f32", "s4"))
-    assert least_time(cost.instructions["e", "product"], DEVICE).arithmetic == 20
+    assert estimate_time(cost.instructions["e", "product"], DEVICE).arithmetic == 20
 
 
 def test_what_is_unknown_has_no_least_time(count: Count) -> None:
     cost = count(TEXT)
-    assert least_time(cost.instructions["e", "unknown"], DEVICE) is None
+    assert estimate_time(cost.instructions["e", "unknown"], DEVICE) is None
     assert cost.instructions["e", "a"].intensity is None
 
 
 def test_the_heaviest_come_first_with_their_share(count: Count) -> None:
     cost = count(TEXT)
-    first, second = heaviest(cost, DEVICE, 5)
+    first, second = rank_heaviest(cost, DEVICE, 5)
     assert (first.instruction, second.instruction) == ("product", "small")
     assert (first.seconds, second.seconds) == (300, 200)
     assert first.share + second.share == 1
-    assert least_seconds(cost, DEVICE) == 500
-    assert heaviest(cost, DEVICE, 1) == (first,)
+    assert estimate_total_time(cost, DEVICE) == 500
+    assert rank_heaviest(cost, DEVICE, 1) == (first,)
 
 
 def test_fused_instructions_are_not_ranked_beside_their_fusion(dumped: ReadFile) -> None:
 
     cost = count_cost(dumped("jax-cpu-train", "jit_train_step.cpu_after_optimizations.txt"))
-    ranked = heaviest(cost, DEVICE, 1000)
+    ranked = rank_heaviest(cost, DEVICE, 1000)
     assert ranked
     assert all(not one.cost.fused for one in ranked)
     assert abs(sum(one.share for one in ranked) - 1) < 1e-9

@@ -9,7 +9,7 @@ from xlareport.analysis.cost_report.memory_report import (
     ARGUMENTS,
     MemoryReport,
     report_memory,
-    thinned,
+    thin_curve,
 )
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.classify import classify
@@ -123,9 +123,9 @@ def test_without_any_word_on_memory_nothing_is_known() -> None:
 
 def test_a_thinned_curve_keeps_its_peak() -> None:
     curve = tuple(range(1000))
-    assert max(thinned(curve)) == 999
-    assert len(thinned(curve)) <= 400
-    assert thinned((1, 5, 2)) == (1, 5, 2)
+    assert max(thin_curve(curve)) == 999
+    assert len(thin_curve(curve)) <= 400
+    assert thin_curve((1, 5, 2)) == (1, 5, 2)
 
 
 def test_what_lives_at_an_estimated_peak_says_until_when() -> None:

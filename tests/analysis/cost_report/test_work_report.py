@@ -5,11 +5,11 @@ from pathlib import Path
 
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.cost_report.work_report import (
-    collective_rows,
-    heavy_rows,
-    loop_rows,
+    list_collectives,
+    list_heavy,
+    list_loops,
+    list_uncounted,
     sum_totals,
-    uncounted,
 )
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
@@ -62,10 +62,10 @@ def test_a_loop_of_unknown_length_is_exposed_and_makes_figures_at_least_so_much(
     assert found.is_partial
     assert found.unknown_ops == 2
     assert found.transcendentals == 8, "one round is counted"
-    (row,) = loop_rows(made, cost, CPU)
+    (row,) = list_loops(made, cost, CPU)
     assert (row.instruction, row.rounds.count, row.executions) == ("loop", None, 1)
     assert row.seconds
-    (unknown,) = uncounted(made, cost)
+    (unknown,) = list_uncounted(made, cost)
     assert (unknown.instruction, unknown.opcode) == ("q", "custom-call")
     assert unknown.reason
 
@@ -81,7 +81,7 @@ def test_a_known_loop_counts_its_rounds(unpacked: Callable[[str], Path]) -> None
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
     cost = count_cost(made)
-    rows = list(loop_rows(made, cost, devices()["tpu-v5e"]))
+    rows = list(list_loops(made, cost, devices()["tpu-v5e"]))
     assert [one.rounds.count for one in rows] == [11, 11]
     assert all(one.rounds.grade == "exact" and one.seconds for one in rows)
     assert not sum_totals(cost).is_partial
@@ -92,7 +92,7 @@ def test_heavy_rows_say_what_holds_them_back(unpacked: Callable[[str], Path]) ->
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
     cost = count_cost(made)
-    rows = list(heavy_rows(made, cost, CPU, 10))
+    rows = list(list_heavy(made, cost, CPU, 10))
     assert {one.least.bound for one in rows} <= {"arithmetic", "memory"}
     assert any(one.source.startswith("jax_train.py:") for one in rows)
     found = sum_totals(cost)
@@ -105,7 +105,7 @@ def test_a_real_all_reduce_between_two_gpus(unpacked: Callable[[str], Path]) -> 
     path = next(dump.glob("*jit_train_step*gpu_after_optimizations.txt"))
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
-    (row,) = collective_rows(made, count_cost(made), ())
+    (row,) = list_collectives(made, count_cost(made), ())
     assert (row.one.kind, row.one.group_size) == ("all-reduce", 2)
     assert row.one.wire_bytes is not None
     assert row.one.overlaps is not None

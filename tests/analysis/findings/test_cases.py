@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.findings.cases import case_of as case_of_module
-from xlareport.analysis.findings.rules import findings
+from xlareport.analysis.findings.cases import make_case as case_of_module
+from xlareport.analysis.findings.rules import find_findings
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
@@ -25,7 +25,7 @@ def test_a_program_that_did_not_fit(
     assert cost is not None
     case = case_of_module(module, cost, devices()["tpu-v5e"])
     assert case is not None
-    first = findings(case)[0]
+    first = find_findings(case)[0]
     assert (first.rule == "out-of-memory") is given_up
     if given_up:
         assert "18.2 GiB, of which temp 17.6 GiB; Google TPU v5e has" in first.evidence

@@ -13,11 +13,11 @@ import pytest
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.findings.cases import case_of as case_of_module
+from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.analysis.findings.recompilations import recompilation
-from xlareport.analysis.findings.rules import RULES, findings
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.findings.rules import RULES, find_findings
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.dump.modules import group, name_files
@@ -203,12 +203,12 @@ SEEDED = [
 def test_a_rule_finds_what_was_seeded(
     case_of: MakeCase, rule: str, having: str, lacking: str
 ) -> None:
-    found = [one for one in findings(case_of(having)) if one.rule == rule]
+    found = [one for one in find_findings(case_of(having)) if one.rule == rule]
     assert len(found) == 1
     assert found[0].places
     assert found[0].evidence.endswith(".")
     assert found[0].suggestion.endswith(".")
-    assert rule not in {one.rule for one in findings(case_of(lacking))}
+    assert rule not in {one.rule for one in find_findings(case_of(lacking))}
 
 
 @pytest.mark.parametrize("rule", REAL)
@@ -218,7 +218,7 @@ def test_a_rule_finds_what_a_compiler_left(case_of: MakeCase, rule: str) -> None
         text = (DATA / "findings" / rule / f"{name}.txt").read_text()
         before = DATA / "findings" / rule / f"{name}.before.txt"
         case = case_of(text, before.read_text() if before.exists() else "")
-        found[name] = [one for one in findings(case) if one.rule == rule]
+        found[name] = [one for one in find_findings(case) if one.rule == rule]
     assert len(found["having"]) == 1
     assert found["having"][0].places
     assert not found["lacking"]
@@ -226,7 +226,7 @@ def test_a_rule_finds_what_a_compiler_left(case_of: MakeCase, rule: str) -> None
 
 def refusal(case: Case, *steps: FusionDecision) -> list[str]:
     linked = {("e", "b"): LinkedDecisions(steps, "matched")}
-    found = findings(replace(case, decisions=linked))
+    found = find_findings(replace(case, decisions=linked))
     return [f"{one.title} {one.evidence}" for one in found if one.rule == "refused-fusions"]
 
 
@@ -253,7 +253,7 @@ def test_what_has_no_consumer_was_not_refused(case_of: MakeCase) -> None:
 
 
 def waiting(case: Case) -> list[Finding]:
-    return [one for one in findings(case) if one.rule == "waiting-collectives"]
+    return [one for one in find_findings(case) if one.rule == "waiting-collectives"]
 
 
 def test_a_collective_names_what_could_run_beside_it(case_of: MakeCase) -> None:
@@ -294,33 +294,33 @@ def test_one_finding_holds_for_every_layer(case_of: MakeCase) -> None:
     text = entry(
         f"  a = f32[1024,1024]{{1,0}} parameter(0)\n{layers}\n  ROOT r = f32[] constant(0)"
     )
-    (found,) = (one for one in findings(case_of(text)) if one.rule == "layout-copies")
+    (found,) = (one for one in find_findings(case_of(text)) if one.rule == "layout-copies")
     assert "11 more occurrences" in found.evidence
     assert len(found.places) == 10
 
 
 def test_titles_are_not_repeated(case_of: MakeCase) -> None:
     for _, having, _ in SEEDED:
-        titles = [one.title for one in findings(case_of(having))]
+        titles = [one.title for one in find_findings(case_of(having))]
         assert len(titles) == len(set(titles))
 
 
 def test_nothing_is_said_of_a_text_without_its_entry(case_of: MakeCase) -> None:
     text = (DATA / "findings/unfused-chains/having.txt").read_text()
-    assert not findings(case_of(text.replace("ENTRY ", "")))
+    assert not find_findings(case_of(text.replace("ENTRY ", "")))
 
 
 def test_unfused_work_names_the_option_that_forbids_it(case_of: MakeCase) -> None:
     text = (DATA / "findings/unfused-chains/having.txt").read_text()
     case = replace(case_of(text), settings={"xla_disable_hlo_passes": "cse,fusion"})
-    (found,) = (one for one in findings(case) if one.rule == "unfused-chains")
+    (found,) = (one for one in find_findings(case) if one.rule == "unfused-chains")
     assert "`xla_disable_hlo_passes=cse,fusion`" in found.evidence
 
 
 def test_what_the_compiler_did_not_finish_is_not_blamed_on_it(case_of: MakeCase) -> None:
     text = (DATA / "findings/unfused-chains/having.txt").read_text()
     case = replace(case_of(text), is_optimised=False)
-    assert {one.rule for one in findings(case)} == {"undonated-inputs"}
+    assert {one.rule for one in find_findings(case)} == {"undonated-inputs"}
 
 
 @pytest.mark.parametrize(("dump", "number"), [("labelled-retraced", 1), ("jax-cpu-train", 0)])
@@ -332,7 +332,9 @@ def test_a_function_compiled_again_is_found(
     summaries = [
         summarize_module(one, [None] * len(one.snapshots), count_final_cost(one)) for one in modules
     ]
-    found = [recompilation(one) for one in group_recompilations(summaries, processes(summaries))]
+    found = [
+        recompilation(one) for one in group_recompilations(summaries, assign_processes(summaries))
+    ]
     assert len(found) == number
     assert all("compiled" in one.evidence and len(one.places) > 1 for one in found)
 
@@ -361,7 +363,7 @@ def test_every_rule_is_seeded_and_in_the_guide() -> None:
 
 
 def test_what_weighs_most_comes_first(case_of: MakeCase) -> None:
-    found = findings(case_of(gather("all-gather", USED_ONCE)))
+    found = find_findings(case_of(gather("all-gather", USED_ONCE)))
     assert [one.weight for one in found] == sorted((one.weight for one in found), reverse=True)
 
 
@@ -375,4 +377,4 @@ def test_small_well_made_programs_give_no_finding(
     for path in sorted(unpacked(dump).rglob("*after_optimizations.txt")):
         module = TextReader().read(path.read_bytes(), path.name)
         assert module is not None
-        assert findings(Case(module, count_cost(module), nominal_device(backend))) == ()
+        assert find_findings(Case(module, count_cost(module), nominal_device(backend))) == ()

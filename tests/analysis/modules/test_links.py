@@ -3,8 +3,8 @@
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.links import ModuleLink, links
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.links import ModuleLink, link_modules
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 
@@ -27,7 +27,7 @@ def test_parameters_in_a_row_lead_from_the_initialiser_to_the_step(compiled: Com
             "module_0006.jit_eval.before_optimizations.txt": texts.evaluate(),
         }
     )
-    found = links(modules, processes(modules))
+    found = link_modules(modules, assign_processes(modules))
     assert {one.grade for one in found} == {"guessed"}
     assert pairs(found) == [
         ("jit_seed", "jit_init"),
@@ -45,7 +45,7 @@ def test_a_sum_feeds_a_product(compiled: Compile) -> None:
             "module_0001.cluster_1.before_optimizations.txt": product,
         }
     )
-    (link,) = links(modules, processes(modules))
+    (link,) = link_modules(modules, assign_processes(modules))
     assert pairs((link,)) == [("cluster_0", "cluster_1")]
     assert link.tensors == ("f32[2,3]",)
 
@@ -59,8 +59,8 @@ def test_nothing_is_handed_on_to_what_was_cut_out_of_another_module(compiled: Co
             "module_0002.fused_multiply.0000.p.after_a.before_b.txt": product,
         }
     )
-    assert not links(modules, processes(modules))
-    assert not group_recompilations(modules, processes(modules))
+    assert not link_modules(modules, assign_processes(modules))
+    assert not group_recompilations(modules, assign_processes(modules))
 
 
 def test_several_tensors_between_two_modules_are_one_link(compiled: Compile) -> None:
@@ -73,7 +73,7 @@ def test_several_tensors_between_two_modules_are_one_link(compiled: Compile) -> 
             ),
         }
     )
-    found = links(modules, processes(modules))
+    found = link_modules(modules, assign_processes(modules))
     assert pairs(found).count(("jit_init", "jit_train")) == 1
 
 
@@ -85,7 +85,7 @@ def test_two_that_could_have_made_it_give_no_guess(compiled: Compile) -> None:
     files["module_0009.jit_use.before_optimizations.txt"] = (
         "  %x = bf16[16,64]{1,0} parameter(0)\n  ROOT %n = bf16[16,64]{1,0} negate(%x)"
     )
-    assert links(compiled(files), processes(compiled(files))) == ()
+    assert link_modules(compiled(files), assign_processes(compiled(files))) == ()
 
 
 def test_a_graph_proves_links_and_says_what_lies_between(compiled: Compile) -> None:
@@ -100,7 +100,9 @@ def test_a_graph_proves_links_and_says_what_lies_between(compiled: Compile) -> N
         GraphNode("s", "AsString", ("a:0",), "", has_text=True),
         GraphNode("m", "Mul", ("s", "m"), "cluster_10", has_text=False),
     )
-    (link,) = links(modules, processes(modules), [FrameworkGraph("g.pbtxt", "", nodes)])
+    (link,) = link_modules(
+        modules, assign_processes(modules), [FrameworkGraph("g.pbtxt", "", nodes)]
+    )
     assert link.grade == "exact"
     assert pairs((link,)) == [("cluster_0__Xla", "cluster_10__Xla")]
     assert link.via == ("AsString",)
@@ -122,7 +124,9 @@ def test_a_variable_hands_a_value_to_the_next_call(compiled: Compile) -> None:
         GraphNode("later", "ReadVariableOp", ("handle",), "", has_text=False),
         GraphNode("product", "Mul", ("later", "y"), "cluster_1", has_text=False),
     )
-    found = links(modules, processes(modules), [FrameworkGraph("graph.pbtxt", "", nodes)])
+    found = link_modules(
+        modules, assign_processes(modules), [FrameworkGraph("graph.pbtxt", "", nodes)]
+    )
     assert pairs(found) == [("cluster_0", "cluster_0"), ("cluster_0", "cluster_1")]
     assert found[0].grade == "exact"
     assert "variable" in found[1].via

@@ -3,7 +3,7 @@
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.ports import Port, block, find_ports, without
+from xlareport.analysis.modules.ports import Port, find_common_run, find_ports, remove_shapes
 
 SPLIT = "{devices=[4,1]<=[4]}"
 
@@ -20,11 +20,11 @@ def test_a_sharding_or_layout_that_differs_speaks_against_a_link() -> None:
 def test_a_block_is_the_longest_run_that_fits() -> None:
     given = [Port(shape, "", "") for shape in ("a", "b", "c")]
     taken = [Port(shape, "", "") for shape in ("x", "b", "c", "y")]
-    assert block(given, taken) == ("b", "c")
-    assert [one.shape for one in without(taken, ("b",))] == ["x", "c", "y"]
+    assert find_common_run(given, taken) == ("b", "c")
+    assert [one.shape for one in remove_shapes(taken, ("b",))] == ["x", "c", "y"]
     split = [Port("b", SPLIT, ""), Port("c", "", "")]
     other = [Port("b", "{devices=[1,4]<=[4]}", ""), Port("c", "", "")]
-    assert block(split, other) == ()
+    assert find_common_run(split, other) == ()
 
 
 def test_numbers_are_kept_apart_from_arrays(compiled: Compile) -> None:

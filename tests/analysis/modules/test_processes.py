@@ -6,9 +6,9 @@ from pathlib import Path
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.links import links
-from xlareport.analysis.modules.processes import process_count, processes
-from xlareport.analysis.modules.ranks import ranks
+from xlareport.analysis.modules.links import link_modules
+from xlareport.analysis.modules.processes import assign_processes, process_count
+from xlareport.analysis.modules.ranks import group_ranks
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.classify import classify
@@ -40,7 +40,7 @@ def beside(name: DumpName) -> Artifact:
 
 
 def numbers(found: list[ModuleSummary]) -> list[int | None]:
-    apart = processes(found)
+    apart = assign_processes(found)
     told = [apart[one.files.key] for one in found]
     return [None if one is None else one[1] for one in told]
 
@@ -68,9 +68,9 @@ def test_processes_at_the_same_time_cannot_be_told_apart(compiled: Compile) -> N
 def test_nothing_joins_modules_of_different_processes(compiled: Compile) -> None:
     found = modules(compiled, "module_0000.f", "module_0000.g", "module_0002.f")
     told = [at(one, second) for one, second in zip(found, (10, 20, 21), strict=True)]
-    assert [(one.source, one.target) for one in links(told, processes(told))] == []
-    assert group_recompilations(told, processes(told)) == ()
-    assert len(group_recompilations(found[::2], processes(found[::2]))) == 1
+    assert [(one.source, one.target) for one in link_modules(told, assign_processes(told))] == []
+    assert group_recompilations(told, assign_processes(told)) == ()
+    assert len(group_recompilations(found[::2], assign_processes(found[::2]))) == 1
 
 
 def test_a_folder_of_compiler_inputs_is_no_process_of_its_own(compiled: Compile) -> None:
@@ -87,7 +87,7 @@ def test_a_folder_of_compiler_inputs_is_no_process_of_its_own(compiled: Compile)
         for one, name in zip(found, inputs, strict=True)
     ]
     assert numbers(told) == [0, 0]
-    assert process_count(told, processes(told)) == 1
+    assert process_count(told, assign_processes(told)) == 1
 
 
 def test_a_folder_for_each_module_and_process_tells_the_process() -> None:
@@ -108,7 +108,7 @@ def test_files_beside_lost_modules_are_no_process(compiled: Compile) -> None:
     lost = replace(found[0], files=replace(found[0].files, key="options"), stages=())
     told = [lost, at(found[0], 10), at(found[1], 20)]
     assert numbers(told) == [None, 0, 1]
-    assert process_count(told, processes(told)) == 2
+    assert process_count(told, assign_processes(told)) == 2
 
 
 def test_ranks_that_write_into_one_folder_at_once_keep_their_links(compiled: Compile) -> None:
@@ -123,8 +123,10 @@ def test_ranks_that_write_into_one_folder_at_once_keep_their_links(compiled: Com
         {f"{key}.before_optimizations.txt": text for key, text in texts_of_ranks.items()}
     )
     told = [at(one, second) for one, second in zip(found, (10, 12, 11, 11), strict=True)]
-    assert process_count(told, processes(told)) is None
-    assert [len(group.modules) for group in ranks(told, processes(told))] == [2]
-    assert all("several ranks" in link.reason for link in links(told, processes(told)))
-    assert links(told, processes(told))
-    assert group_recompilations(told, processes(told)) == ()
+    assert process_count(told, assign_processes(told)) is None
+    assert [len(group.modules) for group in group_ranks(told, assign_processes(told))] == [2]
+    assert all(
+        "several ranks" in link.reason for link in link_modules(told, assign_processes(told))
+    )
+    assert link_modules(told, assign_processes(told))
+    assert group_recompilations(told, assign_processes(told)) == ()

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.processes import processes
-from xlareport.analysis.modules.ranks import ranks
+from xlareport.analysis.modules.processes import assign_processes
+from xlareport.analysis.modules.ranks import group_ranks
 from xlareport.analysis.modules.summary import ModuleSummary
 
 REDUCE = """\
@@ -23,8 +23,9 @@ def other_process(one: ModuleSummary, *, turned: bool) -> ModuleSummary:
 
 def test_the_order_of_collectives_is_compared_first(compiled: Compile) -> None:
     (one,) = compiled({"module_0000.jit_step.before_optimizations.txt": REDUCE})
-    (group,) = ranks(
-        [one, other_process(one, turned=True)], processes([one, other_process(one, turned=True)])
+    (group,) = group_ranks(
+        [one, other_process(one, turned=True)],
+        assign_processes([one, other_process(one, turned=True)]),
     )
     first, second = group.differences
     assert first.what == "collective 1 in order"
@@ -34,8 +35,9 @@ def test_the_order_of_collectives_is_compared_first(compiled: Compile) -> None:
 
 def test_equal_programs_are_put_together_without_a_difference(compiled: Compile) -> None:
     (one,) = compiled({"module_0000.jit_step.before_optimizations.txt": REDUCE})
-    (group,) = ranks(
-        [one, other_process(one, turned=False)], processes([one, other_process(one, turned=False)])
+    (group,) = group_ranks(
+        [one, other_process(one, turned=False)],
+        assign_processes([one, other_process(one, turned=False)]),
     )
     assert len(group.modules) == 2
     assert group.differences == ()
@@ -43,4 +45,4 @@ def test_equal_programs_are_put_together_without_a_difference(compiled: Compile)
 
 def test_one_process_has_no_ranks(compiled: Compile) -> None:
     files = {f"module_000{at}.jit_step.before_optimizations.txt": REDUCE for at in (0, 2)}
-    assert ranks(compiled(files), processes(compiled(files))) == ()
+    assert group_ranks(compiled(files), assign_processes(compiled(files))) == ()

@@ -6,7 +6,7 @@ import pytest
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import function_name, group_recompilations
 
 
@@ -18,7 +18,7 @@ def test_shapes_that_differ_are_told_argument_by_argument(compiled: Compile) -> 
             "module_0004.jit_f.before_optimizations.txt": texts.train(32),
         }
     )
-    (group,) = group_recompilations(modules, processes(modules))
+    (group,) = group_recompilations(modules, assign_processes(modules))
     assert list(group.modules) == ["module_0000.jit_f", "module_0004.jit_f"]
     (difference,) = group.differences
     assert difference.what == "argument 2 (x): shape"
@@ -33,7 +33,7 @@ def test_a_static_value_shows_as_a_constant(compiled: Compile) -> None:
             "module_0002.jit_f.before_optimizations.txt": body.format(8),
         }
     )
-    (group,) = group_recompilations(modules, processes(modules))
+    (group,) = group_recompilations(modules, assign_processes(modules))
     assert [one.values for one in group.differences] == [("s32[] 4", "s32[] 8")]
 
 
@@ -44,7 +44,7 @@ def test_one_name_for_two_functions_is_no_retrace(compiled: Compile) -> None:
             "module_0002.jit__lambda.before_optimizations.txt": texts.CAST,
         }
     )
-    assert group_recompilations(modules, processes(modules)) == ()
+    assert group_recompilations(modules, assign_processes(modules)) == ()
 
 
 def test_different_clusters_are_different_functions(compiled: Compile) -> None:
@@ -55,7 +55,7 @@ def test_different_clusters_are_different_functions(compiled: Compile) -> None:
             f"module_0002.cluster_2__{attributes}.before_optimizations.txt": texts.train(),
         }
     )
-    assert group_recompilations(modules, processes(modules)) == ()
+    assert group_recompilations(modules, assign_processes(modules)) == ()
 
 
 def test_modules_that_do_next_to_nothing_are_not_held_for_one_function(compiled: Compile) -> None:
@@ -66,13 +66,13 @@ def test_modules_that_do_next_to_nothing_are_not_held_for_one_function(compiled:
             for size in (2, 4)
         }
     )
-    assert group_recompilations(modules, processes(modules)) == ()
+    assert group_recompilations(modules, assign_processes(modules)) == ()
 
 
 def test_the_copy_of_another_process_is_no_retrace(compiled: Compile) -> None:
     (one,) = compiled({"module_0000.jit_f.before_optimizations.txt": texts.train()})
     again = replace(one, files=replace(one.files, key="other"))
-    assert group_recompilations([one, again], processes([one, again])) == ()
+    assert group_recompilations([one, again], assign_processes([one, again])) == ()
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_one_operation_outside_jit_on_two_lines_is_compiled_for_each_shape(
             for size in (2, 4)
         }
     )
-    (group,) = group_recompilations(modules, processes(modules))
+    (group,) = group_recompilations(modules, assign_processes(modules))
     assert group.reason == "an operation of the same name outside jit"

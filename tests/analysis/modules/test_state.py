@@ -3,7 +3,11 @@
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.state import find_state_readers, looks_at, trains
+from xlareport.analysis.modules.state import (
+    count_state_arguments,
+    find_state_readers,
+    updates_state,
+)
 
 
 def test_an_evaluation_looks_at_what_a_step_updates(compiled: Compile) -> None:
@@ -14,10 +18,10 @@ def test_an_evaluation_looks_at_what_a_step_updates(compiled: Compile) -> None:
             "module_0004.jit_report.before_optimizations.txt": texts.SUMMARY,
         }
     )
-    assert trains(step)
-    assert not trains(evaluation)
-    assert looks_at(evaluation, step) == 2
-    assert looks_at(report, step) == looks_at(step, evaluation) == 0
+    assert updates_state(step)
+    assert not updates_state(evaluation)
+    assert count_state_arguments(evaluation, step) == 2
+    assert count_state_arguments(report, step) == count_state_arguments(step, evaluation) == 0
     assert find_state_readers([step, evaluation, report]) == {
         step.files.key: {evaluation.files.key}
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost.shares import shares
+from xlareport.analysis.cost.shares import estimate_shares
 from xlareport.analysis.cost_report.report import report_cost
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.knowledge.devices import devices
@@ -29,5 +29,5 @@ def test_every_page_gives_an_instruction_the_same_share(
     told = [(one.computation, one.name, one.share) for one in summary.heaviest]
     ranked = [one.heavy for one in found.heaviest[: len(told)]]
     assert told == [(one.computation, one.instruction, one.share) for one in ranked]
-    parts = shares(cost, found.device)
+    parts = estimate_shares(cost, found.device)
     assert [parts[one[:2]] for one in told] == [pytest.approx(one[2]) for one in told]

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import xlareport
-from xlareport.analysis.passes.step_boundaries import find_boundaries, identical
+from xlareport.analysis.passes.step_boundaries import compare_neighbors, find_boundaries
 from xlareport.report import BuildOptions, read_one_module
 
 Unpack = Callable[[str], Path]
@@ -12,7 +12,7 @@ def test_every_step_of_a_module_has_its_boundary(unpacked: Unpack) -> None:
     module = read_one_module(unpacked("jax-cpu-train"), "jit_train_step", BuildOptions())
     found = find_boundaries(module)
     assert [one.number for one in found] == list(range(1, len(module.snapshots)))
-    assert [one.identical for one in found] == identical(module.snapshots)
+    assert [one.identical for one in found] == compare_neighbors(module.snapshots)
     assert any(one.certain for one in found)
 
 

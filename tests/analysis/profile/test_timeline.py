@@ -13,7 +13,7 @@ from xlareport.analysis.profile.timeline import (
     RunEvents,
     Timeline,
     build_timeline,
-    chosen,
+    select_runs,
 )
 from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.op_events import OpEvent
@@ -81,11 +81,11 @@ def test_of_too_many_threads_the_busiest_are_shown(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_median_run_and_the_slowest_are_chosen() -> None:
-    assert chosen([]) == []
-    assert chosen([5]) == [0]
-    assert chosen([9, 1, 5]) == [2, 0]
-    assert chosen([9, 1, 5, 6]) == [2, 0]
-    assert chosen([4, 4, 4]) == [1]
+    assert select_runs([]) == []
+    assert select_runs([5]) == [0]
+    assert select_runs([9, 1, 5]) == [2, 0]
+    assert select_runs([9, 1, 5, 6]) == [2, 0]
+    assert select_runs([4, 4, 4]) == [1]
 
 
 def test_runs_that_are_too_many_to_keep_have_none(monkeypatch: pytest.MonkeyPatch) -> None:

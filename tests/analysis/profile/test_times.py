@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.profile.runs import ModuleRuns, find_runs
-from xlareport.analysis.profile.times import sum_times, union
+from xlareport.analysis.profile.times import measure_union, sum_times
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.trace_events import trace_events
 
@@ -83,8 +83,8 @@ def test_too_many_names_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_union_of_intervals() -> None:
-    assert union([]) == 0
-    assert union([array("q", [5, 8, 0, 3, 2, 6, 20, 20])]) == 8
+    assert measure_union([]) == 0
+    assert measure_union([array("q", [5, 8, 0, 3, 2, 6, 20, 20])]) == 8
 
 
 def test_sums_are_those_of_a_real_trace_exactly(dumps: Path) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.analysis.source.scopes import numbers, pattern, scope_of
+from xlareport.analysis.source.scopes import find_numbers, mask_numbers, scope_of
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ def test_scopes(op_name: str, expected: str) -> None:
 
 
 def test_layers_are_alike_but_for_their_number() -> None:
-    assert pattern("layer_3/mlp_1") == pattern("layer_12/mlp_0")
-    assert numbers("layer_3/mlp_1") == ("3", "1")
+    assert mask_numbers("layer_3/mlp_1") == mask_numbers("layer_12/mlp_0")
+    assert find_numbers("layer_3/mlp_1") == ("3", "1")

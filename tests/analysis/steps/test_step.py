@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.differences import Kind
-from xlareport.analysis.steps.step import Figures, StepChange, figures_of, step
+from xlareport.analysis.steps.step import ModuleSize, StepChange, figures_of, step
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -36,7 +36,7 @@ def test_the_same_snapshot_twice(read: Read) -> None:
     assert change.identical
     assert change.changes == ()
     assert change.headline == "`algsimp` did not change the module."
-    assert change.before == change.after == Figures(instructions=5, computations=1, fusions=0)
+    assert change.before == change.after == ModuleSize(instructions=5, computations=1, fusions=0)
 
 
 def test_the_headline_names_an_instruction_before_and_after_with_its_scope(read: Read) -> None:
@@ -146,7 +146,7 @@ def test_repeated_changes_are_counted_once_by_layer(read: Read) -> None:
 
 
 def test_figures(read: Read) -> None:
-    assert figures_of(read(AFTER)) == Figures(instructions=4, computations=1, fusions=0)
+    assert figures_of(read(AFTER)) == ModuleSize(instructions=4, computations=1, fusions=0)
 
 
 FUSED = """

@@ -6,7 +6,7 @@ from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import grouped
-from xlareport.analysis.steps.telling import Telling, tell
+from xlareport.analysis.steps.telling import Telling, describe_step
 
 
 def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Change:
@@ -24,7 +24,7 @@ def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Chang
 
 
 def told(*changes: Change, actor: str = "`algsimp`") -> tuple[str, ...]:
-    return tell(Telling(grouped(changes), actor))
+    return describe_step(Telling(grouped(changes), actor))
 
 
 @pytest.mark.parametrize("kind", Kind)

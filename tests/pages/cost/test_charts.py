@@ -52,7 +52,7 @@ def worked_out(
 
 def analysis_of(view: ModuleRecord, cost: CostReport) -> ModuleAnalysis:
     files = ModuleFiles(view.key, view.slug, view.id, view.name, None, (), ())
-    return replace(unreadable_module(files, "nobody tried"), expense=cost)
+    return replace(unreadable_module(files, "nobody tried"), cost=cost)
 
 
 def test_charts_say_themselves_in_words_and_escape_names(unpacked: Unpack) -> None:

@@ -64,7 +64,7 @@ def test_a_module_has_three_parts_on_what_it_costs(unpacked: Unpack) -> None:
 
 def analysis_of(view: ModuleRecord, cost: CostReport) -> ModuleAnalysis:
     files = ModuleFiles(view.key, view.slug, view.id, view.name, None, (), ())
-    return replace(unreadable_module(files, "nobody tried"), expense=cost)
+    return replace(unreadable_module(files, "nobody tried"), cost=cost)
 
 
 def test_figures_of_one_device_stand_beside_the_whole_and_are_never_a_saving(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.cost.shares import shares
+from xlareport.analysis.cost.shares import estimate_shares
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload
@@ -29,7 +29,9 @@ def module(unpacked: Unpack) -> ParsedModule:
 def pieces_of(module: ParsedModule, *, counted: bool = True) -> list[dict[str, Any]]:
     assert module.final is not None
     cost = count_final_cost(module) if counted else None
-    files = instructions_payloads("x", module.final.hlo, cost, shares(cost, DEVICE) if cost else {})
+    files = instructions_payloads(
+        "x", module.final.hlo, cost, estimate_shares(cost, DEVICE) if cost else {}
+    )
     return [decode_payload(one) for one in files]
 
 
@@ -44,7 +46,7 @@ def test_rows_are_those_of_the_graph_in_its_order(module: ParsedModule) -> None:
     keys = list(zip(inside, names, strict=True))
 
     assert len(piece["flops"]) == len(piece["scope"]) == len(keys)
-    parts = shares(cost, DEVICE)
+    parts = estimate_shares(cost, DEVICE)
     heaviest = max(parts, key=lambda key: parts[key])
     place = keys.index(heaviest)
     assert piece["share"][place] == pytest.approx(parts[heaviest], rel=1e-3)

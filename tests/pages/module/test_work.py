@@ -55,6 +55,6 @@ def test_a_part_that_fails_costs_itself(
 def test_none_fails_by_itself(files: ModuleFiles) -> None:
     result = process_module(files, AnalysisOptions())
     assert result.analysis.summary.problems == ()
-    assert result.analysis.expense
+    assert result.analysis.cost
     assert result.analysis.code
     assert result.output.pictures

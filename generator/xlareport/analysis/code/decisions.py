@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from xlareport.analysis.code.links import fused_computations
+from xlareport.analysis.code.links import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.readers.fusion_decisions import FusionDecision
 
@@ -35,7 +35,7 @@ class _Group:
     names: set[str] = field(default_factory=set)
 
 
-def decisions_by_place(
+def group_decisions(
     decisions: Iterable[FusionDecision], module: HloModule
 ) -> tuple[Mapping[Where, LinkedDecisions], tuple[FusionDecision, ...]]:
     """Return what was decided about each instruction of the module, and about what is gone."""
@@ -94,7 +94,7 @@ class _Owners:
     def __init__(self, module: HloModule) -> None:
         self._by_name: dict[str, dict[Where, None]] = defaultdict(dict)
         self._by_stem: dict[str, dict[Where, None]] = defaultdict(dict)
-        fused = fused_computations(module)
+        fused = find_fused_computations(module)
         for computation in module.computations:
             if computation.name not in fused:
                 for instruction in computation.instructions:

@@ -45,10 +45,10 @@ class CodeLink:
 
 def link_files(files: Iterable[CodeFile], index: KernelIndex) -> tuple[CodeLink, ...]:
     """Link every file; one that names no kernel is known by its siblings, else it is the module."""
-    return tuple(_link(with_sibling, index) for with_sibling in with_siblings(tuple(files)))
+    return tuple(_link(with_sibling, index) for with_sibling in add_sibling_kernels(tuple(files)))
 
 
-def with_siblings(files: Sequence[CodeFile]) -> tuple[CodeFile, ...]:
+def add_sibling_kernels(files: Sequence[CodeFile]) -> tuple[CodeFile, ...]:
     """Return the files; those that name no kernel have the names of the files of the same part."""
     named: dict[str, dict[str, None]] = defaultdict(dict)
     for file in files:
@@ -78,7 +78,7 @@ def _whole(module: HloModule, reason: str) -> tuple[CodeOrigin, ...]:
     return (CodeOrigin("", module.entry.name, "", "matched", reason),)
 
 
-def by_place(links: Iterable[CodeLink]) -> Mapping[tuple[str, str], tuple[CodeLink, ...]]:
+def group_by_place(links: Iterable[CodeLink]) -> Mapping[tuple[str, str], tuple[CodeLink, ...]]:
     """Return the files of each (computation, instruction), in order."""
     code_links: dict[tuple[str, str], dict[str, CodeLink]] = defaultdict(dict)
     for link in links:

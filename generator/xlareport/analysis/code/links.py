@@ -72,7 +72,7 @@ class KernelIndex:
                 yield _placed(kernel, self._by_name[name], "exact", reason)
 
     def _by_own_name(self, kernel: str) -> CodeOrigin | None:
-        named = (self._named(kernel, name) for name in possible_names(kernel))
+        named = (self._named(kernel, name) for name in list_possible_names(kernel))
         return next(filter(None, named), None) or self._whole_computation(kernel)
 
     def _named(self, kernel: str, name: str) -> CodeOrigin | None:
@@ -89,7 +89,7 @@ class KernelIndex:
         return None
 
     def _whole_computation(self, kernel: str) -> CodeOrigin | None:
-        for name in possible_names(kernel):
+        for name in list_possible_names(kernel):
             text = self._computations.get(kernel_name(name))
             if text is not None:
                 return CodeOrigin(kernel, text, "", "matched", "It has the computation's name.")
@@ -104,7 +104,7 @@ class KernelIndex:
 
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[Computation, Instruction]]:
-        fused = fused_computations(self.module)
+        fused = find_fused_computations(self.module)
         return {
             instruction.name: (place, instruction)
             for place in self.module.computations
@@ -120,7 +120,7 @@ class KernelIndex:
         return result
 
 
-def fused_computations(module: HloModule) -> frozenset[str]:
+def find_fused_computations(module: HloModule) -> frozenset[str]:
     """Return the bodies of fusions: what is inside of them is no kernel of its own."""
     return frozenset(
         name
@@ -135,7 +135,7 @@ def kernel_name(instruction: str) -> str:
     return _SIGN.sub("_", instruction)
 
 
-def possible_names(kernel: str) -> tuple[str, ...]:
+def list_possible_names(kernel: str) -> tuple[str, ...]:
     """Return what the instruction may be called, the likeliest first."""
     names = [kernel]
     for start in _BEFORE:

@@ -78,7 +78,7 @@ def mosaic_links(
     calls = mosaic_calls(module)
     for text in texts:
         kernel = read_mosaic(text.content) if text.content else None
-        places = mosaic_places(kernel, calls, alone=alone) if kernel else ()
+        places = find_mosaic_places(kernel, calls, alone=alone) if kernel else ()
         if kernel and places:
             yield CodeLink(replace(code_file(text), kernels=(kernel.name,)), places)
 
@@ -93,7 +93,7 @@ def mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]]:
     ]
 
 
-def mosaic_places(
+def find_mosaic_places(
     kernel: MosaicKernel, calls: Sequence[tuple[Computation, Instruction]], *, alone: bool
 ) -> tuple[CodeOrigin, ...]:
     """Return the calls that a kernel may be of; `alone` where no other module may hold them."""

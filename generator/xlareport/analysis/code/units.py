@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xlareport.analysis.code.decisions import LinkedDecisions, Where, decisions_by_place
-from xlareport.analysis.code.files import CodeFile, CodeLink, by_place, link_files
+from xlareport.analysis.code.decisions import LinkedDecisions, Where, group_decisions
+from xlareport.analysis.code.files import CodeFile, CodeLink, group_by_place, link_files
 from xlareport.analysis.code.links import (
     CodeOrigin,
     KernelIndex,
-    fused_computations,
+    find_fused_computations,
     noted_kernels,
 )
 from xlareport.hlo.backend_config import read_backend_config
@@ -113,7 +113,7 @@ def join_code(
     index = KernelIndex(module, noted_kernels(notes.thunks, notes.notes))
     links = (*link_files(files, index), *kernels)
     thunks = tuple(_run_thunks(index, notes))
-    decisions, gone = decisions_by_place(notes.decisions, module)
+    decisions, gone = group_decisions(notes.decisions, module)
     units = _units(module, links, thunks, decisions)
     return ModuleCode(tuple(units), thunks, links, gone)
 
@@ -132,7 +132,7 @@ def _units(
     thunks: Sequence[RunThunk],
     decisions: Mapping[Where, LinkedDecisions],
 ) -> Iterator[CodeUnit]:
-    files, runs = by_place(links), _by_place(thunks)
+    files, runs = group_by_place(links), _by_place(thunks)
     launching = set(launching_places(module)) if links else set()
     for place in dict.fromkeys((*runs, *_in_order(module, files.keys() | launching))):
         computation = module.by_name.get(place[0])
@@ -155,7 +155,7 @@ def _units(
 
 def launching_places(module: HloModule) -> Iterator[Where]:
     """Yield the instructions that launch code of their own: fusions and custom calls that run."""
-    fused = fused_computations(module)
+    fused = find_fused_computations(module)
     for computation in module.computations:
         if computation.name not in fused:
             for instruction in computation.instructions:

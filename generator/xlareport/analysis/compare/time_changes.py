@@ -18,7 +18,7 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.profile.measured import Cut, find_cut, instructions_by_name, join_profile
-from xlareport.analysis.profile.runs import entered, find_runs, total_microseconds
+from xlareport.analysis.profile.runs import count_executions, find_runs, total_microseconds
 from xlareport.analysis.profile.times import PICOSECOND, ModuleTimes
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
@@ -56,7 +56,7 @@ class Timed:
     @cached_property
     def runs(self) -> int:
         """How often it ran; where runs are not told apart, to go by its entry."""
-        return find_runs(self.times).count or entered(self.times, self.module) or 1
+        return find_runs(self.times).count or count_executions(self.times, self.module) or 1
 
     @property
     def seconds(self) -> float:

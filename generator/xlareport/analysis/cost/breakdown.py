@@ -50,17 +50,17 @@ def _dearest(part: CostPart) -> tuple[float, int, int, str]:
     return (-part.seconds, -part.bytes_accessed, -part.flops, part.name)
 
 
-def by_opcode(_: Computation, instruction: Instruction) -> str:
+def key_by_opcode(_: Computation, instruction: Instruction) -> str:
     """Name the part by the opcode."""
     return instruction.opcode
 
 
-def by_computation(computation: Computation, _: Instruction) -> str:
+def key_by_computation(computation: Computation, _: Instruction) -> str:
     """Name the part by the computation."""
     return computation.name
 
 
-def by_scope(module: HloModule, depth: int) -> Key:
+def key_by_scope(module: HloModule, depth: int) -> Key:
     """Return a key that names the part by so many levels of the framework's scope.
 
     Levels of control flow are left out: in a loop over layers they are all that one would see.
@@ -80,7 +80,7 @@ _CONTROL_FLOW = frozenset(
 """What JAX calls the levels of loops, branches and calls."""
 
 
-def by_line(module: HloModule) -> Key:
+def key_by_line(module: HloModule) -> Key:
     """Return a key that names the part by the line of the user's program, `path:line`."""
     place = places_of(module)
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.operations import NOTHING, Work, real_work
-from xlareport.analysis.cost.site import Site, integers
-from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count, leaves
+from xlareport.analysis.cost.operations import NOTHING, Work, convert_to_real
+from xlareport.analysis.cost.site import Site, parse_integers
+from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count, iterate_leaves
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
 from xlareport.analysis.cost.windows import FMA_FLOPS, convolution_flops
 from xlareport.hlo.backend_config import read_backend_config
@@ -63,7 +63,9 @@ def known_bytes(site: Site) -> int:
 
 def most_flops(site: Site) -> float:
     """Return what a call would do if it multiplied square matrices of the size of its data."""
-    shapes = [leaf for shape in (*site.known_operands, site.shape) for leaf in leaves(shape)]
+    shapes = [
+        leaf for shape in (*site.known_operands, site.shape) for leaf in iterate_leaves(shape)
+    ]
     return FMA_FLOPS * math.sqrt(max((leaf.element_count or 0 for leaf in shapes), default=0)) ** 3
 
 
@@ -97,11 +99,11 @@ def _product(site: Site) -> CustomCost:
     if not isinstance(numbers, dict):
         raise UncountableError("no dot_dimension_numbers")
     lhs = site.operand(0)
-    contracting = integers(str(numbers.get("lhs_contracting_dimensions", [])))
+    contracting = parse_integers(str(numbers.get("lhs_contracting_dimensions", [])))
     width = math.prod(site.dimension(lhs, number) for number in contracting)
     work = Work(flops=FMA_FLOPS * element_count(_result(site)) * width)
     note = "A library product, from its shapes."
-    return CustomCost(real_work(site, work), _everything(site), "matched", note)
+    return CustomCost(convert_to_real(site, work), _everything(site), "matched", note)
 
 
 def _convolution(site: Site) -> CustomCost:
@@ -127,7 +129,7 @@ def _convolution_kernel_gradient(site: Site) -> CustomCost:
 
 def _library_convolution(site: Site, work: Work) -> CustomCost:
     note = "A library convolution, from its shapes."
-    return CustomCost(real_work(site, work), _everything(site), "matched", note)
+    return CustomCost(convert_to_real(site, work), _everything(site), "matched", note)
 
 
 def _triangular_solve(site: Site) -> CustomCost:
@@ -317,7 +319,7 @@ def _find(config: object, key: str) -> object:
 def _integer(table: dict[str, object], key: str) -> int:
     value = table.get(key, 0)
     if isinstance(value, str):
-        value = next(iter(integers(value)), 0)
+        value = next(iter(parse_integers(value)), 0)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UncountableError(f"{key} of the estimate is not a number")
     return value

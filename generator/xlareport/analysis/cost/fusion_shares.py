@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.cost.call_order import callees_first
-from xlareport.analysis.cost.roofline import least_time, least_times
+from xlareport.analysis.cost.roofline import estimate_time, estimate_times
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -29,7 +29,7 @@ def share_fusions(
 
     A fusion keeps its time where its computation is not in the module, or does nothing countable.
     """
-    times = dict(least_times(cost, device))
+    times = dict(estimate_times(cost, device))
     order = callees_first(module) or ()
     fused = {name for computation in order for name in _fused(computation).values()}
     weights = {each.name: _weights(each, cost, device) for each in order if each.name in fused}
@@ -60,7 +60,7 @@ def _weights(computation: Computation, cost: ModuleCost, device: Device) -> dict
     for instruction in computation.instructions:
         known = cost.instructions.get((computation.name, instruction.name))
         if known is not None and instruction.opcode not in _FREE:
-            least = least_time(known, device)
+            least = estimate_time(known, device)
             moved = sum(_moved(instruction, computation, outside)) / device.bandwidth
             weights[instruction.name] = max(least.arithmetic if least else 0.0, moved)
     return {name: weight for name, weight in weights.items() if weight}

@@ -124,7 +124,7 @@ def sum_held(assignment: BufferAssignment) -> HeldMemory:
     return HeldMemory(sums["argument"], sums["output"], sums["temp"], sums["alias"], sums["host"])
 
 
-def kind_totals(assignment: BufferAssignment) -> tuple[KindTotal, ...]:
+def sum_by_kind(assignment: BufferAssignment) -> tuple[KindTotal, ...]:
     """Sum up the allocations by memory space and kind, largest first within a space."""
     sizes: Counter[tuple[int, str]] = Counter()
     counts: Counter[tuple[int, str]] = Counter()

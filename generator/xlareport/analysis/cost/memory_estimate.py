@@ -48,8 +48,8 @@ class _Buffers:
     whole: dict[str, frozenset[str]]
     elements: dict[str, list[frozenset[str]]]
     """Of tuples, element by element."""
-    made: set[str]
-    """Instructions that make a buffer of their own."""
+    allocating: set[str]
+    """Instructions that allocate a buffer of their own."""
 
     def of(self, operand: str) -> frozenset[str]:
         """Return the makers of the buffers of `x` or `x#2`."""
@@ -125,7 +125,9 @@ def _living(
         last.update(dict.fromkeys(returned, len(computation.instructions)))
     for place, instruction in enumerate(computation.instructions):
         first = 0 if instruction.opcode == "parameter" else place
-        if instruction.name in buffers.made and first <= at <= last.get(instruction.name, place):
+        if instruction.name in buffers.allocating and first <= at <= last.get(
+            instruction.name, place
+        ):
             size = _size(instruction) - min(taken.get(instruction.name, 0), _size(instruction))
             yield instruction.name, size, first, last.get(instruction.name, place)
 
@@ -169,7 +171,7 @@ def _curve(
     last = _last_uses(computation, buffers)
     changes = [0] * (len(computation.instructions) + 1)
     for place, instruction in enumerate(computation.instructions):
-        if instruction.name in buffers.made:
+        if instruction.name in buffers.allocating:
             size = _size(instruction) - min(taken.get(instruction.name, 0), _size(instruction))
             changes[0 if instruction.opcode == "parameter" else place] += size
             changes[last.get(instruction.name, place) + 1] -= size
@@ -194,7 +196,7 @@ def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
 
 
 def _buffers(computation: Computation) -> _Buffers:
-    """Follow each value back to the instructions that made the buffers it lies in."""
+    """Follow each value back to the instructions that allocating the buffers it lies in."""
     buffers = _Buffers({}, {}, set())
     for instruction in computation.instructions:
         if instruction.opcode == "tuple":
@@ -205,7 +207,7 @@ def _buffers(computation: Computation) -> _Buffers:
             buffers.rename(instruction)
         else:
             buffers.whole[instruction.name] = frozenset({instruction.name})
-            buffers.made.add(instruction.name)
+            buffers.allocating.add(instruction.name)
     return buffers
 
 

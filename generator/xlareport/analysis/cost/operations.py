@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError, element_count, leaves
+from xlareport.analysis.cost.sizes import UncountableError, element_count, iterate_leaves
 from xlareport.analysis.cost.windows import (
     FMA_FLOPS,
     convolution_flops,
@@ -40,7 +40,7 @@ COMPONENTS = {"c64": "f32", "c128": "f64"}
 """The types of the real and the imaginary part."""
 
 
-def own_work(site: Site) -> Work:
+def count_work(site: Site) -> Work:
     """Count what an instruction computes itself, complex operations as the real ones they take.
 
     Raises UncountableError where no rule fits.
@@ -52,7 +52,7 @@ def own_work(site: Site) -> Work:
     if opcode == "fft":
         return work  # counted in real operations
     if opcode in _BY_PRODUCTS:
-        return real_work(site, work)
+        return convert_to_real(site, work)
     flops = table.complex_flops.get(opcode, table.complex_flops["default"])
     transcendentals = table.complex_transcendentals.get(
         opcode, table.complex_transcendentals["default"]
@@ -71,7 +71,7 @@ def _is_complex(site: Site) -> bool:
     return any(shape.element_type in COMPONENTS for shape in shapes)
 
 
-def real_work(site: Site, products: Work) -> Work:
+def convert_to_real(site: Site, products: Work) -> Work:
     """Return work that is products added up in real operations, where the numbers are complex."""
     return Work(flops=_REAL_PRODUCTS * products.flops) if _is_complex(site) else products
 
@@ -101,7 +101,7 @@ def _work(site: Site) -> Work:
     return rule(site)
 
 
-def xla_work(site: Site) -> Work:
+def count_as_xla(site: Site) -> Work:
     """Count as XLA does, which takes as many leading dimensions off a ragged dot as it has groups.
 
     Raises UncountableError where no rule fits.
@@ -114,7 +114,7 @@ def xla_work(site: Site) -> Work:
     return Work(flops=work.flops // max(dropped, 1))
 
 
-def applications(site: Site) -> Mapping[str, int]:
+def count_applications(site: Site) -> Mapping[str, int]:
     """Return how often an instruction applies each computation to scalars, by attribute name.
 
     Empty for instructions that call no computation element by element.
@@ -158,7 +158,7 @@ def _triangular_solve(site: Site) -> Work:
 
 def _all_reduce(site: Site) -> Work:
     """Assume two replicas, as XLA does: one combination for each element."""
-    return Work(flops=sum(element_count(leave) for leave in leaves(site.shape)))
+    return Work(flops=sum(element_count(leave) for leave in iterate_leaves(site.shape)))
 
 
 def _last_dimension(site: Site, shape: Shape) -> int:

@@ -67,7 +67,7 @@ def explain_reshardings(
 
 
 def _of(
-    place: Computation, instruction: Instruction, made_for: Mapping[str, Sequence["_Made"]]
+    place: Computation, instruction: Instruction, made_for: Mapping[str, Sequence["_Placed"]]
 ) -> Iterator[Resharding]:
     """Yield what is known of a collective; of one that combines several, for each operand."""
     if len(instruction.operand_names) < 2:
@@ -82,7 +82,7 @@ def _of(
 
 
 def _of_operand(
-    place: Computation, name: str, made_for: Mapping[str, Sequence["_Made"]]
+    place: Computation, name: str, made_for: Mapping[str, Sequence["_Placed"]]
 ) -> Resharding | None:
     maker = place.by_name.get(name)
     if maker is None:
@@ -91,7 +91,7 @@ def _of_operand(
 
 
 def _resharding(
-    operand: str, parameter: Sharded | None, collectives: Sequence["_Made"]
+    operand: str, parameter: Sharded | None, collectives: Sequence["_Placed"]
 ) -> Resharding | None:
     if parameter is None and not collectives:
         return None
@@ -101,25 +101,25 @@ def _resharding(
     return Resharding(
         operand=operand,
         parameter=parameter,
-        wanted_by=_sharded(first.one) if first else None,
+        wanted_by=_sharded(first.instruction) if first else None,
         operands=tuple(_operands(first)) if first else (),
         grade=grade,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Placed:
     place: Computation
-    one: Instruction
+    instruction: Instruction
 
 
-def _shardings(collective: _Made) -> tuple[str, ...]:
-    sharded = (_sharded(collective.one), *_operands(collective))
+def _shardings(collective: _Placed) -> tuple[str, ...]:
+    sharded = (_sharded(collective.instruction), *_operands(collective))
     return tuple(sharded.sharding for sharded in sharded if sharded is not None)
 
 
-def _operands(collective: _Made) -> Iterable[Sharded]:
-    for name in collective.one.operand_names:
+def _operands(collective: _Placed) -> Iterable[Sharded]:
+    for name in collective.instruction.operand_names:
         operand = collective.place.by_name.get(name)
         sharded = _sharded(operand) if operand is not None else None
         if sharded is not None:
@@ -163,11 +163,11 @@ def _sharded_count(place: Computation) -> int:
     return sum("sharding=" in instruction.attributes_text for instruction in place.instructions)
 
 
-def _by_op(module: HloModule | None) -> Mapping[str, Sequence[_Made]]:
-    collectives: dict[str, list[_Made]] = {}
+def _by_op(module: HloModule | None) -> Mapping[str, Sequence[_Placed]]:
+    collectives: dict[str, list[_Placed]] = {}
     for place in module.computations if module is not None else ():
         for instruction in place.instructions:
-            collective = _Made(place, instruction)
+            collective = _Placed(place, instruction)
             if (
                 instruction.metadata.op_name
                 and instruction.opcode != "parameter"

@@ -67,8 +67,10 @@ def _peak_buffer(
     )
 
 
-def shares(buffers: Iterable[PeakBuffer], key: Callable[[PeakBuffer], str]) -> tuple[Share, ...]:
-    """Sum up buffers by a name, as in `shares(found, lambda one: one.op_name)`, largest first."""
+def sum_buffers(
+    buffers: Iterable[PeakBuffer], key: Callable[[PeakBuffer], str]
+) -> tuple[Share, ...]:
+    """Sum up buffers by a name, as in `sum_buffers(buffers, op_name)`, largest first."""
     sizes: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for buffer in buffers:

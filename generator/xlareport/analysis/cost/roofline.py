@@ -46,7 +46,7 @@ class Heavy:
     """Its part, 0 to 1, of the least time of all instructions that could be counted."""
 
 
-def least_time(cost: InstructionCost, device: Device) -> LeastTime | None:
+def estimate_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     """Return the least time of one run; None where flops and bytes are not both known."""
     if cost.flops is None or cost.main_memory_bytes is None:
         return None
@@ -59,12 +59,12 @@ def least_time(cost: InstructionCost, device: Device) -> LeastTime | None:
     )
 
 
-def heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, ...]:
+def rank_heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, ...]:
     """Return the instructions with the longest least time over all their runs, longest first.
 
     What is inside fusions counts for the fusion. Instructions that cannot be counted are left out.
     """
-    times = least_times(cost, device)
+    times = estimate_times(cost, device)
     whole = sum(times.values())
     ranked = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple(
@@ -74,14 +74,14 @@ def heaviest(cost: ModuleCost, device: Device, count: int) -> tuple[Heavy, ...]:
     )
 
 
-def least_seconds(cost: ModuleCost, device: Device) -> float | None:
+def estimate_total_time(cost: ModuleCost, device: Device) -> float | None:
     """Return the least time of one run of a module; None where nothing in it could be counted."""
     if cost.flops is None:
         return None
     return sum(total_time(instruction, device) for instruction in cost.instructions.values())
 
 
-def least_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:
+def estimate_times(cost: ModuleCost, device: Device) -> Mapping[InstructionKey, float]:
     """Return the least time of all runs of each instruction; 0 where it is not known, or fused."""
     return {key: total_time(instruction, device) for key, instruction in cost.instructions.items()}
 
@@ -93,5 +93,5 @@ def total_time(cost: InstructionCost, device: Device) -> float:
 
 def time_of_runs(cost: InstructionCost, device: Device) -> float:
     """Return the least time of all runs of an instruction, fused or not; 0 where not known."""
-    least = least_time(cost, device)
+    least = estimate_time(cost, device)
     return least.seconds * cost.counted if least is not None else 0.0

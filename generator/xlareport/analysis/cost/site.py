@@ -46,7 +46,7 @@ class Site:
 
     def numbers(self, attribute: str) -> tuple[int, ...]:
         """Return the integers of an attribute such as `dimensions={0,1}`; empty where absent."""
-        return integers(self.instruction.attributes.get(attribute, ""))
+        return parse_integers(self.instruction.attributes.get(attribute, ""))
 
     def dimension(self, shape: Shape, number: int) -> int:
         """Return one dimension of a shape. Raises UncountableError where it is not a number."""
@@ -74,7 +74,7 @@ def shapes_of(computation: Computation) -> Mapping[str, Shape]:
     return {instruction.name: instruction.shape for instruction in computation.instructions}
 
 
-def integers(text: str) -> tuple[int, ...]:
+def parse_integers(text: str) -> tuple[int, ...]:
     """Return the integers in a text, in order. Raises UncountableError at absurdly many or long."""
     result = _INTEGER.findall(text)
     if len(result) > MOST_DIMENSIONS:

@@ -11,7 +11,7 @@ class UncountableError(Exception):
     """An instruction whose cost cannot be told; its text says why, in a few words."""
 
 
-def leaves(shape: Shape) -> Iterator[Shape]:
+def iterate_leaves(shape: Shape) -> Iterator[Shape]:
     """Yield the arrays of a shape, depth first; tokens and opaque values are left out."""
     waiting = [shape]
     while waiting:
@@ -24,12 +24,12 @@ def leaves(shape: Shape) -> Iterator[Shape]:
 
 def element_count(shape: Shape) -> int:
     """Return the scalars in a shape. Raises UncountableError where a dimension is unbounded."""
-    return sum(_array_elements(leave) for leave in leaves(shape))
+    return sum(_array_elements(leave) for leave in iterate_leaves(shape))
 
 
 def data_size(shape: Shape) -> int:
     """Return the logical bytes of all arrays of a shape. Raises UncountableError if unbounded."""
-    return sum(_array_bytes(leave) for leave in leaves(shape))
+    return sum(_array_bytes(leave) for leave in iterate_leaves(shape))
 
 
 def _array_elements(shape: Shape) -> int:

@@ -59,13 +59,13 @@ def _of_loop(
     for index, (name, element) in enumerate(zip(root.operands, loop.shape.elements, strict=False)):
         written = _written(module, body, name, _DEEPEST)
         if written is not None and written.buffer == f"{body.parameters[0].name}#{index}":
-            made = written.update
-            update = written.computation.by_name.get(made.operands[1])
+            store = written.update
+            update = written.computation.by_name.get(store.operands[1])
             yield StackedBuffer(
-                *(place, loop.name, index, made.name, element.text, element.byte_size),
+                *(place, loop.name, index, store.name, element.text, element.byte_size),
                 iteration_bytes=_part(update.shape, element) if update else None,
                 trip_count=count,
-                scope=made.metadata.op_name,
+                scope=store.metadata.op_name,
             )
 
 

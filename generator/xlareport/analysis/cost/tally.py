@@ -7,7 +7,13 @@ an instruction's own cost on nothing but itself and the shapes of what it reads.
 from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.custom_calls import custom_cost
-from xlareport.analysis.cost.operations import NOTHING, Work, applications, own_work, xla_work
+from xlareport.analysis.cost.operations import (
+    NOTHING,
+    Work,
+    count_applications,
+    count_as_xla,
+    count_work,
+)
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.total import Total, total_of
@@ -129,16 +135,16 @@ def _local(site: Site) -> Local:
 
 
 def _counted(site: Site) -> Local:
-    work, called = own_work(site), dict(site.instruction.called)
+    work, called = count_work(site), dict(site.instruction.called)
     applied: dict[str, int] = {}
-    for attribute, times in applications(site).items():
+    for attribute, times in count_applications(site).items():
         name = called.get(attribute, "")
         applied[name] = applied.get(name, 0) + times
     return Local(
         site,
         work,
         data_traffic(site),
-        xla_work(site),
+        count_as_xla(site),
         xla_traffic(site).total,
         applied,
         "exact",

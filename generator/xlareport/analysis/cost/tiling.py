@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from math import prod
 
-from xlareport.analysis.cost.sizes import UncountableError, data_size, leaves
+from xlareport.analysis.cost.sizes import UncountableError, data_size, iterate_leaves
 from xlareport.hlo.shape import LARGEST, Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -36,7 +36,7 @@ def main_memory_size(shape: Shape) -> int:
     What lies in a memory space of its own, as in `{1,0:T(8,128)S(1)}`, is on the chip or
     the host's; of the rest whole tiles are moved.
     """
-    return sum(padded_size(leave) for leave in leaves(shape) if not _is_elsewhere(leave))
+    return sum(padded_size(leave) for leave in iterate_leaves(shape) if not _is_elsewhere(leave))
 
 
 def minor_to_major(shape: Shape) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import data_size, leaves
+from xlareport.analysis.cost.sizes import data_size, iterate_leaves
 from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major
 from xlareport.analysis.cost.xla_sizes import operand_size, result_size
 from xlareport.hlo.shape import Shape
@@ -46,7 +46,7 @@ NO_TRAFFIC = Traffic()
 
 def xla_traffic(site: Site) -> Traffic:
     """Return what XLA counts for an instruction that calls nothing. Raises UncountableError."""
-    if site.instruction.opcode in opcode_work().free or transposes_nothing(site):
+    if site.instruction.opcode in opcode_work().free or is_bitcast_transpose(site):
         return NO_TRAFFIC
     rule = _RULES.get(site.instruction.opcode, _everything)
     return rule(site, XLA)
@@ -55,13 +55,13 @@ def xla_traffic(site: Site) -> Traffic:
 def data_traffic(site: Site, sizes: Sizes = DATA) -> Traffic:
     """Return the data that an instruction that calls nothing moves. Raises UncountableError."""
     opcode, table = site.instruction.opcode, opcode_work()
-    if opcode in table.free or opcode in table.bookkeeping or transposes_nothing(site):
+    if opcode in table.free or opcode in table.bookkeeping or is_bitcast_transpose(site):
         return NO_TRAFFIC
     rule = _STARTS.get(opcode) or _RULES.get(opcode, _everything)
     return rule(site, sizes)
 
 
-def transposes_nothing(site: Site) -> bool:
+def is_bitcast_transpose(site: Site) -> bool:
     """Say whether a transpose only renames dimensions: the layouts make it a bitcast."""
     if site.instruction.opcode != "transpose":
         return False
@@ -106,17 +106,17 @@ def _tuple(site: Site, sizes: Sizes) -> Traffic:
 
 def _all_reduce(site: Site, sizes: Sizes) -> Traffic:
     return Traffic(
-        sum(map(sizes.operand, site.operands)), sum(map(sizes.operand, leaves(site.shape)))
+        sum(map(sizes.operand, site.operands)), sum(map(sizes.operand, iterate_leaves(site.shape)))
     )
 
 
 def _infeed(site: Site, sizes: Sizes) -> Traffic:
-    return Traffic(0, sum(map(sizes.operand, leaves(site.shape))))
+    return Traffic(0, sum(map(sizes.operand, iterate_leaves(site.shape))))
 
 
 def _outfeed(site: Site, sizes: Sizes) -> Traffic:
     return Traffic(
-        sum(sizes.operand(leaf) for operand in site.operands for leaf in leaves(operand)), 0
+        sum(sizes.operand(leaf) for operand in site.operands for leaf in iterate_leaves(operand)), 0
     )
 
 

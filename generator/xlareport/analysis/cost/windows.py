@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from math import gcd, prod
 
-from xlareport.analysis.cost.site import Site, integers
+from xlareport.analysis.cost.site import Site, parse_integers
 from xlareport.analysis.cost.sizes import UncountableError, element_count
 from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 
@@ -119,7 +119,9 @@ def _entry(
 ) -> tuple[int, ...]:
     values = fields.get(name, [])
     return (
-        (integers(values[number].replace("_", " ")) or default) if number < len(values) else default
+        (parse_integers(values[number].replace("_", " ")) or default)
+        if number < len(values)
+        else default
     )
 
 

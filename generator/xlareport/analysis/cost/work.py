@@ -25,7 +25,7 @@ InstructionKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class WorkFigures:
     """FLOPs and bytes of an instruction or a module. None is not known."""
 
     flops: int | None
@@ -51,7 +51,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionCost(Figures):
+class InstructionCost(WorkFigures):
     """What one run of an instruction costs; a fusion with its computation. None is not known."""
 
     matrix_flops: tuple[tuple[str, int], ...]

@@ -1,6 +1,6 @@
 """Bytes of shapes as XLA's cost analysis counts them on the CPU client of jaxlib 0.12."""
 
-from xlareport.analysis.cost.sizes import leaves
+from xlareport.analysis.cost.sizes import iterate_leaves
 from xlareport.analysis.cost.tiling import padded_size
 from xlareport.hlo.shape import Shape
 
@@ -17,11 +17,11 @@ def operand_size(shape: Shape) -> int:
     if shape.element_type == "opaque":
         return POINTER_BYTES
     dynamic = DYNAMIC_SIZE_BYTES * len(shape.dimensions) if "<=" in shape.text else 0
-    return sum(map(padded_size, leaves(shape))) + dynamic
+    return sum(map(padded_size, iterate_leaves(shape))) + dynamic
 
 
 def result_size(shape: Shape) -> int:
     """Return the bytes of a result: of a tuple, those of its arrays."""
     if shape.element_type != "tuple":
         return operand_size(shape)
-    return sum(map(operand_size, leaves(shape)))
+    return sum(map(operand_size, iterate_leaves(shape)))

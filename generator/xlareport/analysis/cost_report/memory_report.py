@@ -11,13 +11,13 @@ from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
     collect_memory_figures,
-    kind_totals,
     largest_values,
+    sum_by_kind,
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measure_occupancy
 from xlareport.analysis.cost.rematerialization import Rematerialised, find_rematerialized
-from xlareport.analysis.cost.residency import PeakBuffer, Share, peak_buffers, shares
+from xlareport.analysis.cost.residency import PeakBuffer, Share, peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
 from xlareport.analysis.cost.work import ModuleCost
@@ -145,7 +145,7 @@ class _ReportBuilder:
         files = self._files
         report = MemoryReport(
             figures=collect_memory_figures(files.assignment, files.live, files.usage),
-            kinds=kind_totals(files.assignment) if files.assignment else (),
+            kinds=sum_by_kind(files.assignment) if files.assignment else (),
             values=tuple(self._largest()),
             breakdown=files.live.breakdown if files.live else (),
             marked_position=files.live.peak_position if files.live else None,
@@ -171,9 +171,9 @@ class _ReportBuilder:
             report,
             at_peak=tuple(self._living(peak)),
             at_peak_count=len(peak),
-            peak_scopes=shares(peak, self._scope)[:MOST_ROWS],
-            peak_lines=shares(peak, self._line)[:MOST_ROWS],
-            curve=thinned(occupancy.curve),
+            peak_scopes=sum_buffers(peak, self._scope)[:MOST_ROWS],
+            peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
+            curve=thin_curve(occupancy.curve),
             occupied_peak_bytes=occupancy.peak,
             space_peaks={color: max(curve) for color, curve in occupancy.curves.items()},
             positions=len(occupancy.curve),
@@ -192,7 +192,7 @@ class _ReportBuilder:
             report,
             at_peak=tuple(self._estimated(estimate)),
             at_peak_count=len(estimate.living),
-            curve=thinned(estimate.curve),
+            curve=thin_curve(estimate.curve),
             positions=len(estimate.curve),
             estimate=estimate,
         )
@@ -259,7 +259,7 @@ class _ReportBuilder:
         )
 
 
-def thinned(curve: tuple[int, ...]) -> tuple[int, ...]:
+def thin_curve(curve: tuple[int, ...]) -> tuple[int, ...]:
     """Return at most so many points, each the most of its stretch: no peak is lost."""
     stretch = -(-len(curve) // _CURVE_POINTS) or 1
     return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))

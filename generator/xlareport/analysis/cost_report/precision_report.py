@@ -36,7 +36,7 @@ class PrecisionSum:
     flops: int
 
 
-def product_rows(module: HloModule, cost: ModuleCost, device: Device) -> tuple[ProductRow, ...]:
+def list_products(module: HloModule, cost: ModuleCost, device: Device) -> tuple[ProductRow, ...]:
     """Return the products of which the flops are known, those with most flops first."""
     rows = list(_rows(module, cost, device))
     return tuple(sorted(rows, key=lambda row: (-row.flops, row.computation, row.instruction)))

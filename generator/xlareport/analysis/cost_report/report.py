@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.breakdown import (
     CostPart,
     break_down,
-    by_computation,
-    by_opcode,
-    by_scope,
+    key_by_computation,
+    key_by_opcode,
+    key_by_scope,
 )
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.rematerialization import count_recomputed
-from xlareport.analysis.cost.roofline import least_seconds, least_times
+from xlareport.analysis.cost.roofline import estimate_times, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.memory_report import MemoryReport, report_memory
-from xlareport.analysis.cost_report.precision_report import ProductRow, product_rows
+from xlareport.analysis.cost_report.precision_report import ProductRow, list_products
 from xlareport.analysis.cost_report.source_lines import (
     ReadLines,
     SourceEvidence,
@@ -28,15 +28,15 @@ from xlareport.analysis.cost_report.work_report import (
     LoopRow,
     Totals,
     Uncounted,
-    collective_rows,
-    heavy_rows,
-    loop_rows,
+    list_collectives,
+    list_heavy,
+    list_loops,
+    list_uncounted,
     sum_totals,
-    uncounted,
 )
-from xlareport.analysis.findings.cases import case_of
+from xlareport.analysis.findings.cases import make_case
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.rules import findings
+from xlareport.analysis.findings.rules import find_findings
 from xlareport.hlo.model import HloModule
 from xlareport.knowledge.devices import Device, device_named
 from xlareport.program import ParsedModule
@@ -87,24 +87,24 @@ def report_cost(
     chip = device_named(module.device_words)
     memory = report_memory(module.memory, hlo, cost, chip.key if chip else "")
     peak = memory.peak_lines if memory.at_peak_count else None
-    times = least_times(cost, device)
+    times = estimate_times(cost, device)
     first = earlier[0] if earlier else None
-    case = case_of(module, cost, device)
+    case = make_case(module, cost, device)
     evidence = SourceEvidence(first, hlo, module.stablehlo, peak)
     return CostReport(
         device=device,
         device_grade=grade,
         totals=sum_totals(cost),
-        seconds=least_seconds(cost, device),
-        heaviest=tuple(heavy_rows(hlo, cost, device, _ROWS)),
-        loops=tuple(loop_rows(hlo, cost, device)),
-        uncounted=tuple(uncounted(hlo, cost))[:_ROWS],
-        collectives=tuple(collective_rows(hlo, cost, earlier)),
-        computations=break_down(hlo, cost, by_computation, times)[:_ROWS],
-        scopes=break_down(hlo, cost, by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
-        opcodes=break_down(hlo, cost, by_opcode, share_fusions(hlo, cost, device)),
-        findings=findings(case) if case else (),
-        products=product_rows(hlo, cost, device),
+        seconds=estimate_total_time(cost, device),
+        heaviest=tuple(list_heavy(hlo, cost, device, _ROWS)),
+        loops=tuple(list_loops(hlo, cost, device)),
+        uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
+        collectives=tuple(list_collectives(hlo, cost, earlier)),
+        computations=break_down(hlo, cost, key_by_computation, times)[:_ROWS],
+        scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
+        opcodes=break_down(hlo, cost, key_by_opcode, share_fusions(hlo, cost, device)),
+        findings=find_findings(case) if case else (),
+        products=list_products(hlo, cost, device),
         recomputed_flops=count_recomputed(hlo, cost),
         memory=memory,
         source=report_source_lines(evidence, cost, times, read),

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.cost.breakdown import CostPart, break_down, by_line
+from xlareport.analysis.cost.breakdown import CostPart, break_down, key_by_line
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
-from xlareport.analysis.source.locations import SourcePlace, innermost, places_of
+from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.readers.stablehlo import Operation
 
@@ -83,7 +83,7 @@ def report_source_lines(
 ) -> SourceReport:
     """Tell of each line what it became; `times` are the least, `read` gives texts where wanted."""
     final, peak = evidence.final, evidence.peak
-    result = {part.name: part for part in break_down(final, cost, by_line(final), times)}
+    result = {part.name: part for part in break_down(final, cost, key_by_line(final), times)}
     places = _places(final)
     given = _given(evidence.stablehlo)
     before = _instructions(evidence.first) if evidence.first else {}
@@ -119,7 +119,7 @@ def _places(module: HloModule) -> Mapping[str, SourcePlace]:
 def _given(operations: Sequence[Operation]) -> Mapping[str, list[str]]:
     result: dict[str, list[str]] = {}
     for operation in operations:
-        where = innermost(SourcePlace(file, line) for file, line in operation.frames)
+        where = find_user_frame(SourcePlace(file, line) for file, line in operation.frames)
         if where is not None:
             result.setdefault(where.text, []).append(operation.text)
     return result

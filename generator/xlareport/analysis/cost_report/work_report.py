@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from xlareport.analysis.cost.collectives import Collective, find_collectives
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.resharding import Resharding, explain_reshardings
-from xlareport.analysis.cost.roofline import Heavy, LeastTime, heaviest, least_time, total_time
-from xlareport.analysis.cost.work import Figures, ModuleCost
+from xlareport.analysis.cost.roofline import (
+    Heavy,
+    LeastTime,
+    estimate_time,
+    rank_heaviest,
+    total_time,
+)
+from xlareport.analysis.cost.work import ModuleCost, WorkFigures
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
@@ -15,7 +21,7 @@ from xlareport.knowledge.devices import Device
 
 
 @dataclass(frozen=True, slots=True)
-class Totals(Figures):
+class Totals(WorkFigures):
     """One run of a module on one device. Figures that are not known are None."""
 
     xla_flops: int | None
@@ -74,7 +80,7 @@ class Uncounted:
 class CollectiveRow:
     """One collective with the shardings that made it."""
 
-    one: Collective
+    collective: Collective
     reshardings: tuple[Resharding, ...]
     """One for each operand where it combines several; empty where the dump does not tell."""
     scope: str
@@ -105,14 +111,14 @@ def sum_totals(cost: ModuleCost) -> Totals:
     )
 
 
-def heavy_rows(
+def list_heavy(
     module: HloModule, cost: ModuleCost, device: Device, count: int
 ) -> Iterator[HeavyRow]:
     """Yield the instructions that need most time by estimate, the heaviest first."""
     place = places_of(module)
-    for heavy in heaviest(cost, device, count):
+    for heavy in rank_heaviest(cost, device, count):
         instruction = module.by_name[heavy.computation].by_name[heavy.instruction]
-        least, where = least_time(heavy.cost, device), place(instruction)
+        least, where = estimate_time(heavy.cost, device), place(instruction)
         if least is not None:
             yield HeavyRow(
                 heavy=heavy,
@@ -124,7 +130,7 @@ def heavy_rows(
             )
 
 
-def uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
+def list_uncounted(module: HloModule, cost: ModuleCost) -> Iterator[Uncounted]:
     """Yield the instructions that could not be counted, in the order of the module."""
     for (computation, name), instruction in cost.instructions.items():
         if instruction.flops is None or instruction.bytes_accessed is None:
@@ -138,7 +144,7 @@ _MISSING = "what it does or moves could not be counted"
 _MOST_TIMED = 500
 
 
-def loop_rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[LoopRow]:
+def list_loops(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[LoopRow]:
     """Yield every loop that the entry reaches, those of unknown length first."""
     place = places_of(module)
     inside = _Inside(module, cost, device)
@@ -177,7 +183,7 @@ class _Inside:
         return sum(self._own.get(called, 0.0) for called in sorted(names))
 
 
-def collective_rows(
+def list_collectives(
     module: HloModule, cost: ModuleCost, earlier: Sequence[HloModule]
 ) -> Iterator[CollectiveRow]:
     """Yield the collectives in the order of the module; `earlier` are the snapshots before."""
@@ -187,7 +193,7 @@ def collective_rows(
         instruction = module.by_name[collective.computation].by_name[collective.instruction]
         where = place(instruction)
         yield CollectiveRow(
-            one=collective,
+            collective=collective,
             reshardings=result.get((collective.computation, collective.instruction), ()),
             scope=instruction.metadata.op_name,
             source=where.short if where else "",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from xlareport.analysis.code.decisions import decisions_by_place
+from xlareport.analysis.code.decisions import group_decisions
 from xlareport.analysis.cost.memory import collect_memory_figures
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.findings.finding import Case, Where
@@ -25,7 +25,7 @@ _FINISHED = frozenset(
 _BEGUN = frozenset({"before_optimizations", "before_optimization"})
 
 
-def case_of(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | None:
+def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | None:
     """Return the case of a module; None for a piece of another one that was tuned by itself."""
     final = module.final
     if final is None:
@@ -34,7 +34,7 @@ def case_of(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | No
     if not finished and module.snapshots[0].stage.name not in _BEGUN:
         return None
     memory = module.memory
-    linked, _ = decisions_by_place(module.code.decisions, final.hlo)
+    linked, _ = group_decisions(module.code.decisions, final.hlo)
     return Case(
         module=final.hlo,
         cost=cost,

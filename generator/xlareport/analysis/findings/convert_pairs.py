@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
-from xlareport.analysis.findings.wrapped import operation
+from xlareport.analysis.findings.wrapped import unwrap_operation
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime import units
 
@@ -61,10 +61,12 @@ def _pair(
 def _converted(
     module: HloModule, computation: Computation, instruction: Instruction
 ) -> Instruction | None:
-    if operation(module, instruction).opcode != "convert":
+    if unwrap_operation(module, instruction).opcode != "convert":
         return None
     inner = _operand(computation, instruction)
-    return inner if inner is not None and operation(module, inner).opcode == "convert" else None
+    return (
+        inner if inner is not None and unwrap_operation(module, inner).opcode == "convert" else None
+    )
 
 
 def _operand(computation: Computation, instruction: Instruction) -> Instruction | None:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.memory import MemoryFigures
-from xlareport.analysis.cost.roofline import least_seconds, time_of_runs
+from xlareport.analysis.cost.roofline import estimate_total_time, time_of_runs
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.devices import Device
@@ -66,7 +66,7 @@ class Case:
     @cached_property
     def seconds(self) -> float:
         """The least time of one run; 0 where nothing could be counted."""
-        return least_seconds(self.cost, self.device) or 0.0
+        return estimate_total_time(self.cost, self.device) or 0.0
 
     def scheduled(self) -> Iterator[tuple[Computation, Instruction, InstructionCost]]:
         """Yield what runs by itself: no instruction inside a fusion or applied to scalars."""
@@ -104,12 +104,12 @@ class Case:
 Rule = Callable[[Case], Iterable[Finding]]
 
 
-def each_run(counted: int) -> str:
+def describe_executions(counted: int) -> str:
     """Return words for how often: nothing for once."""
     return f" in each of its {counted:,} executions" if counted > 1 else ""
 
 
-def listed(names: Iterable[str], most: int = 3) -> str:
+def join_names(names: Iterable[str], most: int = 3) -> str:
     """Return names as code, the first few: `a`, `b` and 4 more."""
     result = list(names)
     message = ", ".join(f"`{text}`" for text in result[:most])

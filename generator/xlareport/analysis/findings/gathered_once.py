@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.collectives import Collective, find_collectives
-from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, each_run
+from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding, describe_executions
 from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
@@ -28,7 +28,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                 evidence=(
                     f"`{collective.instruction}` sends at least "
                     f"{units.byte_size(collective.wire_bytes or 0)} per device "
-                    f"({collective.group_size} devices){each_run(collective.counted)}; "
+                    f"({collective.group_size} devices){describe_executions(collective.counted)}; "
                     f"only `{user}` uses the result."
                 ),
                 suggestion=(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tiling import minor_to_major
-from xlareport.analysis.findings.finding import Case, Finding, each_run
+from xlareport.analysis.findings.finding import Case, Finding, describe_executions
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
@@ -25,7 +25,7 @@ def layout_copies(case: Case) -> Iterator[Finding]:
                 places=((computation.name, instruction.name),),
                 evidence=(
                     f"`{instruction.name}` accesses {units.byte_size(cost.bytes_accessed or 0)}"
-                    f"{each_run(cost.counted)} to change the layout: "
+                    f"{describe_executions(cost.counted)} to change the layout: "
                     f"{units.share(case.share(seconds))} of the module's roofline time."
                 ),
                 suggestion=(

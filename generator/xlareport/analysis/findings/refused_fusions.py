@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from xlareport.analysis.code.decisions import LinkedDecisions
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, listed
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.runtime import units
 
@@ -42,7 +42,7 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
         evidence=(
             f"{units.plural(len(value), 'instruction')}, "
             f"{units.share(case.share(seconds))} of the module's roofline time, by the log of the "
-            f"fusion pass. Consumers of `{first}`: {listed(users)}."
+            f"fusion pass. Consumers of `{first}`: {join_names(users)}."
         ),
         suggestion=(
             "Check the consumers: a library call, a collective or a Triton kernel fuses only "

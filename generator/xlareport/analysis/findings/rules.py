@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xlareport.analysis.findings.convert_pairs import convert_pairs
-from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, listed
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, join_names
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
 from xlareport.analysis.findings.large_constants import large_constants
@@ -49,7 +49,7 @@ OF_THE_RESULT: tuple[Rule, ...] = (
 RULES: tuple[Rule, ...] = (*OF_THE_PROGRAM, *OF_THE_RESULT)
 
 
-def findings(case: Case) -> tuple[Finding, ...]:
+def find_findings(case: Case) -> tuple[Finding, ...]:
     """Return what the rules say of a module, what weighs most first, each title once.
 
     Without its entry computation a module is a part of a program: nothing is said of it.
@@ -75,7 +75,7 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         return first
     places = dict.fromkeys(place for finding in alike for place in finding.places)
     again = units.plural(len(rest), "more occurrence")
-    names = listed(finding.places[0][1] for finding in rest)
+    names = join_names(finding.places[0][1] for finding in rest)
     return replace(
         first,
         places=tuple(places)[:MOST_PLACES],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.roofline import least_time
+from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.runtime import units
 
@@ -15,7 +15,7 @@ LEAST_SHARE = 0.05
 def starved_products(case: Case) -> Iterator[Finding]:
     """Report products that cannot reach a tenth of the peak, by the roofline's estimate."""
     for computation, instruction, cost in case.scheduled():
-        least, seconds = least_time(cost, case.device), case.least(cost)
+        least, seconds = estimate_time(cost, case.device), case.least(cost)
         if not cost.matrix_flops or least is None or not case.is_noticeable(seconds, LEAST_SHARE):
             continue
         reached = least.arithmetic / least.seconds if least.seconds else 1.0

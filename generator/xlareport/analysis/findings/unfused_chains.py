@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding
-from xlareport.analysis.findings.wrapped import operation
+from xlareport.analysis.findings.wrapped import unwrap_operation
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.knowledge.opcodes import opcode_work
 from xlareport.runtime import units
@@ -90,6 +90,6 @@ def _next(case: Case, computation: Computation, instruction: Instruction) -> Ins
 def _is_elementwise(case: Case, computation: Computation, instruction: Instruction) -> bool:
     table = opcode_work()
     cost = case.cost.instructions.get((computation.name, instruction.name))
-    opcode = operation(case.module, instruction).opcode
+    opcode = unwrap_operation(case.module, instruction).opcode
     known = opcode in table.elementwise or opcode in table.transcendental
     return known and cost is not None and not cost.fused and bool(instruction.shape.dimensions)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.cost.donation import find_donations
-from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, listed
+from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
 from xlareport.runtime import units
 
 LEAST_BYTES = MEBIBYTE
@@ -30,8 +30,8 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         places=tuple((entry.name, instruction.name) for instruction in left[:MOST_PLACES]),
         evidence=(
             f"{units.plural(len(left), 'donated input')} ({units.byte_size(size)}) without an "
-            f"aliased output: {listed(instruction.name for instruction in left)}. No output has "
-            "the same type, dimensions and layout, or it aliases another input."
+            f"aliased output: {join_names(instruction.name for instruction in left)}. No output "
+            "has the same type, dimensions and layout, or it aliases another input."
         ),
         suggestion=(
             "Compare shapes and types of the donated inputs with the outputs; a cast or another "

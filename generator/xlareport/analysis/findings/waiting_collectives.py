@@ -11,7 +11,7 @@ from xlareport.analysis.findings.finding import (
     SHORTEST,
     Case,
     Finding,
-    listed,
+    join_names,
 )
 from xlareport.hlo.model import Computation
 from xlareport.runtime import units
@@ -45,31 +45,32 @@ def waiting_collectives(case: Case) -> Iterator[Finding]:
     for (kind, is_synchronous), collectives in sorted(waiting.items()):
         collectives.sort(key=lambda collective: (-_sent(collective), collective.instruction))
         pairs = [(each, _independent(case, each)) for each in collectives[:_MOST_LOOKED_AT]]
-        found = [(collective, names) for collective, names in pairs if names]
-        if found:
-            yield _finding(case, kind, found, kinds[kind], is_synchronous=is_synchronous)
+        exposed = [(collective, names) for collective, names in pairs if names]
+        if exposed:
+            yield _finding(case, kind, exposed, kinds[kind], is_synchronous=is_synchronous)
 
 
 def _finding(
     case: Case,
     kind: str,
-    found: list[tuple[Collective, list[str]]],
+    exposed: list[tuple[Collective, list[str]]],
     number: int,
     *,
     is_synchronous: bool,
 ) -> Finding:
-    sent = sum(_sent(collective) for collective, _ in found)
+    sent = sum(_sent(collective) for collective, _ in exposed)
     why = "synchronous" if is_synchronous else "done directly after start"
-    (first, names), *_ = found
+    (first, names), *_ = exposed
     return Finding(
         rule="waiting-collectives",
         title=f"Exposed (non-overlapped) {kind}: {why}",
-        places=tuple((collective.computation, collective.instruction) for collective, _ in found)[
+        places=tuple((collective.computation, collective.instruction) for collective, _ in exposed)[
             :MOST_PLACES
         ],
         evidence=(
-            f"{_count(len(found), number, kind)}, {why}: at least {units.byte_size(sent)} sent per "
-            f"device and module execution. Independent of `{first.instruction}`: {listed(names)}."
+            f"{_count(len(exposed), number, kind)}, {why}: at least {units.byte_size(sent)} sent "
+            f"per device and module execution. Independent of `{first.instruction}`: "
+            f"{join_names(names)}."
         ),
         suggestion=(
             "Check whether the latency-hiding scheduler is enabled for this backend, and what "

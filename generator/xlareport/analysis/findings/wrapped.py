@@ -5,7 +5,7 @@ from xlareport.hlo.model import HloModule, Instruction
 _GIVEN = frozenset({"parameter", "bitcast"})
 
 
-def operation(module: HloModule, instruction: Instruction) -> Instruction:
+def unwrap_operation(module: HloModule, instruction: Instruction) -> Instruction:
     """Return what an instruction does: of a fusion around a single operation, that operation."""
     if instruction.opcode != "fusion" or len(instruction.called) != 1:
         return instruction

@@ -112,7 +112,7 @@ def _by_stage(events: Iterable[HistoryEvent]) -> tuple[HistoryEvent, ...]:
 def standings(module: HloModule, places: Iterable[Place]) -> tuple[Standing, ...]:
     """Return what places hold: what comes from framework ops, the compiler's own, constants."""
     every = [standing(module, place) for place in places]
-    return tuple(sorted(every, key=lambda one: (one.opcode == "constant", not one.op_name)))
+    return tuple(sorted(every, key=lambda row: (row.opcode == "constant", not row.op_name)))
 
 
 def standing(module: HloModule, place: Place) -> Standing:

@@ -11,7 +11,7 @@ from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.new import New
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
-from xlareport.analysis.matching.search import Link, Search
+from xlareport.analysis.matching.search import NodePair, Search
 from xlareport.hlo.model import HloModule
 
 
@@ -71,7 +71,7 @@ class _Account:
         shared = name not in correspondence.before and name not in correspondence.after
         return shared or self._search.is_kept(name, place.instruction)
 
-    def _pair(self, before: Place, after: Place, link: Link) -> None:
+    def _pair(self, before: Place, after: Place, link: NodePair) -> None:
         further = [place_of(node) for node in self._search.further.get(link.before, ())]
         places = (after, *further)
         pairing = Pairing((before,), places, link.grade, link.reason, link.relation)
@@ -80,7 +80,7 @@ class _Account:
         self._told_before.add(before)
         self._told_after.update(places)
 
-    def _combine(self, before: Place, after: Place, link: Link) -> None:
+    def _combine(self, before: Place, after: Place, link: NodePair) -> None:
         """Note one of several that became one, in the order of the operands of that."""
         pairing = self._partner_of.get(after)
         if pairing is None:
@@ -236,7 +236,7 @@ def _instructions(count: int) -> str:
 _HOLDING = {"fusion": Relation.FUSED, "call": Relation.OUTLINED}
 
 
-def _renames(link: Link) -> bool:
+def _renames(link: NodePair) -> bool:
     return link.before.instruction.name != link.after.instruction.name
 
 

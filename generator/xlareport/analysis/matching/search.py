@@ -54,7 +54,7 @@ _MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice
 
 
 @dataclass(slots=True)
-class Link:
+class NodePair:
     """Two nodes that were found to belong together."""
 
     before: Node
@@ -118,12 +118,12 @@ class Search:
     tokens: Tokens
     computations: Correspondence
     contents: tuple[Contents, Contents]
-    links: list[Link] = field(default_factory=list)
+    links: list[NodePair] = field(default_factory=list)
     unsettled: list[tuple[Node, Node]] = field(default_factory=list)
     """Linked pairs whose neighbours may still be paired."""
-    by_token: dict[int, Link] = field(default_factory=dict)
+    by_token: dict[int, NodePair] = field(default_factory=dict)
     """The first link of each value, once the search is finished."""
-    by_token_in_frame: dict[tuple[int, int], Link] = field(default_factory=dict)
+    by_token_in_frame: dict[tuple[int, int], NodePair] = field(default_factory=dict)
     """The first link of each value in each frame before, by the number of that."""
     further: dict[Node, list[Node]] = field(default_factory=dict)
     """What does, beside its partner, the work of a node before."""
@@ -144,7 +144,7 @@ class Search:
         before.partner, after.partner = after, before
         self._name_result(before, after)
         self.unsettled.append((before, after))
-        self.links.append(Link(before, after, grade, reason, equal=equal))
+        self.links.append(NodePair(before, after, grade, reason, equal=equal))
         return True
 
     def _name_result(self, before: Node, after: Node) -> None:
@@ -165,7 +165,7 @@ class Search:
         for place, member in enumerate(members):
             member.partner = whole
             self.after.values.name_element(whole, (place,), member.token)
-            link = Link(member, whole, grade, reason, equal=False, relation=Relation.COMBINED)
+            link = NodePair(member, whole, grade, reason, equal=False, relation=Relation.COMBINED)
             self.links.append(link)
 
     def extend(self, before: Node, further: Node) -> None:
@@ -174,7 +174,7 @@ class Search:
         self.further.setdefault(before, []).append(further)
         self.unsettled.append((before, further))
 
-    def _relation(self, link: Link) -> Relation:
+    def _relation(self, link: NodePair) -> Relation:
         """Tell an instruction that lives on from another that does its work under its name."""
         if link.relation is Relation.COMBINED:
             return link.relation

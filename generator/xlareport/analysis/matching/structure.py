@@ -123,14 +123,14 @@ class _Structure:
     def _groups(self) -> list[tuple[_Best, list[Node]]]:
         """Return groups of nodes that are as alike to as many others, the clearest first."""
         groups: dict[tuple[Node, ...], list[Node]] = {}
-        found: dict[Node, _Best] = {}
+        bests: dict[Node, _Best] = {}
         for node in self._open:
             best = self._best(node)
             if best is not None:
-                found[node] = best
+                bests[node] = best
                 groups.setdefault(tuple(sorted(best.nodes, key=self._place)), []).append(node)
         ready = [
-            (found[nodes[0]]._replace(nodes=others), nodes)
+            (bests[nodes[0]]._replace(nodes=others), nodes)
             for others, nodes in groups.items()
             if len(others) == len(nodes) and self._is_mutual(nodes, others)
         ]
@@ -155,4 +155,4 @@ class _Structure:
         self._search.link(node, other, grade, reason)
         del self._open[node]
         touched = self._likeness.pair(node, other)
-        self._waiting |= dict.fromkeys(one for one in touched if one in self._open)
+        self._waiting |= dict.fromkeys(near for near in touched if near in self._open)

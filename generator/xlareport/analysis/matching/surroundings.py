@@ -121,12 +121,12 @@ class Surroundings:
 
     def _arguments(self, parameter: Node, path: _Path) -> list[_Step]:
         """Return what a loop begins with, for the parameter of its body or condition."""
-        found = []
+        steps = []
         for computation, call in self._side.graph.call_sites(parameter.frame.computation.name):
             home = self._side.homes.get(computation.name)
             if home is not None and call.instruction.opcode == "while":
-                found.append((home.node(call.instruction), path))
-        return found
+                steps.append((home.node(call.instruction), path))
+        return steps
 
     def _below(self, start: Node) -> Iterator[Neighbor]:
         waiting: deque[tuple[_Step, int]] = deque([((start, ()), 1)])

@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helper_modules import helper, is_own_function
-from xlareport.analysis.modules.measures import Most, matrices, memory, work
+from xlareport.analysis.modules.helper_modules import classify_helper, is_own_function
+from xlareport.analysis.modules.measures import Most, measure_matrices, measure_memory, measure_work
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 from xlareport.runtime import units
@@ -46,7 +46,7 @@ def _of_most(verb: str, most: str, share: float) -> str:
 
 def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     """Ask the estimate of the work, unless a trace has measured it."""
-    estimate = 0.0 if most.measured else work(summary, most.assumed, most.relations)
+    estimate = 0.0 if most.measured else measure_work(summary, most.assumed, most.relations)
     share = _share(estimate, most.work)
     words = _of_most("does", f"the most work {_of_all(most)}", share)
     rounds = (
@@ -76,12 +76,12 @@ def _calls(number: int) -> str:
 def _by_open_loop(summary: ModuleSummary, most: Most) -> Evidence:
     words = "runs a loop until something is reached, as a solver or a simulation does"
     whole = summary.open_work * most.assumed.rounds
-    share = _share(whole, max(whole, work(summary, most.assumed, most.relations)))
+    share = _share(whole, max(whole, measure_work(summary, most.assumed, most.relations)))
     return Evidence(words, 6, share * most.relations.worth[summary.files.key])
 
 
 def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
-    products = 0.0 if most.measured else matrices(summary, most.assumed, most.relations)
+    products = 0.0 if most.measured else measure_matrices(summary, most.assumed, most.relations)
     share = _share(products, most.matrices)
     which = ", as far as they can be counted" if most.hidden else ""
     words = _of_most("does", f"the most matrix products and convolutions{which}", share)
@@ -95,7 +95,7 @@ def _by_input(summary: ModuleSummary, most: Most) -> Evidence:
 
 
 def _by_memory(summary: ModuleSummary, most: Most) -> Evidence:
-    share = _share(memory(summary, most.relations), most.memory)
+    share = _share(measure_memory(summary, most.relations), most.memory)
     return Evidence(_of_most("needs", "the most memory", share), 10, _SOFT(share))
 
 
@@ -141,7 +141,7 @@ def _by_name(summary: ModuleSummary, most: Most) -> Evidence:
     named = "step" in summary.display_name or "train" in summary.display_name
     called = explain_module(summary.display_name).display or summary.display_name
     words = f"is called {called}, as programs are called"
-    return Evidence(words, 3, 1.0 if named and not helper(summary) else 0.0)
+    return Evidence(words, 3, 1.0 if named and not classify_helper(summary) else 0.0)
 
 
 def _by_function(summary: ModuleSummary, most: Most) -> Evidence:
@@ -154,7 +154,7 @@ def _by_executions(summary: ModuleSummary, most: Most) -> Evidence:
     del most
     runs = sum(artifact.name.kind == "snapshot" for artifact in summary.files.artifacts)
     words = f"was run {units.plural(runs, 'time')} while snapshots of its arguments were taken"
-    return Evidence(words, 3, 0.0 if helper(summary) else min(1.0, runs / 4))
+    return Evidence(words, 3, 0.0 if classify_helper(summary) else min(1.0, runs / 4))
 
 
 def _by_trace(summary: ModuleSummary, most: Most) -> Evidence:
@@ -175,7 +175,7 @@ _DECIDES = 150
 
 
 def _by_sources(summary: ModuleSummary, most: Most) -> Evidence:
-    many = 0 if helper(summary) else most.relations.sources.get(summary.files.key, 0)
+    many = 0 if classify_helper(summary) else most.relations.sources.get(summary.files.key, 0)
     words = f"seems to take what {units.plural(many, 'module')} before it returned"
     return Evidence(words, 8, min(1.0, many / 2))
 
@@ -190,7 +190,7 @@ def _by_weights(summary: ModuleSummary, most: Most) -> Evidence:
     del most
     embedded = summary.features.weights.bytes
     words = f"has {units.byte_size(embedded)} of constants inside, as a model with its weights has"
-    many = embedded >= _WEIGHTS and not helper(summary)
+    many = embedded >= _WEIGHTS and not classify_helper(summary)
     return Evidence(words, 5, 1.0 if many and summary.matrix_flops else 0.0)
 
 

@@ -33,7 +33,7 @@ class Role:
     reason: str
 
 
-def helper(summary: ModuleSummary) -> Role | None:
+def classify_helper(summary: ModuleSummary) -> Role | None:
     """Return the role of a helper: random numbers, cast or transfer, eager op."""
     for judge in _JUDGES:
         role = judge(summary)

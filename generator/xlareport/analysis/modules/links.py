@@ -10,8 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.modules.ports import Port, Ports, block, find_ports, without
-from xlareport.analysis.modules.processes import Process, Processes, once_each, ranks_in_one_folder
+from xlareport.analysis.modules.ports import Port, Ports, find_common_run, find_ports, remove_shapes
+from xlareport.analysis.modules.processes import (
+    Process,
+    Processes,
+    ranks_in_one_folder,
+    select_programs,
+)
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.readers.tf_graph import FrameworkGraph, GraphNode
 
@@ -36,7 +41,7 @@ class ModuleLink:
     """Operations outside of XLA that some of the values pass through."""
 
 
-def links(
+def link_modules(
     summaries: Sequence[ModuleSummary],
     assigned: Processes,
     graphs: Sequence[FrameworkGraph] = (),
@@ -172,7 +177,7 @@ def _guessed(summaries: Sequence[ModuleSummary], assigned: Processes) -> Iterato
     for modules in apart.values():
         yield from _of_process(modules)
     for members in ranks_in_one_folder(summaries, assigned).values():
-        for link in _of_process([find_ports(module) for module in once_each(members)]):
+        for link in _of_process([find_ports(module) for module in select_programs(members)]):
             yield replace(link, reason=f"{link.reason}; several ranks wrote into this folder")
 
 
@@ -181,7 +186,7 @@ def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:
     for place, module in enumerate(modules):
         before = modules[max(0, place - _FAR) : place]
         wanted = list(module.arguments)
-        own = block(module.results, wanted)
+        own = find_common_run(module.results, wanted)
         if len(own) > 1 and 3 * len(own) >= len(wanted):
             reason = "it returns what it takes, in the same order: its next call takes its results"
             yield ModuleLink(module.key, module.key, "guessed", own, reason)
@@ -190,7 +195,7 @@ def _of_process(modules: Sequence[Ports]) -> Iterator[ModuleLink]:
             source, shapes = bundle
             reason = f"{len(shapes)} results in a row have the shapes of as many arguments in a row"
             yield ModuleLink(source, module.key, "guessed", shapes, reason)
-            wanted = without(wanted, shapes)
+            wanted = remove_shapes(wanted, shapes)
         yield from _singles(before, module, wanted, used)
         yield from _scalar(before, module)
 
@@ -200,7 +205,7 @@ def _bundle(before: Sequence[Ports], wanted: list[Port]) -> tuple[str, tuple[str
     shapes = frozenset(port.shape for port in wanted)
     for source in reversed(before):
         if len(source.shapes & shapes) > 1:
-            result = block(source.results, wanted)
+            result = find_common_run(source.results, wanted)
             whole = 2 * len(result) >= min(len(source.results), len(wanted))
             if whole and len(set(result)) > 1:
                 return source.key, result

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helper_modules import helper
-from xlareport.analysis.modules.links import links
-from xlareport.analysis.modules.processes import processes
+from xlareport.analysis.modules.helper_modules import classify_helper
+from xlareport.analysis.modules.links import link_modules
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.state import find_state_readers
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -39,7 +39,7 @@ class Relations:
     def of(cls, summaries: Sequence[ModuleSummary]) -> "Relations":
         """Find them, links and states by guessing."""
         watched = find_state_readers(summaries)
-        every = links(summaries, processes(summaries))
+        every = link_modules(summaries, assign_processes(summaries))
         result = {(link.source, link.target) for link in every if link.source != link.target}
         sources = Counter(target for _, target in result)
         lookers = frozenset().union(*watched.values())
@@ -79,14 +79,16 @@ class Most:
         cls, summaries: Sequence[ModuleSummary], assumed: Assumptions, relations: Relations
     ) -> "Most":
         """Measure all modules."""
-        products = (matrices(summary, assumed, relations) for summary in summaries)
+        products = (measure_matrices(summary, assumed, relations) for summary in summaries)
         return cls(
             assumed=assumed,
-            work=max((work(summary, assumed, relations) for summary in summaries), default=0.0),
+            work=max(
+                (measure_work(summary, assumed, relations) for summary in summaries), default=0.0
+            ),
             matrices=max(products, default=0.0),
             hidden=sum(summary.calls.hidden for summary in summaries),
             arguments=max((summary.signature.argument_bytes for summary in summaries), default=0),
-            memory=max((memory(summary, relations) for summary in summaries), default=0),
+            memory=max((measure_memory(summary, relations) for summary in summaries), default=0),
             changed=max((summary.changed_steps for summary in summaries), default=0),
             text=max((summary.text_bytes for summary in summaries), default=0),
             measured=longest_measured(summaries),
@@ -101,7 +103,7 @@ def longest_measured(summaries: Iterable[ModuleSummary]) -> float:
     return max(known, default=0.0) if len(known) == len(times) else 0.0
 
 
-def work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
+def measure_work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
     """Return the work in bytes' worth; what only makes random bits is left out of it."""
     final, calls = summary.final, summary.calls
     known = (final.bytes_accessed or 0) + _BYTES_PER_FLOP * (final.flops or 0)
@@ -113,7 +115,7 @@ def work(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> 
 
 
 def _worth(summary: ModuleSummary, lookers: frozenset[str]) -> float:
-    role = helper(summary)
+    role = classify_helper(summary)
     if role is not None:
         return _HELPED[role.name]
     return _LOOKING if summary.files.key in lookers else 1.0
@@ -125,13 +127,13 @@ def _random_share(summary: ModuleSummary) -> float:
     return min(1.0, 1.3 * summary.bit_flops / flops) if flops else 0.0
 
 
-def matrices(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
+def measure_matrices(summary: ModuleSummary, assumed: Assumptions, relations: Relations) -> float:
     """Return the flops of matrix products, convolutions and libraries, as far as they count."""
     hidden = assumed.hidden * summary.calls.hidden_flops
     return (summary.matrix_flops + hidden) * relations.worth[summary.files.key]
 
 
-def memory(summary: ModuleSummary, relations: Relations) -> float:
+def measure_memory(summary: ModuleSummary, relations: Relations) -> float:
     """Return the bytes that are allocated, else those of arguments and results, as they count."""
     arguments = summary.signature.argument_bytes + summary.signature.result_bytes
     return (summary.final.allocated_bytes or arguments) * relations.worth[summary.files.key]

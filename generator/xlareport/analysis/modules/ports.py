@@ -98,7 +98,7 @@ def _scalars(value: Iterable[Argument | Result]) -> tuple[str, ...]:
     return tuple(item.shape for item in value if _is_scalar(item))
 
 
-def block(results: Sequence[Port], arguments: Sequence[Port]) -> tuple[str, ...]:
+def find_common_run(results: Sequence[Port], arguments: Sequence[Port]) -> tuple[str, ...]:
     """Return the shapes of the longest run that both have in a row; none if it does not fit."""
     given, taken = [result.shape for result in results], [argument.shape for argument in arguments]
     match = SequenceMatcher(None, given, taken, autojunk=False).find_longest_match()
@@ -108,7 +108,7 @@ def block(results: Sequence[Port], arguments: Sequence[Port]) -> tuple[str, ...]
     return tuple(given[match.a : match.a + match.size])
 
 
-def without(wanted: Iterable[Port], shapes: Iterable[str]) -> list[Port]:
+def remove_shapes(wanted: Iterable[Port], shapes: Iterable[str]) -> list[Port]:
     """Return the arguments less one of each of the shapes, the first of its kind."""
     left = list(wanted)
     for shape in shapes:

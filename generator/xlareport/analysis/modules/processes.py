@@ -16,10 +16,10 @@ Processes = Mapping[str, Process | None]
 """The process of each module by its key; None where it is not known."""
 
 
-def processes(summaries: Iterable[ModuleSummary]) -> Processes:
+def assign_processes(summaries: Iterable[ModuleSummary]) -> Processes:
     """Return the process of each module by its key; None where it is not known."""
     assigned: dict[str, Process | None] = {}
-    for where, members in by_folder(summaries).items():
+    for where, members in group_by_folder(summaries).items():
         for module, number in zip(members, _numbers(members), strict=True):
             assigned[module.files.key] = None if number is None else (where, number)
     return assigned
@@ -46,12 +46,12 @@ def ranks_in_one_folder(
     ]
     return {
         where: members
-        for where, members in by_folder(unknown).items()
+        for where, members in group_by_folder(unknown).items()
         if len({_program(member) for member in members}) < len(members)
     }
 
 
-def once_each(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]:
+def select_programs(members: Sequence[ModuleSummary]) -> Sequence[ModuleSummary]:
     """Return each program of ranks in one folder once, in the order of the one that has most.
 
     A rank that compiles more than the others gives its modules the higher numbers.
@@ -68,15 +68,15 @@ def _number(module: ModuleSummary) -> int:
     return module.files.id or 0
 
 
-def by_folder(summaries: Iterable[ModuleSummary]) -> Mapping[str, list[ModuleSummary]]:
+def group_by_folder(summaries: Iterable[ModuleSummary]) -> Mapping[str, list[ModuleSummary]]:
     """Return the modules of each folder that processes wrote to, in their order."""
     folders: dict[str, list[ModuleSummary]] = defaultdict(list)
     for module in summaries:
-        folders[folder(module)].append(module)
+        folders[name_folder(module)].append(module)
     return folders
 
 
-def folder(module: ModuleSummary) -> str:
+def name_folder(module: ModuleSummary) -> str:
     """Return the folder that XLA wrote to, with the process where that has a folder of its own."""
     files = module.files
     own = files.artifacts[0].name.process_folder if files.artifacts else ""

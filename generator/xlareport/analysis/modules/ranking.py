@@ -4,11 +4,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.evidence import PIECES, Evidence
-from xlareport.analysis.modules.measures import Assumptions, Most, Relations, longest_measured, work
-from xlareport.analysis.modules.processes import processes
-from xlareport.analysis.modules.ranks import ranked_together
-from xlareport.analysis.modules.recompilations import retraced
-from xlareport.analysis.modules.state import trains
+from xlareport.analysis.modules.measures import (
+    Assumptions,
+    Most,
+    Relations,
+    longest_measured,
+    measure_work,
+)
+from xlareport.analysis.modules.processes import assign_processes
+from xlareport.analysis.modules.ranks import find_rank_groups
+from xlareport.analysis.modules.recompilations import find_repeated
+from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.knowledge.main_record import main_record
 
@@ -86,7 +92,7 @@ def rank_modules(summaries: Sequence[ModuleSummary]) -> tuple[Ranked, ...]:
     if not ranked or ranked[0].summary.open_work or not _any_open(ranked):
         return ranked
     often = _ranked(summaries, _OFTEN, relations)[0]
-    if not often.summary.open_work or trains(ranked[0].summary):
+    if not often.summary.open_work or updates_state(ranked[0].summary):
         return ranked
     return tuple(sorted(ranked, key=lambda ranked: ranked.summary is not often.summary))
 
@@ -138,7 +144,9 @@ def _has_rival(ranked: Sequence[Ranked], rest: Sequence[Ranked]) -> bool:
     if longest_measured([each.summary for each in ranked]):
         return False
     relations = Relations.of([each.summary for each in ranked])
-    done, *others = (work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest))
+    done, *others = (
+        measure_work(each.summary, Assumptions(), relations) for each in (ranked[0], *rest)
+    )
     return max(others, default=0.0) > RIVAL * done
 
 
@@ -161,12 +169,12 @@ def find_recompilations(
     best: ModuleSummary, summaries: Sequence[ModuleSummary]
 ) -> Mapping[str, str]:
     """Return the keys of modules that are this one once more, and in what way."""
-    result, assigned = {best.files.key: ""}, processes(summaries)
-    for _, members in ranked_together(summaries, assigned):
+    result, assigned = {best.files.key: ""}, assign_processes(summaries)
+    for _, members in find_rank_groups(summaries, assigned):
         if any(member.files.key == best.files.key for member in members):
             for member in members:
                 result.setdefault(member.files.key, "compiled by another process")
-    for _, members in retraced(summaries, assigned):
+    for _, members in find_repeated(summaries, assigned):
         if any(member.files.key in result for member in members):
             for summary in members:
                 result.setdefault(summary.files.key, "compiled once more")

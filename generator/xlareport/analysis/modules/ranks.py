@@ -30,9 +30,9 @@ class RankGroup:
     """How many collectives each of them runs, in one order; None where they do not agree."""
 
 
-def ranks(summaries: Sequence[ModuleSummary], assigned: Processes) -> tuple[RankGroup, ...]:
+def group_ranks(summaries: Sequence[ModuleSummary], assigned: Processes) -> tuple[RankGroup, ...]:
     """Put together what several processes compiled of one function, and compare it."""
-    return tuple(_group(name, members) for name, members in ranked_together(summaries, assigned))
+    return tuple(_group(name, members) for name, members in find_rank_groups(summaries, assigned))
 
 
 def _group(name: str, members: Sequence[ModuleSummary]) -> RankGroup:
@@ -42,7 +42,7 @@ def _group(name: str, members: Sequence[ModuleSummary]) -> RankGroup:
     return RankGroup(name, keys, tuple(_differences(members)), same)
 
 
-def ranked_together(
+def find_rank_groups(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield the name and the modules of each function that several processes compiled.

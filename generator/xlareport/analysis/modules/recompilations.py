@@ -46,10 +46,10 @@ def group_recompilations(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> tuple[RecompilationGroup, ...]:
     """Find the functions that one process compiled several times, by their first modules."""
-    return tuple(_group(name, group) for name, group in retraced(summaries, assigned))
+    return tuple(_group(name, group) for name, group in find_repeated(summaries, assigned))
 
 
-def retraced(
+def find_repeated(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Iterator[tuple[str, Sequence[ModuleSummary]]]:
     """Yield the name and the modules of each function that one process compiled several times.

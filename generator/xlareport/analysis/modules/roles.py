@@ -10,9 +10,14 @@ from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
 from xlareport.analysis.modules.features import makes_random_bits
-from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, helper
+from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, classify_helper
 from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess, find_recompilations
-from xlareport.analysis.modules.state import arguments, looks_at, results, trains
+from xlareport.analysis.modules.state import (
+    count_arguments,
+    count_results,
+    count_state_arguments,
+    updates_state,
+)
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.runtime.graphs import reachable
 
@@ -109,8 +114,8 @@ def _another_program(summary: ModuleSummary, main: MainGuess) -> str:
     score = scores.get(summary.files.key, 0.0)
     if main.tie and main.best.score - score < TIE:
         return "it cannot be told apart from the best guess for the main program"
-    least = _LIKE_A_PROGRAM if trains(best) else _ALMOST
-    if trains(summary) and (summary.final.flops or 0) > least * (best.final.flops or 0):
+    least = _LIKE_A_PROGRAM if updates_state(best) else _ALMOST
+    if updates_state(summary) and (summary.final.flops or 0) > least * (best.final.flops or 0):
         return "it returns its arguments updated: it is a training step as well"
     if _TRAINING.search(summary.display_name) and _returns_an_argument(summary):
         return "its name says that it trains, and it returns an argument updated"
@@ -124,7 +129,7 @@ _TRAINING = re.compile(r"(?:\A|_)(?:(?:pre)?train(?!ing_data)|fit(?:\Z|_)|sgd|op
 
 def _returns_an_argument(summary: ModuleSummary) -> bool:
     """Say whether a module computes, and returns a shape that it takes, scalars aside."""
-    shared = arguments(summary) & results(summary)
+    shared = count_arguments(summary) & count_results(summary)
     return bool(shared) and summary.features.operation_count > _FEW
 
 
@@ -160,7 +165,7 @@ def _piece(summary: ModuleSummary, dump: _Dump) -> Role | None:
 
 def _helper(summary: ModuleSummary, dump: _Dump) -> Role | None:
     """Recognise helpers; an operation outside jit bears one name wherever it comes up."""
-    role = helper(summary)
+    role = classify_helper(summary)
     if role is not None and role.name == "eager op" and _code(summary) in dump.renamed:
         return None
     return role
@@ -217,7 +222,7 @@ def _fed(summary: ModuleSummary, main: ModuleSummary | None) -> int:
     """Count the results that have the shape of an argument of the main program, scalars aside."""
     if main is None:
         return 0
-    return sum((results(summary) & arguments(main)).values())
+    return sum((count_results(summary) & count_arguments(main)).values())
 
 
 _REARRANGES = frozenset({"concatenate", "reshape", "slice", "transpose", "broadcast", "convert"})
@@ -229,7 +234,7 @@ def _evaluation(summary: ModuleSummary, dump: _Dump) -> Role | None:
     main = dump.main
     if main is None or summary is main:
         return None
-    shared = looks_at(summary, main)
+    shared = count_state_arguments(summary, main)
     if not shared or dict(summary.features.operations).keys() <= _REARRANGES:
         return None
     reason = f"it takes {shared} arguments like those of the main program and returns none updated"

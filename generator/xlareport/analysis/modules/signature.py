@@ -81,10 +81,10 @@ def read_signature(module: HloModule) -> Signature:
     arguments = tuple(
         _argument(number, parameter, donated) for number, parameter in enumerate(entry.parameters)
     )
-    return Signature(arguments, _results(entry.root), partitions(module))
+    return Signature(arguments, _results(entry.root), count_partitions(module))
 
 
-def partitions(module: HloModule) -> int:
+def count_partitions(module: HloModule) -> int:
     """Return `num_partitions`, 1 where the module does not say."""
     return parse_whole_number(module.attributes.get("num_partitions", "1")) or 1
 

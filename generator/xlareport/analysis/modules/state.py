@@ -8,31 +8,31 @@ from xlareport.analysis.modules.summary import ModuleSummary
 _FEW = 4
 
 
-def arguments(summary: ModuleSummary) -> Counter[str]:
+def count_arguments(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module takes, scalars aside."""
     return Counter(
         each.shape for each in summary.features.given.arguments if "[]" not in each.shape
     )
 
 
-def results(summary: ModuleSummary) -> Counter[str]:
+def count_results(summary: ModuleSummary) -> Counter[str]:
     """Count the shapes that a module returns, scalars aside."""
     return Counter(each.shape for each in summary.features.given.results if "[]" not in each.shape)
 
 
-def trains(summary: ModuleSummary) -> bool:
+def updates_state(summary: ModuleSummary) -> bool:
     """Say whether a module returns many of its arguments updated, as a training step does."""
-    given = arguments(summary)
-    back = (given & results(summary)).total()
+    given = count_arguments(summary)
+    back = (given & count_results(summary)).total()
     return back >= 2 and 4 * back >= given.total() and summary.features.operation_count > _FEW
 
 
-def looks_at(summary: ModuleSummary, other: ModuleSummary) -> int:
+def count_state_arguments(summary: ModuleSummary, other: ModuleSummary) -> int:
     """Count the arguments that one shares with a module that trains, and does not return itself."""
-    if not trains(other) or trains(summary):
+    if not updates_state(other) or updates_state(summary):
         return 0
-    mine = arguments(summary)
-    shared = (mine & arguments(other) & results(other)).total()
+    mine = count_arguments(summary)
+    shared = (mine & count_arguments(other) & count_results(other)).total()
     return shared if shared >= 2 and 2 * shared >= mine.total() else 0
 
 
@@ -45,11 +45,11 @@ def find_state_readers(summaries: Sequence[ModuleSummary]) -> Mapping[str, froze
     for summary in summaries:
         alike[_signature(summary)].append(summary)
     firsts = [(members[0], members) for members in alike.values()]
-    steps = [(first, members) for first, members in firsts if trains(first)]
-    others = [(first, members) for first, members in firsts if not trains(first)]
+    steps = [(first, members) for first, members in firsts if updates_state(first)]
+    others = [(first, members) for first, members in firsts if not updates_state(first)]
     pupils: dict[str, frozenset[str]] = {}
     for step, same in steps:
-        watching = [members for summary, members in others if looks_at(summary, step)]
+        watching = [members for summary, members in others if count_state_arguments(summary, step)]
         keys = frozenset(each.files.key for members in watching for each in members)
         pupils |= {summary.files.key: keys for summary in same}
     return pupils

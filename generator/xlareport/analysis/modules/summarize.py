@@ -7,8 +7,8 @@ from xlareport.analysis.cost.custom_calls import dependent_steps, known_bytes, m
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import Heavy, heaviest
-from xlareport.analysis.cost.shares import weight
+from xlareport.analysis.cost.roofline import Heavy, rank_heaviest
+from xlareport.analysis.cost.shares import estimate_weight
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.modules.features import NO_FILES, extract_features
@@ -105,7 +105,7 @@ def _heaviest(module: HloModule, cost: ModuleCost, device: Device) -> tuple[Heav
     """Return the instructions that need most by the estimate, the heaviest first."""
     return tuple(
         _heavy(heavy, module.by_name[heavy.computation].by_name[heavy.instruction], module)
-        for heavy in heaviest(cost, device, _HEAVIEST)
+        for heavy in rank_heaviest(cost, device, _HEAVIEST)
     )
 
 
@@ -125,7 +125,7 @@ def _open_work(cost: ModuleCost) -> float:
         for instruction in cost.instructions.values()
         if instruction.executions is None and not instruction.fused
     )
-    return sum(weight(cost) for cost in each)
+    return sum(estimate_weight(cost) for cost in each)
 
 
 def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:

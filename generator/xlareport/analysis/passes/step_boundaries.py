@@ -12,11 +12,11 @@ from xlareport.snapshots import ParsedSnapshot
 def find_boundaries(module: ParsedModule) -> tuple[Boundary, ...]:
     """Return the boundary of each step."""
     stages = [snapshot.stage for snapshot in module.snapshots]
-    result = boundaries(stages, identical(module.snapshots))
+    result = boundaries(stages, compare_neighbors(module.snapshots))
     return refine_boundaries(result, stages, module.passes) if module.passes else result
 
 
-def identical(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
+def compare_neighbors(snapshots: Sequence[ParsedSnapshot]) -> list[bool]:
     """Say of each snapshot but the first whether it holds the same as the one before."""
     return [_holds_same(before, after) for before, after in pairwise(snapshots)]
 

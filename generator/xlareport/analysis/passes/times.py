@@ -93,7 +93,7 @@ def step_times(
     if metadata is None:
         return (None, *(_by_files(*pair) for pair in pairwise(stages)))[: len(stages)]
     own = {timed.run: timed.self_time for timed in metadata.timed()}
-    inside = runs_inside(stages, metadata)
+    inside = assign_runs(stages, metadata)
     return tuple(_by_runs(inside[n], own) if n in inside else None for n in range(len(stages)))
 
 
@@ -116,7 +116,7 @@ def _modified(stage: SnapshotFiles) -> Iterator[float]:
     return (time for time in every if time is not None)
 
 
-def runs_inside(
+def assign_runs(
     stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> Mapping[int, list[PassRun]]:
     """Return what ran between each snapshot and the one before, in order, by its index."""
@@ -135,7 +135,7 @@ def refine_boundaries(
     between: Sequence[Boundary], stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> tuple[Boundary, ...]:
     """Return boundaries with what the metadata makes certain: which passes ran, which changed."""
-    inside, pipelines = runs_inside(stages, metadata), pipelines_of(metadata)
+    inside, pipelines = assign_runs(stages, metadata), pipelines_of(metadata)
     return tuple(
         _exact(boundary, inside[boundary.number], pipelines, metadata)
         if boundary.number in inside

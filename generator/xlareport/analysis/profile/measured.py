@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.profile.runs import entered
+from xlareport.analysis.profile.runs import count_executions
 from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
@@ -75,7 +75,7 @@ class Measured:
     """How often most instructions of the entry ran; None where none of them was seen."""
     twins: tuple[str, ...] = ()
     """Keys of other modules of the name that it may have been as well."""
-    made: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
+    introduced: Mapping[str, tuple[str | None, str]] = field(default_factory=dict)
     """Of the slowest instructions the key of the step that made them, and who did it, in words."""
     work: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
     """Flops and bytes of an instruction in one run of the module, by its name, where counted."""
@@ -90,7 +90,7 @@ class Measured:
         return len(self.runs) if all(run.name for run in self.runs) else None
 
 
-def least_times(
+def estimate_least_times(
     shares: Mapping[tuple[str, str], float], seconds: float | None
 ) -> Mapping[tuple[str, str], float]:
     """Return the least seconds of each instruction in a run of which the module takes `seconds`."""
@@ -122,7 +122,7 @@ def join_profile(
         unknown=tuple(op_time for op_time in ordered if op_time.name not in where),
         scopes=_sums(rows, [scope_of(row.op_name) or _NO_SCOPE for row in rows]),
         lines=_sums(rows, [row.line or _NO_LINE for row in rows]),
-        entered=entered(times, module),
+        entered=count_executions(times, module),
     )
 
 

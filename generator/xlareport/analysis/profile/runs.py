@@ -35,7 +35,7 @@ def total_microseconds(times: ModuleTimes) -> float:
     return sum(instruction.own for instruction in times.instructions.values()) / _MICROSECOND
 
 
-def entered(times: ModuleTimes, module: HloModule) -> int | None:
+def count_executions(times: ModuleTimes, module: HloModule) -> int | None:
     """Return how often most instructions of the entry ran; None where none of them was seen."""
     names = [instruction.name for instruction in module.entry.instructions] if module.entry else []
     seen = (times.instructions.get(name) for name in names)

@@ -179,7 +179,7 @@ def _together(
     )
 
 
-def chosen(lengths: Sequence[int]) -> list[int]:
+def select_runs(lengths: Sequence[int]) -> list[int]:
     """Return the places of the median run and, where it is another one, of the slowest."""
     ordered = sorted(range(len(lengths)), key=lambda at: (lengths[at], at))
     if not ordered:

@@ -13,7 +13,7 @@ from math import sqrt
 from operator import le
 from types import MappingProxyType
 
-from xlareport.analysis.profile.timeline import RunEvents, Timeline, build_timeline, chosen
+from xlareport.analysis.profile.timeline import RunEvents, Timeline, build_timeline, select_runs
 from xlareport.readers.op_events import OpEvent
 
 PICOSECOND = 1e-12
@@ -254,17 +254,17 @@ def _steps(seen: _Seen) -> Iterator[Timeline]:
         if run.events is not None
     ]
     names = list(seen.names)
-    for at in chosen([run.end - run.start for _, _, run, _ in known]):
+    for at in select_runs([run.end - run.start for _, _, run, _ in known]):
         number, name, run, events = known[at]
         yield build_timeline(name, events, run.start, names, number=number, among=len(known))
 
 
 def _run(name: str, run: _Run) -> RunTime:
-    busy = union(run.intervals.values()) if run.is_whole else None
+    busy = measure_union(run.intervals.values()) if run.is_whole else None
     return RunTime(name, run.start, run.end - run.start, busy)
 
 
-def union(threads: "Iterable[array[int]]") -> int:
+def measure_union(threads: "Iterable[array[int]]") -> int:
     """Return how long at least one interval lasts; of each thread start, end, start, end, ..."""
     covered, until = 0, 0
     for start, end in merge(*map(_ordered, threads)):

@@ -45,7 +45,7 @@ def place_of(instruction: Instruction, module: HloModule) -> SourcePlace | None:
     metadata = instruction.metadata
     if metadata.source_file:
         return SourcePlace(metadata.source_file, metadata.source_line)
-    return innermost(stack(metadata.stack_frame_id, module))
+    return find_user_frame(walk_stack(metadata.stack_frame_id, module))
 
 
 def places_of(module: HloModule) -> Callable[[Instruction], SourcePlace | None]:
@@ -83,7 +83,7 @@ def fused_root(instruction: Instruction, module: HloModule) -> Instruction | Non
     return next((computation.root for computation in inside if computation is not None), None)
 
 
-def innermost(frames: Iterator[SourcePlace]) -> SourcePlace | None:
+def find_user_frame(frames: Iterator[SourcePlace]) -> SourcePlace | None:
     """Return the first place, of the innermost outwards, that is the user's; else the first."""
     first = None
     for frame in frames:
@@ -98,7 +98,7 @@ def is_framework(path: str) -> bool:
     return _FRAMEWORK.search(path) is not None
 
 
-def stack(frame_id: int | None, module: HloModule) -> Iterator[SourcePlace]:
+def walk_stack(frame_id: int | None, module: HloModule) -> Iterator[SourcePlace]:
     """Walk a stack from the innermost frame outwards; a circle ends the walk."""
     seen: set[int] = set()
     while frame_id is not None and frame_id in module.stack_frames and frame_id not in seen:

@@ -27,12 +27,12 @@ def scope_of(op_name: str) -> str:
     return "/".join(part for part in parts if part)
 
 
-def pattern(text: str) -> str:
+def mask_numbers(text: str) -> str:
     """Return a scope with its numbers left open: `layer_3/mlp` and `layer_4/mlp` are alike."""
     return _NUMBER.sub("*", text)
 
 
-def numbers(text: str) -> tuple[str, ...]:
+def find_numbers(text: str) -> tuple[str, ...]:
     """Return the numbers in a scope: of `layer_3/mlp`, `('3',)`."""
     return tuple(_NUMBER.findall(text))
 

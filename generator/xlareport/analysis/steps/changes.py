@@ -162,7 +162,9 @@ class _Reader:
         if self._matching.partner_after(place) is None:
             users = self._matching.before.by_name[place.computation].users
             readers = users.get(place.instruction, ())[:_FEW_USERS]
-            return any(self._constant_now(Place(place.computation, one.name)) for one in readers)
+            return any(
+                self._constant_now(Place(place.computation, reader.name)) for reader in readers
+            )
         return self._constant_now(place)
 
     def _constant_now(self, place: Place) -> bool:
@@ -253,8 +255,8 @@ class _Reader:
     ) -> Change:
         old = None if before is None else self._matching.before.find(*before)
         new = None if after is None else self._matching.after.find(*after)
-        made = kinds[0] in _FROM_SEVERAL and new is not None
-        place, line = (after, new) if made else (before or after, old or new)
+        is_new = kinds[0] in _FROM_SEVERAL and new is not None
+        place, line = (after, new) if is_new else (before or after, old or new)
         message = "" if line is None else scope(line)
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
         return Change(

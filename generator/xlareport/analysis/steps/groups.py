@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xlareport.analysis.source.scopes import numbers, pattern
+from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 
@@ -53,7 +53,7 @@ def grouped(changes: Iterable[Change]) -> tuple[ChangeGroup, ...]:
     result: dict[tuple[Kind, tuple[str, str], str, str], list[Change]] = {}
     for change in changes:
         if not change.numbering:
-            key = (change.kind, change.opcodes, pattern(change.scope), change.target)
+            key = (change.kind, change.opcodes, mask_numbers(change.scope), change.target)
             if change.kind is Kind.UNCALLED:
                 key = (change.kind, ("", ""), "", "")
             result.setdefault(key, []).append(change)
@@ -102,7 +102,7 @@ def _layers(members: list[Change]) -> dict[str, int]:
     """Return how many changes each layer has, a layer being what a scope's first number says."""
     layers: dict[str, int] = {}
     for member in members:
-        result = numbers(member.scope) if member.scoped else ()
+        result = find_numbers(member.scope) if member.scoped else ()
         if result:
             layers[result[0]] = layers.get(result[0], 0) + 1
     return layers

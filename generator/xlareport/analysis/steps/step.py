@@ -12,12 +12,12 @@ from xlareport.analysis.steps.changes import Change, changes
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import ChangeGroup, grouped, renumbered
 from xlareport.analysis.steps.headers import HeaderChange, header_changes
-from xlareport.analysis.steps.telling import Telling, tell, weight
+from xlareport.analysis.steps.telling import Telling, describe_step, weight
 from xlareport.hlo.model import Computation, HloModule
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ModuleSize:
     """Counts of one snapshot."""
 
     instructions: int
@@ -31,8 +31,8 @@ class StepChange:
 
     identical: bool
     """The same header and the same computations."""
-    before: Figures
-    after: Figures
+    before: ModuleSize
+    after: ModuleSize
     added: tuple[Change, ...]
     """Instructions that the module gained; their number less that of `removed` is its growth."""
     removed: tuple[Change, ...]
@@ -75,7 +75,7 @@ def step(
     matching = Matching(before, after, {}, ()) if same else match(before, after)
     result = list(changes(matching))
     groups = grouped(result)
-    sentences = tell(_telling(actor, matching, header, result, groups))
+    sentences = describe_step(_telling(actor, matching, header, result, groups))
     return StepChange(
         identical=False,
         before=figures_of(before),
@@ -144,10 +144,10 @@ def _reordered(matching: Matching) -> str:
     return "unscheduled instructions" if same else ""
 
 
-def figures_of(module: HloModule) -> Figures:
+def figures_of(module: HloModule) -> ModuleSize:
     """Count a module's instructions, computations and fusions."""
     fusions = sum(facts_of(computation).fusions for computation in module.computations)
-    return Figures(module.instruction_count, len(module.computations), fusions)
+    return ModuleSize(module.instruction_count, len(module.computations), fusions)
 
 
 def _is_quiet(change: Change) -> bool:
@@ -162,7 +162,7 @@ _QUIET = frozenset(
 
 def _unchanged(module: HloModule, actor: str) -> StepChange:
     figures = figures_of(module)
-    sentences = tell(Telling((), actor))
+    sentences = describe_step(Telling((), actor))
     return StepChange(
         identical=True,
         before=figures,

@@ -39,7 +39,7 @@ class Telling:
     """What only stands in another order, without effect: `computations`; '' for nothing."""
 
 
-def tell(step: Telling) -> tuple[str, ...]:
+def describe_step(step: Telling) -> tuple[str, ...]:
     """Return the headline and further sentences, one for each kind of change."""
     kinds = _by_kind(step.groups)
     if not kinds:

@@ -201,7 +201,7 @@ def _loops_words(loops: Sequence[LoopRow]) -> str:
 def _collectives_words(rows: Sequence[CollectiveRow]) -> str:
     if not rows:
         return "No collectives."
-    collectives = [row.one for row in rows]
+    collectives = [row.collective for row in rows]
     sent = sum((collective.wire_bytes or 0) * collective.counted for collective in collectives)
     certain = all(
         collective.wire_bytes is not None and collective.executions is not None

@@ -135,15 +135,15 @@ def _collectives(rows: Sequence[CollectiveRow]) -> Table:
     )
     cells: list[list[Cell]] = [
         [
-            row.one.instruction,
-            row.one.kind,
-            row.one.data_bytes,
-            row.one.wire_bytes,
-            row.one.executions,
-            row.one.group_size,
+            row.collective.instruction,
+            row.collective.kind,
+            row.collective.data_bytes,
+            row.collective.wire_bytes,
+            row.collective.executions,
+            row.collective.group_size,
             groups_words(row),
             _meanwhile(row),
-            "SPMD partitioner" if row.one.is_spmd_generated else "user code",
+            "SPMD partitioner" if row.collective.is_spmd_generated else "user code",
             row.scope,
             row.source,
         ]
@@ -170,7 +170,7 @@ def _shardings(rows: Sequence[CollectiveRow]) -> Table:
 def _sharding(row: CollectiveRow, resharding: Resharding) -> list[Cell]:
     given = [*resharding.operands, *([resharding.parameter] if resharding.parameter else [])]
     return [
-        row.one.instruction,
+        row.collective.instruction,
         resharding.operand or None,
         resharding.wanted_by.instruction if resharding.wanted_by else None,
         resharding.wanted_by.sharding if resharding.wanted_by else None,
@@ -184,7 +184,7 @@ _NAMES = 6
 
 
 def _meanwhile(row: CollectiveRow) -> str:
-    names = row.one.overlaps
+    names = row.collective.overlaps
     if names is None:
         return "none (synchronous)"
     if not names:

@@ -9,7 +9,7 @@ from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.cost_report.work_report import HeavyRow
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.modules.state import trains
+from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
@@ -59,7 +59,7 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
 
 def is_training_step(module: ModuleAnalysis) -> bool:
     """Say whether a module looks like a training step: a state updated, by matrix products."""
-    return trains(module.summary) and module.summary.matrix_flops > 0
+    return updates_state(module.summary) and module.summary.matrix_flops > 0
 
 
 def _lead(report: ReportRecord, record: ModuleRecord, module: ModuleAnalysis) -> str:
@@ -87,9 +87,9 @@ def _answers(
 ) -> Iterator[Answer]:
     costs = cost_addresses(record, navigation.HOME)
     yield _compiler(record, module)
-    cost = _cost(record, module.expense) if module.expense else ""
+    cost = _cost(record, module.cost) if module.cost else ""
     if cost:
-        names = _histories(record, [row.heavy.instruction for row in _heavy(module.expense)])
+        names = _histories(record, [row.heavy.instruction for row in _heavy(module.cost)])
         yield Answer("Cost", prose(cost, names), "All costs", costs.get("cost", ""))
     if record.measured is not None:
         names = _histories(
@@ -112,7 +112,7 @@ def _compiler(record: ModuleRecord, module: ModuleAnalysis) -> Answer:
 
 def _busiest(module: ModuleAnalysis) -> str:
     """Name the passes whose steps changed most; a step bears the name of what ran last in it."""
-    busies = module.glance.busiest if module.glance else ()
+    busies = module.overview.busiest if module.overview else ()
     names = [f"`{busy.name}`" for busy in busies if busy.name][:_BUSIEST]
     if len(busies) <= _BUSIEST or not names:
         return ""

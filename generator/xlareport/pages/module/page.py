@@ -102,7 +102,7 @@ def module_page(
         navigation.address(navigation.module_page(record.slug, part), page)
         for part in ("steps", "code", "texts")
     )
-    summary, overview = module.summary, module.glance if record.steps else None
+    summary, overview = module.summary, module.overview if record.steps else None
     first_graph = navigation.module_key(record.slug, "graph-first")
     return ModulePage(
         name=words.short_name(record.name),

@@ -35,7 +35,7 @@ class ModulePart:
 
 def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
-    cost, code, profile, costs = module.expense, module.code, module.clock, {*cost_parts(record)}
+    cost, code, profile, costs = module.cost, module.code, module.profile, {*cost_parts(record)}
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
     if cost:

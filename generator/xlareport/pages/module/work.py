@@ -194,12 +194,12 @@ class _ModulePages:
         return [(stage.key, stage.stage.label) for stage in self._stages()]
 
     def _steps(self) -> Iterator[Payload]:
-        glance = self.analyzed.analysis.glance
+        overview = self.analyzed.analysis.overview
         for number, stage in enumerate(self._stages()):
             page = self.steps.pages.get(number)
-            if page is not None and glance is not None:
-                figures = step_figures(*glance.growth[number - 1 : number + 1])
-                added = {"figures": figures, "time": time_words(glance.step_times[number])}
+            if page is not None and overview is not None:
+                figures = step_figures(*overview.growth[number - 1 : number + 1])
+                added = {"figures": figures, "time": time_words(overview.step_times[number])}
                 yield make_payload(
                     navigation.module_key(self.slug, f"step-{stage.key}"), page.payload | added
                 )

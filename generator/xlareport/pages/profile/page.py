@@ -181,7 +181,7 @@ def _ways(row: MeasuredRow, record: ModuleRecord, module: str) -> list[Cell]:
 
 def _maker(row: MeasuredRow, module: ModuleRecord, measured: Measured) -> Cell:
     """Lead to the step that made an instruction; None where it was not looked for."""
-    step, words = measured.made.get(row.time.name, (None, None))
+    step, words = measured.introduced.get(row.time.name, (None, None))
     return [words, navigation.step_address(module.slug, step)] if step and words else words
 
 
