@@ -196,7 +196,7 @@ def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:
 
 
 def _buffers(computation: Computation) -> _Buffers:
-    """Follow each value back to the instructions that allocating the buffers it lies in."""
+    """Follow each value back to the instructions that made the buffers it lies in."""
     buffers = _Buffers({}, {}, set())
     for instruction in computation.instructions:
         if instruction.opcode == "tuple":
