@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.helper_modules import helper
+from xlareport.analysis.modules.helper_modules import classify_helper
 from xlareport.analysis.modules.ranking import (
     MainGuess,
     find_recompilations,
@@ -42,7 +42,7 @@ def find_runs(
         numbers = [number for number, members in waiting.items() if _compiled(members, again)]
         if not numbers:
             break
-        if runs == [] or helper(guess.best.summary) is None:
+        if runs == [] or classify_helper(guess.best.summary) is None:
             runs.append(Run(tuple(numbers), guess))
         waiting = {number: waiting[number] for number in waiting if number not in numbers}
         rest = next(iter(waiting.values()), [])
