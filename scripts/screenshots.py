@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MAIN = "m/module_0020.jit_train_step"
 STILL = """* { transition: none !important; caret-color: transparent !important }
-.md-top { display: none } :target, h2, h3 { scroll-margin-top: 4rem }"""
+:target, h2, h3 { scroll-margin-top: 4rem }"""
 
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 

@@ -56,19 +56,32 @@ let asked = null;
 
 const TEXT = ".xr-text, .xr-whole-lines code";
 
+const EXPLAINED = "[data-meaning], [data-word], [data-whole]";
+/** Characters of a text that the tip shows. */
+const LONGEST = 600;
+
 /** @param {Event} event */
 async function explain(event) {
-  const target = event.target instanceof Element ? event.target.closest("[data-meaning], [data-word]") : null;
+  const target = event.target instanceof Element ? event.target.closest(EXPLAINED) : null;
   if (!(target instanceof HTMLElement)) return tip.contains(/** @type {Node} */ (event.target)) || hide();
   if (target === asked && !tip.hidden) return;
   hide();
   asked = target;
   const { meaning, word, further } = target.dataset;
-  const parts = meaning ? [["", meaning]] : await explainWord(word ?? "");
+  const parts = meaning ? [["", meaning]] : word ? await explainWord(word) : [];
   if (further) parts.push(...(await explainWord(further)));
+  const whole = cutText(target);
+  if (whole) parts.unshift(["", whole]);
   if (asked !== target || !parts.length) return;
   show(target.getBoundingClientRect(), parts);
   target.setAttribute("aria-describedby", tip.id);
+}
+
+/** @param {HTMLElement} target @returns {string} the text of the cell that it is in, where its line cuts that */
+function cutText(target) {
+  const cell = /** @type {HTMLElement | null} */ (target.closest("[data-whole]"));
+  const whole = cell?.dataset.whole ?? "";
+  return cell && (cell.scrollWidth > cell.clientWidth || cell.textContent !== whole) ? whole.slice(0, LONGEST) : "";
 }
 
 /** @param {PointerEvent} event explains names in lines of HLO text, which are no elements */

@@ -5,6 +5,7 @@
  */
 
 import { askedPart, state } from "./core/address.js";
+import { showContents } from "./contents.js";
 import { drawComponents } from "./core/components.js";
 import { element, errorMessage, failure } from "./core/elements.js";
 import { load } from "./core/payloads.js";
@@ -56,6 +57,7 @@ function put(article, { title, html, wide }) {
     side.hidden = wide;
   }
   list(contents(article));
+  showContents(article);
   /** @type {any} */ (window).document$?.next(document); // the theme begins anew with all that stands in a page
   void jump(drawComponents(article));
 }
@@ -147,4 +149,5 @@ function fail(article, tabs, reason) {
 export function showAskedPart() {
   const tabs = /** @type {HTMLElement | null} */ (document.querySelector("[data-xr-parts]"));
   if (tabs?.parentElement && askedPart()) void show(tabs, tabs.parentElement);
+  else showContents(document);
 }

@@ -62,8 +62,8 @@ var xlareport = (() => {
   }
   var errorMessage = (error) => error instanceof Error ? error.message : String(error);
   var failure = (...words2) => element("p.xr-failed", { role: "alert" }, ...words2);
-  function saveFile(content2, name2) {
-    const address3 = URL.createObjectURL(content2);
+  function saveFile(content, name2) {
+    const address3 = URL.createObjectURL(content);
     element("a", { href: address3, download: name2 }).click();
     setTimeout(() => URL.revokeObjectURL(address3), 1e3);
   }
@@ -395,8 +395,8 @@ var xlareport = (() => {
         number,
         () => (
           /** @type {Promise<Payload<"m/x/texts-0">>} */
-          load(`${this.key}-${number}`).then(({ lines: lines2, blocks }) => ({
-            lines: unfold(lines2),
+          load(`${this.key}-${number}`).then(({ lines: lines3, blocks }) => ({
+            lines: unfold(lines3),
             blocks
           }))
         )
@@ -410,7 +410,7 @@ var xlareport = (() => {
       this.loading = this.loading.then(async () => {
         const wanted2 = Array.from({ length: Math.max(0, last + 1 - this.taken) }, (_, place) => this.taken + place);
         const loaded2 = await Promise.all(wanted2.map((number) => this.chunk(number)));
-        for (const { lines: lines2, blocks } of loaded2) this.take(lines2, blocks);
+        for (const { lines: lines3, blocks } of loaded2) this.take(lines3, blocks);
         this.taken += wanted2.length;
       });
       return this.loading;
@@ -419,7 +419,7 @@ var xlareport = (() => {
      * @param {string[]} lines
      * @param {number[][]} blocks
      */
-    take(lines2, blocks) {
+    take(lines3, blocks) {
       let fresh = 0;
       for (const runs of blocks) {
         const block = (
@@ -430,7 +430,7 @@ var xlareport = (() => {
         this.blocks.push(block);
         for (let at = 0; at < runs.length; ) {
           const age = runs[at++];
-          const source = age ? this.blocks[this.blocks.length - age] : lines2;
+          const source = age ? this.blocks[this.blocks.length - age] : lines3;
           const start = age ? runs[at++] + (ends.get(age) ?? block.length) : fresh;
           const count = runs[at++];
           if (age) ends.set(age, start + count);
@@ -479,8 +479,8 @@ var xlareport = (() => {
       )
     );
   }
-  function textBytes(lines2) {
-    const text = lines2.join("\n");
+  function textBytes(lines3) {
+    const text = lines3.join("\n");
     if (!/[\udc80-\udcff]/u.test(text)) return new TextEncoder().encode(text);
     const parts = text.split(/([\udc80-\udcff])/u);
     const encoder = new TextEncoder();
@@ -1075,10 +1075,13 @@ var xlareport = (() => {
     shown.replaceWith(link2);
     link2.append(shown);
   }
+  var DRAWN = ".xr-data, .xr-lines";
   function watchNames() {
     const observer = new MutationObserver((changes) => {
       const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node2) => node2 instanceof HTMLElement);
-      for (const parent of new Set(added.map((node2) => node2.parentElement))) if (parent) void mark(parent);
+      for (const parent of new Set(added.map((node2) => node2.parentElement))) {
+        if (parent && !parent.closest(DRAWN)) void mark(parent);
+      }
     });
     for (const article of document.querySelectorAll("article")) {
       void mark(article);
@@ -1122,8 +1125,10 @@ var xlareport = (() => {
   var tip = element("div.xr-tip", { role: "tooltip", id: "xr-tip", hidden: true });
   var asked = null;
   var TEXT = ".xr-text, .xr-whole-lines code";
+  var EXPLAINED = "[data-meaning], [data-word], [data-whole]";
+  var LONGEST3 = 600;
   async function explain(event) {
-    const target2 = event.target instanceof Element ? event.target.closest("[data-meaning], [data-word]") : null;
+    const target2 = event.target instanceof Element ? event.target.closest(EXPLAINED) : null;
     if (!(target2 instanceof HTMLElement)) return tip.contains(
       /** @type {Node} */
       event.target
@@ -1132,11 +1137,21 @@ var xlareport = (() => {
     hide();
     asked = target2;
     const { meaning, word, further } = target2.dataset;
-    const parts = meaning ? [["", meaning]] : await explainWord(word ?? "");
+    const parts = meaning ? [["", meaning]] : word ? await explainWord(word) : [];
     if (further) parts.push(...await explainWord(further));
+    const whole2 = cutText(target2);
+    if (whole2) parts.unshift(["", whole2]);
     if (asked !== target2 || !parts.length) return;
     show(target2.getBoundingClientRect(), parts);
     target2.setAttribute("aria-describedby", tip.id);
+  }
+  function cutText(target2) {
+    const cell = (
+      /** @type {HTMLElement | null} */
+      target2.closest("[data-whole]")
+    );
+    const whole2 = cell?.dataset.whole ?? "";
+    return cell && (cell.scrollWidth > cell.clientWidth || cell.textContent !== whole2) ? whole2.slice(0, LONGEST3) : "";
   }
   async function explainText(event) {
     const target2 = event.target instanceof Element ? event.target : null;
@@ -1856,12 +1871,12 @@ var xlareport = (() => {
      * @param {HTMLElement} status
      */
     find(wanted2, status) {
-      const asked3 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
+      const asked2 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
       const text = (box2) => `${box2.getAttribute("data-node")} ${words(box2)} ${box2.querySelector("title")?.textContent ?? ""}`.toLowerCase();
-      this.matches = asked3.length ? this.boxes.filter((box2) => asked3.every((word) => text(box2).includes(word))) : [];
+      this.matches = asked2.length ? this.boxes.filter((box2) => asked2.every((word) => text(box2).includes(word))) : [];
       for (const box2 of this.boxes) box2.classList.toggle("xr-found", this.matches.includes(box2));
       this.shown = -1;
-      status.textContent = asked3.length && !this.matches.length ? "none" : "";
+      status.textContent = asked2.length && !this.matches.length ? "none" : "";
       if (this.matches.length) this.showFound(1, status);
     }
     /**
@@ -2727,9 +2742,9 @@ var xlareport = (() => {
   );
   function pictureFooter(drawing2, modes2, look2, { left, top, width }) {
     const columns2 = Math.floor((width - 2 * left) / LEGEND_CHARACTER);
-    const lines2 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
-    const below2 = lines2.map((line2, row4) => note(line2, left, top + 12 + LEGEND_LINE * row4));
-    let start = top + LEGEND_LINE * lines2.length + 6;
+    const lines3 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
+    const below2 = lines3.map((line2, row4) => note(line2, left, top + 12 + LEGEND_LINE * row4));
+    let start = top + LEGEND_LINE * lines3.length + 6;
     let ends = [start];
     for (const [mode, entries] of drawing2.plain ? [] : sections(drawing2, modes2, look2)) {
       const [elements, end] = section(mode, entries, left, start, width - left);
@@ -2795,13 +2810,13 @@ var xlareport = (() => {
     return `<text class="note" x="${decimal(x)}" y="${decimal(y)}">${escaped(words2)}</text>`;
   }
   function wrapped(words2, columns2) {
-    const lines2 = [""];
+    const lines3 = [""];
     for (const word of words2.split(" ")) {
-      const last = lines2[lines2.length - 1];
-      if (last && last.length + 1 + word.length > columns2) lines2.push(word);
-      else lines2[lines2.length - 1] = last ? `${last} ${word}` : word;
+      const last = lines3[lines3.length - 1];
+      if (last && last.length + 1 + word.length > columns2) lines3.push(word);
+      else lines3[lines3.length - 1] = last ? `${last} ${word}` : word;
     }
-    return lines2;
+    return lines3;
   }
 
   // src/pictures/scales.js
@@ -3017,11 +3032,11 @@ var xlareport = (() => {
   }
 
   // src/pictures/records.js
-  function node([lines2, family, target2, id, state2, tooltip, opens, shape2, badge2, mix, shade]) {
+  function node([lines3, family, target2, id, state2, tooltip, opens, shape2, badge2, mix, shade]) {
     const [cost2, memory, sharding, scope, time] = shade || [];
     return {
       id: id || String(target2).replace(/^i=/, ""),
-      lines: lines2,
+      lines: lines3,
       family,
       target: target2 || null,
       state: state2 || "same",
@@ -3292,8 +3307,8 @@ var xlareport = (() => {
   function timelineLink(host, box2, name2) {
     const [computation, rest2] = (box2.getAttribute("data-node") ?? "").split("/%");
     if (!page(host) || rest2 === void 0) return null;
-    const asked3 = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name2 });
-    return element("a", { href: `${page(host)}#${asked3}` }, "Neighborhood in every step");
+    const asked2 = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name2 });
+    return element("a", { href: `${page(host)}#${asked2}` }, "Neighborhood in every step");
   }
   function inText({ dataset: { side = "" }, parentElement }, name2) {
     const text = (
@@ -3308,11 +3323,11 @@ var xlareport = (() => {
       document.querySelector("[data-xr-graph]")
     );
     if (!here && !page(host)) return null;
-    const asked3 = new URLSearchParams({ node: name2 });
+    const asked2 = new URLSearchParams({ node: name2 });
     const [step, at] = [here && state.get("step"), snapshot(host, here)];
-    if (step) asked3.set("step", step);
-    if (at) asked3.set("at", at);
-    return `${here ? "" : page(host)}#${asked3}`;
+    if (step) asked2.set("step", step);
+    if (at) asked2.set("at", at);
+    return `${here ? "" : page(host)}#${asked2}`;
   }
   function snapshot(host, here) {
     const { side } = host.dataset;
@@ -3348,19 +3363,19 @@ var xlareport = (() => {
     }
   }
   function tooltipFacts(box2) {
-    const lines2 = (box2.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
-    if (!lines2.length) return [element("p.xr-empty", null, box2.getAttribute("aria-label") ?? "")];
-    return [element("ul.xr-told", null, ...lines2.map((fact) => element("li", null, element("code", null, fact))))];
+    const lines3 = (box2.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
+    if (!lines3.length) return [element("p.xr-empty", null, box2.getAttribute("aria-label") ?? "")];
+    return [element("ul.xr-told", null, ...lines3.map((fact) => element("li", null, element("code", null, fact))))];
   }
   async function row(graph, key, place) {
     if (!graph.index.piece) return [[], graph.shape(place), graph.shade(place).scope.join("/"), "", null, null, ""];
-    const { lines: lines2, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(
+    const { lines: lines3, shapes: shapes2, scopes: scopes2, sources, figures: figures2, times, module } = await piece(
       `${key}-${Math.floor(place / graph.index.piece)}`
     );
     const at = place % graph.index.piece;
     const value = ([values3, numbers]) => values3[numbers[at]];
     return [
-      lines2[at],
+      lines3[at],
       value(shapes2),
       value(scopes2),
       value(sources),
@@ -4100,29 +4115,29 @@ var xlareport = (() => {
       const link2 = event.target instanceof Element ? event.target.closest("a.xr-around") : null;
       if (!link2 || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      const asked3 = new URLSearchParams((link2.getAttribute("href") ?? "").slice(1));
+      const asked2 = new URLSearchParams((link2.getAttribute("href") ?? "").slice(1));
       const inside = this.host.contains(link2) ? state.get("at") : null;
-      state.set({ node: asked3.get("node"), show: null, to: null, at: asked3.get("at") ?? inside });
+      state.set({ node: asked2.get("node"), show: null, to: null, at: asked2.get("at") ?? inside });
       this.answer(true);
     }
     /** @param {boolean} follow whether to bring the picture into sight */
     async answer(follow) {
-      const asked3 = wanted(this.usual());
-      if (asked3.at !== "last" && asked3.at !== "first") await this.list();
-      this.node.input.value = asked3.node;
-      this.to.input.value = asked3.to;
-      this.show.input.value = asked3.show;
-      this.radius.input.value = String(asked3.radius);
-      this.at.input.value = asked3.at;
-      this.to.part.hidden = asked3.show !== "path";
-      this.radius.part.hidden = asked3.show === "path";
-      if (!asked3.node) {
+      const asked2 = wanted(this.usual());
+      if (asked2.at !== "last" && asked2.at !== "first") await this.list();
+      this.node.input.value = asked2.node;
+      this.to.input.value = asked2.to;
+      this.show.input.value = asked2.show;
+      this.radius.input.value = String(asked2.radius);
+      this.at.input.value = asked2.at;
+      this.to.part.hidden = asked2.show !== "path";
+      this.radius.part.hidden = asked2.show === "path";
+      if (!asked2.node) {
         return this.empty("Enter an instruction, or click a node in a graph above and then \u201CNeighborhood\u201D.");
       }
-      if (JSON.stringify(asked3) === this.drawn) return;
-      this.drawn = JSON.stringify(asked3);
+      if (JSON.stringify(asked2) === this.drawn) return;
+      this.drawn = JSON.stringify(asked2);
       try {
-        await this.draw(await this.graph(asked3.at), asked3);
+        await this.draw(await this.graph(asked2.at), asked2);
         if (follow || !this.begun) this.host.scrollIntoView({ block: "start" });
         this.begun = true;
       } catch (error) {
@@ -4140,13 +4155,13 @@ var xlareport = (() => {
      * @param {Graph} graph
      * @param {Wanted} asked
      */
-    async draw(graph, asked3) {
-      const [from, to] = [asked3.node, asked3.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
-      if (from === null) return this.unknown(graph, asked3.node);
-      if (asked3.show === "path" && to === null) {
-        return asked3.to ? this.unknown(graph, asked3.to) : this.empty("Enter the instruction at the end of the path.");
+    async draw(graph, asked2) {
+      const [from, to] = [asked2.node, asked2.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
+      if (from === null) return this.unknown(graph, asked2.node);
+      if (asked2.show === "path" && to === null) {
+        return asked2.to ? this.unknown(graph, asked2.to) : this.empty("Enter the instruction at the end of the path.");
       }
-      const answer = asked3.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked3);
+      const answer = asked2.show === "path" ? way(graph, from, to ?? from) : near2(graph, from, asked2);
       if (!answer.drawing) return this.empty(answer.summary);
       const look2 = await load("pictures/look");
       const { nodes, edges } = answer.drawing;
@@ -4603,6 +4618,18 @@ var xlareport = (() => {
     new Histories(host, key);
   }
 
+  // src/contents.js
+  function showContents(article) {
+    const headings = [...article.querySelectorAll("h2[id]")];
+    const title2 = article.querySelector("h1");
+    if (!title2 || !article.querySelector(".xr-table") || article.querySelector(".xr-contents")) return;
+    const links = headings.map(
+      (heading2) => element("a", { href: `#${heading2.id}` }, heading2.firstChild?.textContent ?? "")
+    );
+    const lead = title2.nextElementSibling?.matches(".xr-lead") ? title2.nextElementSibling : title2;
+    lead.after(element("nav.xr-contents", { "aria-label": "On this page", hidden: links.length < 2 }, ...links));
+  }
+
   // src/parts.js
   async function show3(tabs, article) {
     const name2 = askedPart();
@@ -4640,6 +4667,7 @@ var xlareport = (() => {
       side.hidden = wide;
     }
     list(contents(article));
+    showContents(article);
     window.document$?.next(document);
     void jump(drawComponents(article));
   }
@@ -4709,6 +4737,7 @@ var xlareport = (() => {
       document.querySelector("[data-xr-parts]")
     );
     if (tabs?.parentElement && askedPart()) void show3(tabs, tabs.parentElement);
+    else showContents(document);
   }
 
   // src/tables/rows.js
@@ -4722,6 +4751,8 @@ var xlareport = (() => {
     if (column.kind === "percent") return format.percent(cell);
     return column.kind === "float" ? format.float(cell) : format.count(cell);
   }
+  var LAYOUT = /\]\{[^{}]*(?:\}|$)/g;
+  var bareShape = (text, { kind, of }) => of === "shape" || kind === "code" ? text.replace(LAYOUT, "]") : text;
   var searchTexts = (rows3) => rows3.map((row4) => row4.map(cellText).join("\n").toLowerCase());
   function matchingRows(texts, filter) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -4739,14 +4770,10 @@ var xlareport = (() => {
   }
   var sortKey = (cell) => typeof cell === "number" || cell === null ? cell : natural(cellText(cell));
 
-  // src/tables/table.js
-  var WINDOWED = 200;
-  var SPARE = 12;
-  var PRINTED = 2e3;
-  var WIDEST2 = 64;
-  var SHORT = 24;
+  // src/tables/cells.js
+  var SHORT = 12;
   var breakable = (name2) => name2.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
-  function takenApart([name2, parts], meanings, windowed) {
+  function takenApart([name2, parts], { meanings, whole: whole2 }) {
     const pieces4 = (
       /** @type {Node[]} */
       []
@@ -4754,13 +4781,13 @@ var xlareport = (() => {
     for (let place = 0, start = 0; place < parts.length; place += 2) {
       const part2 = name2.slice(start, start += parts[place]);
       const meaning = meanings[parts[place + 1]];
-      const shown = windowed ? [part2] : breakable(part2);
+      const shown = whole2 ? breakable(part2) : [part2];
       pieces4.push(meaning ? explained(meaning, shown) : element("span", null, ...shown));
-      if (!windowed) pieces4.push(element("wbr"));
+      if (whole2) pieces4.push(element("wbr"));
     }
-    const whole2 = element("code.xr-apart", null, ...pieces4);
-    whole2.querySelector("a")?.removeAttribute("tabindex");
-    return whole2;
+    const apart = element("code.xr-apart", null, ...pieces4);
+    apart.querySelector("a")?.removeAttribute("tabindex");
+    return apart;
   }
   function explained(meaning, shown) {
     const [sentence2, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
@@ -4783,30 +4810,103 @@ var xlareport = (() => {
     event.preventDefault();
     next.focus();
   }
-  function asked2({ kind, of }, name2, windowed) {
-    const shown = windowed ? [name2] : breakable(name2);
-    return nameLink(of ?? "", name2, ...kind === "code" ? [element("code", null, ...shown)] : shown);
-  }
-  function content(column, cell, meanings, windowed = false) {
+  function cellContent(column, cell, look2) {
     if (cell === null) return element("span.xr-unknown", { title: "not known" }, format.unknown);
     if (column.kind === "name" && Array.isArray(cell)) return takenApart(
       /** @type {Name} */
       cell,
-      meanings,
-      windowed
+      look2
     );
-    const shown = formatted(column, cell);
+    const text = formatted(column, cell);
     if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
-      const word = column.of ? `${column.of}:${shown}` : null;
-      return element("a", { href: insideReport(cell[1]), "data-word": word }, shown);
+      const word = column.of ? `${column.of}:${text}` : null;
+      return element("a", { href: insideReport(cell[1]), "data-word": word }, text);
     }
-    if (column.of) return asked2(column, shown, windowed);
+    const shown = look2.layouts || look2.whole ? text : bareShape(text, column);
+    const pieces4 = look2.whole ? breakable(shown) : [shown];
+    const inside = column.kind === "code" ? [element("code", null, ...pieces4)] : pieces4;
+    if (column.of) return nameLink(column.of, text, ...inside);
     if (column.kind === "chip") {
-      const look2 = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
-      return element(`span.xr-chip${look2}`, null, shown);
+      const kind = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
+      return element(`span.xr-chip${kind}`, null, shown);
     }
-    if (column.kind === "code") return element("code", null, ...windowed ? [shown] : breakable(shown));
-    return document.createTextNode(shown);
+    return inside[0] instanceof Node ? inside[0] : document.createTextNode(shown);
+  }
+  function tableCell(column, cell, look2) {
+    const scaled2 = (column.kind === "bytes" || column.kind === "flops") && typeof cell === "number";
+    const text = scaled2 ? `${format.count(cell)} ${column.kind === "flops" ? "FLOP" : "B"}` : cellText(cell);
+    const whole2 = scaled2 || text.length > SHORT ? text : null;
+    const tag = NUMBERS.has(column.kind) ? "td.xr-number" : "td";
+    return element(tag, { "data-whole": whole2 }, cellContent(column, cell, look2));
+  }
+
+  // src/tables/columns.js
+  var FIRST2 = 7;
+  var NARROW = 3;
+  var WIDEST2 = 64;
+  var LEAST = 18;
+  var SAMPLE = 1e3;
+  var BESIDE = 3;
+  function firstColumns({ columns: columns2, sort }, narrow) {
+    const most = narrow ? NARROW : FIRST2;
+    const places2 = [...columns2.keys()];
+    if (columns2.length <= most) return places2;
+    const shown = places2.slice(0, most);
+    if (sort && sort[0] >= most) shown[most - 1] = sort[0];
+    return shown;
+  }
+  function chosenColumns(text, count) {
+    const places2 = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
+    const known3 = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
+    return known3.length ? known3.sort((left, right) => left - right) : null;
+  }
+  var chosenText = (shown) => shown.join(".");
+  function textWidths({ columns: columns2, rows: rows3 }) {
+    return columns2.map((column, index) => {
+      let longest = column.title.length + 2;
+      for (const row4 of NUMBERS.has(column.kind) ? rows3.slice(0, SAMPLE) : rows3) {
+        longest = Math.max(longest, bareShape(formatted(column, row4[index]), column).length);
+        if (longest >= WIDEST2) return WIDEST2 + BESIDE;
+      }
+      return longest + BESIDE;
+    });
+  }
+  function dividedRoom(wanted2, firm, room) {
+    const total = wanted2.reduce((sum, width) => sum + width, 0);
+    const least = wanted2.map((width, place) => firm[place] ? width : Math.min(width, LEAST));
+    const spare = total - least.reduce((sum, width) => sum + width, 0);
+    if (total <= room) return wanted2.map((width) => width * room / total);
+    const share = spare ? Math.max(0, room - total + spare) / spare : 0;
+    return wanted2.map((width, place) => least[place] + (width - least[place]) * share);
+  }
+
+  // src/tables/export.js
+  var FORMULA = /^[=+\-@\t\r]/;
+  var tabSeparated = (data, rows3) => lines2(data, rows3, "	", (text) => text.replace(/[\t\r\n]+/g, " "));
+  var commaSeparated = (data, rows3) => lines2(data, rows3, ",", (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text, "\r\n");
+  function lines2({ columns: columns2, rows: all }, rows3, separator, written2, end = "\n") {
+    const cell = (value) => {
+      const text = cellText(value);
+      return written2(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
+    };
+    const head2 = columns2.map(({ title: title2 }) => cell(title2)).join(separator);
+    return [head2, ...rows3.map((row4) => all[row4].map(cell).join(separator))].join(end) + end;
+  }
+
+  // src/tables/table.js
+  var WINDOWED = 100;
+  var SPARE = 8;
+  var PRINTED = 2e3;
+  var NARROW2 = 600;
+  var ROW = 27;
+  function exchange(parent, wanted2) {
+    const kept2 = new Set(wanted2);
+    for (const child of [...parent.children]) if (!kept2.has(child)) child.remove();
+    let next = parent.firstElementChild;
+    for (const child of wanted2) {
+      if (child === next) next = next.nextElementSibling;
+      else parent.insertBefore(child, next);
+    }
   }
   var Table = class {
     /**
@@ -4822,12 +4922,19 @@ var xlareport = (() => {
       this.shown = [];
       this.haystack = null;
       this.selected = -1;
-      this.first = -1;
+      this.drawn = "";
+      this.lines = /* @__PURE__ */ new Map();
       this.rowHeight = 0;
+      this.widths = textWidths(data);
+      this.columns = firstColumns(data, (host.clientWidth || innerWidth) < NARROW2);
+      this.usual = chosenText(this.columns);
+      this.look = { meanings: data.meanings ?? [], layouts: false };
       this.filter = this.makeFilter();
       this.counter = element("span.xr-count", { role: "status" });
+      this.chooser = this.makeChooser();
       this.body = element("tbody");
-      this.heads = data.columns.map((column, index) => this.makeHead(column, index));
+      this.head = element("tr", { "aria-rowindex": 1 });
+      this.group = element("colgroup");
       this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
       this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": this.label(host) });
       this.details = element("dl.xr-row-details", { hidden: true });
@@ -4844,22 +4951,23 @@ var xlareport = (() => {
     }
     /** @param {HTMLElement} host */
     build(host) {
-      if (this.windowed) this.setWidths();
-      this.table.append(element("thead", null, element("tr", { "aria-rowindex": 1 }, ...this.heads)), this.body);
+      this.table.append(this.group, element("thead", null, this.head), this.body);
       this.scroller.append(this.table);
-      const bar = element("div.xr-table-bar", null, this.filter, this.counter);
+      const bar = element("div.xr-table-bar", null, this.filter, this.counter, this.chooser, ...this.exports());
       host.replaceChildren(bar, this.scroller, this.details);
-      host.classList.toggle("xr-windowed", this.windowed);
-      bar.hidden = this.data.rows.length < 2;
+      bar.hidden = this.data.rows.length < 2 && this.data.columns.length <= this.columns.length;
+      this.filter.hidden = this.data.rows.length < 2;
       this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.drawRows()), { passive: true });
-      this.body.addEventListener("click", (event) => this.select(event));
+      this.scroller.addEventListener("keydown", (event) => this.press(event));
+      host.addEventListener("keydown", (event) => this.findHere(event));
+      this.body.addEventListener("click", (event) => this.click(event));
       this.body.addEventListener("keydown", moveInName);
       window.addEventListener("beforeprint", () => this.drawRows(true));
       window.addEventListener("afterprint", () => this.update());
-      window.addEventListener("resize", () => this.drawRows());
       window.addEventListener("hashchange", () => this.readState(host));
-      this.update();
+      this.arrange();
       this.readState(host);
+      new ResizeObserver(() => this.resized()).observe(this.scroller);
     }
     makeFilter() {
       const placeholder = this.data.filter_placeholder ?? "Filter: words that a row must contain";
@@ -4871,34 +4979,129 @@ var xlareport = (() => {
         oninput: () => this.changed()
       });
     }
+    /** Makes the list of all columns, each with a box to show it. */
+    makeChooser() {
+      const boxes = this.data.columns.map(
+        ({ title: title2, help }, index) => this.box(`c${index}`, title2, () => this.choose(), help)
+      );
+      const shapes2 = this.data.columns.some(({ of }) => of === "shape");
+      const layouts = shapes2 && this.box("layouts", "Layouts and tiling of shapes", () => this.showLayouts());
+      const list2 = element("div.xr-columns-list", { role: "group", "aria-label": "Columns" }, ...boxes, layouts);
+      const chooser = element("details.xr-columns", null, element("summary.xr-button"), list2);
+      chooser.addEventListener("keydown", (event) => {
+        if (event.key !== "Escape" || !chooser.open) return;
+        chooser.open = false;
+        chooser.querySelector("summary")?.focus();
+        event.stopPropagation();
+      });
+      document.addEventListener("pointerdown", (event) => {
+        if (!chooser.contains(
+          /** @type {Node} */
+          event.target
+        )) chooser.open = false;
+      });
+      return chooser;
+    }
     /**
-     * @param {Column} column
-     * @param {number} index
+     * @param {string} name
+     * @param {string} words
+     * @param {() => void} changed
+     * @param {string} [meaning]
      */
-    makeHead(column, index) {
+    box(name2, words2, changed, meaning) {
+      const box2 = element("input", { type: "checkbox", name: name2, onchange: changed });
+      return element("label", { "data-meaning": meaning ?? null }, box2, ` ${words2}`);
+    }
+    exports() {
+      const button = (words2, title2, action) => element("button.xr-button", { type: "button", title: title2, onclick: action }, words2);
+      return [
+        button("Copy", "Copy the rows that match, all columns, as tab-separated values", () => this.copy()),
+        button("CSV", "Save the rows that match, all columns, as a CSV file", () => this.save())
+      ];
+    }
+    async copy() {
+      const text = tabSeparated(this.data, this.shown);
+      try {
+        await navigator.clipboard.writeText(text);
+        this.counter.textContent = `${format.plural(this.shown.length, "row")} copied`;
+      } catch {
+        this.counter.textContent = "The browser does not let this page copy; CSV saves the rows.";
+      }
+    }
+    save() {
+      const text = commaSeparated(this.data, this.shown);
+      saveFile(new Blob([text], { type: "text/csv" }), `${this.key.replaceAll("/", "-")}.csv`);
+    }
+    choose() {
+      const boxes = [...this.data.columns.keys()].map((index) => this.checkbox(`c${index}`));
+      const shown = [...boxes.keys()].filter((index) => boxes[index]?.checked);
+      if (shown.length) this.columns = shown;
+      this.arrange();
+      this.changed();
+    }
+    showLayouts() {
+      this.look.layouts = this.checkbox("layouts")?.checked ?? false;
+      this.redraw();
+    }
+    /** @param {string} name */
+    checkbox(name2) {
+      return (
+        /** @type {HTMLInputElement | null} */
+        this.chooser.querySelector(`[name="${name2}"]`)
+      );
+    }
+    /** Puts the columns that are shown side by side. */
+    arrange() {
+      this.heads = new Map(this.columns.map((index) => [index, this.makeHead(index)]));
+      this.head.replaceChildren(...this.heads.values());
+      const summary = (
+        /** @type {HTMLElement} */
+        this.chooser.firstElementChild
+      );
+      const [shown, all] = [this.columns.length, this.data.columns.length];
+      summary.textContent = shown === all ? "Columns" : `Columns: ${shown} of ${all}`;
+      for (const index of this.data.columns.keys()) {
+        const box2 = this.checkbox(`c${index}`);
+        if (box2) box2.checked = this.columns.includes(index);
+      }
+      this.setWidths();
+    }
+    /** @param {number} index */
+    makeHead(index) {
+      const column = this.data.columns[index];
       const button = element("button", { type: "button", onclick: () => this.sortBy(index) }, column.title);
       if (column.help) button.dataset.meaning = column.help;
       const look2 = NUMBERS.has(column.kind) ? "th.xr-number" : "th";
       return element(look2, { scope: "col" }, button);
     }
-    /** Gives every column the room of its longest text; rows out of sight would change it later. */
     setWidths() {
-      const widths = this.data.columns.map((column, index) => {
-        let longest = column.title.length + 2;
-        for (const row4 of this.data.rows) longest = Math.max(longest, formatted(column, row4[index]).length);
-        return Math.min(longest, WIDEST2) + 3;
-      });
-      const total = widths.reduce((sum, width) => sum + width, 0);
-      const columns2 = widths.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
-      this.table.append(element("colgroup", null, ...columns2));
-      this.table.style.minWidth = `${total}ch`;
+      const wanted2 = this.columns.map((index) => this.widths[index]);
+      const firm = this.columns.map((index) => NUMBERS.has(this.data.columns[index].kind));
+      const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
+      const room = this.scroller.clientWidth / character;
+      const divided = dividedRoom(wanted2, firm, room || 120);
+      const total = divided.reduce((sum, width) => sum + width, 0);
+      const columns2 = divided.map((width) => element("col", { style: `width: ${100 * width / total}%` }));
+      this.group.replaceChildren(...columns2);
+      const wide = total > room + 0.01;
+      this.table.style.minWidth = wide ? `${total * character}px` : "";
+      this.table.classList.toggle("xr-frozen", wide);
+    }
+    resized() {
+      this.setWidths();
+      this.drawRows();
     }
     /** @param {HTMLElement} host */
     readState(host) {
-      if (state.get("t") !== this.key) return;
+      if (state.get("t") !== this.key) return void this.update();
       const sort = /^(\d+)([ad])$/.exec(state.get("s") ?? "");
       if (sort && Number(sort[1]) < this.data.columns.length) {
         this.sort = [Number(sort[1]), sort[2] === "a" ? "asc" : "desc"];
+      }
+      const columns2 = chosenColumns(state.get("c"), this.data.columns.length);
+      if (columns2) {
+        this.columns = columns2;
+        this.arrange();
       }
       this.filter.value = state.get("q") ?? "";
       this.update();
@@ -4906,7 +5109,8 @@ var xlareport = (() => {
     }
     changed() {
       const sort = this.sort ? `${this.sort[0]}${this.sort[1][0]}` : null;
-      state.set({ t: this.key, q: this.filter.value, s: sort });
+      const columns2 = chosenText(this.columns);
+      state.set({ t: this.key, q: this.filter.value, s: sort, c: columns2 === this.usual ? null : columns2 });
       this.update();
     }
     /** @param {number} index */
@@ -4923,7 +5127,7 @@ var xlareport = (() => {
     update() {
       this.shown = this.matching();
       if (this.sort) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
-      for (const [index, head2] of this.heads.entries()) {
+      for (const [index, head2] of this.heads ?? []) {
         const direction2 = this.sort?.[0] === index ? this.sort[1] : "";
         head2.setAttribute("aria-sort", direction2 ? `${direction2}ending` : "none");
       }
@@ -4931,7 +5135,11 @@ var xlareport = (() => {
       const all = this.shown.length === this.data.rows.length;
       this.counter.textContent = all ? total : `${format.count(this.shown.length)} of ${total}`;
       this.scroller.scrollTop = 0;
-      this.first = -1;
+      this.redraw();
+    }
+    redraw() {
+      this.drawn = "";
+      this.lines.clear();
       this.drawRows();
     }
     /** @returns {number[]} the rows that contain every word of the filter */
@@ -4945,14 +5153,14 @@ var xlareport = (() => {
       const total = this.shown.length;
       if (!total) return this.drawEmpty();
       const [first, last] = printing ? [0, Math.min(total, PRINTED)] : this.range(total);
-      if (first === this.first && !printing) return;
-      this.first = first;
-      const rows3 = this.shown.slice(first, last).map((row4, offset) => this.makeRow(row4, first + offset));
-      this.body.replaceChildren(this.gap(first), ...rows3, this.gap(printing ? 0 : total - last));
+      if (this.drawn === `${first} ${last}` && !printing) return;
+      this.drawn = `${first} ${last}`;
+      const rows3 = this.shown.slice(first, last).map((row4, offset) => this.line(row4, first + offset));
+      this.lines = new Map(rows3.map((line2) => [line2.dataset.row ?? "", line2]));
+      exchange(this.body, [this.gap(first), ...rows3, this.gap(printing ? 0 : total - last)]);
       if (!this.rowHeight && this.windowed && rows3.length) {
         this.rowHeight = rows3[0].getBoundingClientRect().height;
-        this.first = -1;
-        this.drawRows();
+        if (this.rowHeight) this.redraw();
       }
     }
     /**
@@ -4961,15 +5169,15 @@ var xlareport = (() => {
      */
     range(total) {
       if (!this.windowed) return [0, total];
-      const height = this.rowHeight || 30;
+      const height = this.rowHeight || ROW;
       const seen = Math.ceil((this.scroller.clientHeight || 600) / height);
       const top = Math.floor(this.scroller.scrollTop / height / SPARE) * SPARE;
       return [Math.max(0, top - SPARE), Math.min(total, top + seen + 2 * SPARE)];
     }
     /** @param {number} rows how many rows are not drawn here */
     gap(rows3) {
-      const gap = element("tr.xr-gap", { "aria-hidden": "true" }, element("td", { colspan: this.heads.length }));
-      gap.style.height = `${rows3 * this.rowHeight}px`;
+      const gap = element("tr.xr-gap", { "aria-hidden": "true" }, element("td", { colspan: this.columns.length }));
+      gap.style.height = `${rows3 * (this.rowHeight || ROW)}px`;
       gap.hidden = rows3 <= 0;
       return gap;
     }
@@ -4977,9 +5185,10 @@ var xlareport = (() => {
       const none = !this.data.rows.length;
       const words2 = none ? this.data.empty ?? "Nothing to show." : `No row contains \u201C${this.filter.value}\u201D.`;
       const clear = element("button.xr-button", { type: "button", onclick: () => this.clear() }, "Show all rows");
-      const cell = element("td.xr-empty", { colspan: this.heads.length }, words2, " ", !none && clear);
+      const cell = element("td.xr-empty", { colspan: this.columns.length }, words2, " ", !none && clear);
       this.body.replaceChildren(element("tr", null, cell));
-      this.first = -1;
+      this.drawn = "";
+      this.lines.clear();
     }
     clear() {
       this.filter.value = "";
@@ -4987,44 +5196,25 @@ var xlareport = (() => {
       this.filter.focus();
     }
     /**
+     * Returns the line of a row, the one that is drawn where it is.
+     * @param {number} row
+     * @param {number} place
+     */
+    line(row4, place) {
+      return this.lines.get(String(row4)) ?? this.makeRow(row4, place);
+    }
+    /**
      * @param {number} row
      * @param {number} place
      */
     makeRow(row4, place) {
-      const cells = this.data.columns.map((column, index) => {
-        const cell = this.data.rows[row4][index];
-        return element(
-          this.look(column, cell),
-          { title: this.title(column, cell) },
-          content(column, cell, this.data.meanings ?? [], this.windowed)
-        );
-      });
+      const { columns: columns2, rows: rows3 } = this.data;
+      const cells = this.columns.map((index) => tableCell(columns2[index], rows3[row4][index], this.look));
       const selected = row4 === this.selected ? "tr.xr-selected" : "tr";
       return element(selected, { "aria-rowindex": place + 2, "data-row": row4 }, ...cells);
     }
-    /**
-     * @param {Column} column
-     * @param {Cell} cell
-     */
-    look(column, cell) {
-      if (NUMBERS.has(column.kind)) return "td.xr-number";
-      if (cellText(cell).length <= SHORT) return "td.xr-short";
-      return column.kind === "code" || column.kind === "name" ? "td.xr-mono" : "td";
-    }
-    /**
-     * @param {Column} column
-     * @param {Cell} cell
-     */
-    title(column, cell) {
-      const scaled2 = column.kind === "bytes" || column.kind === "flops";
-      if (scaled2 && typeof cell === "number") return `${format.count(cell)} ${column.kind}`;
-      return this.windowed && cell !== null && cellText(cell).length > 24 ? cellText(cell) : null;
-    }
-    /**
-     * Shows a row in full below the table: on one line its cells may be cut.
-     * @param {Event} event
-     */
-    select(event) {
+    /** @param {Event} event */
+    click(event) {
       const target2 = (
         /** @type {HTMLElement} */
         event.target
@@ -5033,20 +5223,54 @@ var xlareport = (() => {
         /** @type {HTMLElement | null} */
         target2.closest("tr[data-row]")
       );
-      if (!this.windowed || !line2 || target2.closest("a")) return;
-      const row4 = Number(line2.dataset.row);
+      if (line2 && !target2.closest("a")) this.select(Number(line2.dataset.row));
+    }
+    /**
+     * Shows a row with all its columns below the table; the same row once more hides it.
+     * @param {number} row
+     */
+    select(row4) {
       this.selected = row4 === this.selected ? -1 : row4;
       this.details.hidden = this.selected < 0;
+      const look2 = { ...this.look, whole: true };
       const pairs2 = this.data.columns.map(
         (column, index) => element(
           "div",
           null,
           element("dt", null, column.title),
-          element("dd", null, content(column, this.data.rows[row4][index], this.data.meanings ?? []))
+          element("dd", null, cellContent(column, this.data.rows[row4][index], look2))
         )
       );
       this.details.replaceChildren(...pairs2);
-      for (const drawn5 of this.body.children) drawn5.classList.toggle("xr-selected", drawn5 === line2 && this.selected >= 0);
+      for (const drawn5 of this.body.querySelectorAll("tr[data-row]")) {
+        drawn5.classList.toggle("xr-selected", drawn5.getAttribute("data-row") === String(this.selected));
+      }
+    }
+    /** @param {KeyboardEvent} event arrow keys on the table go from row to row */
+    press(event) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step || event.target !== this.scroller || !this.shown.length) return;
+      event.preventDefault();
+      const at = this.shown.indexOf(this.selected);
+      const place = at < 0 ? this.range(this.shown.length)[0] : at + step;
+      if (place < 0 || place >= this.shown.length) return;
+      this.select(this.shown[place]);
+      this.reveal(place);
+    }
+    /** @param {number} place of a row among those shown */
+    reveal(place) {
+      const height = this.rowHeight || this.body.querySelector("tr[data-row]")?.getBoundingClientRect().height || ROW;
+      const [top, room] = [place * height, this.scroller.clientHeight - 2 * height];
+      if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+      if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
+    }
+    /** @param {KeyboardEvent} event the browser finds only rows that are drawn, the filter finds all */
+    findHere(event) {
+      const find = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      if (!find || !this.windowed || event.target === this.filter) return;
+      event.preventDefault();
+      this.filter.focus();
+      this.filter.select();
     }
   };
   async function drawTable(host, key) {
@@ -6023,25 +6247,25 @@ var xlareport = (() => {
     fresh.classList.add("xr-to");
     return [old, fresh];
   }
-  function hunk({ computation, lines: lines2 }) {
+  function hunk({ computation, lines: lines3 }) {
     const head2 = element("h4.xr-hunk-title", null, element("code", null, computation));
-    return element("section.xr-hunk", null, head2, element("div.xr-lines", null, ...lines2.flatMap(rows)));
+    return element("section.xr-hunk", null, head2, element("div.xr-lines", null, ...lines3.flatMap(rows)));
   }
-  function withinReason({ computation, lines: lines2 }) {
+  function withinReason({ computation, lines: lines3 }) {
     const parts = [];
-    for (let from = 0; from === 0 || from < lines2.length; from += AT_ONCE) {
-      parts.push({ computation: from ? "" : computation, lines: lines2.slice(from, from + AT_ONCE) });
+    for (let from = 0; from === 0 || from < lines3.length; from += AT_ONCE) {
+      parts.push({ computation: from ? "" : computation, lines: lines3.slice(from, from + AT_ONCE) });
     }
     return parts;
   }
   function drawSome(box2, hunks) {
-    let lines2 = 0;
-    while (hunks.length && lines2 < AT_ONCE) {
+    let lines3 = 0;
+    while (hunks.length && lines3 < AT_ONCE) {
       const next = (
         /** @type {Hunk} */
         hunks.shift()
       );
-      lines2 += next.lines.length;
+      lines3 += next.lines.length;
       if (next.computation) box2.append(hunk(next));
       else box2.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
     }
@@ -6062,7 +6286,7 @@ var xlareport = (() => {
       (list2) => list2.map((number) => loaded2.get(number) ?? own2[-1 - number])[Symbol.iterator]()
     );
     const take = (from) => from.next().value ?? "";
-    const lines2 = [...diff.signs].map(
+    const lines3 = [...diff.signs].map(
       (sign) => (
         /** @type {Line} */
         sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
@@ -6071,7 +6295,7 @@ var xlareport = (() => {
     const ends = sums(diff.hunks);
     return unfold(diff.titles).map((computation, place) => ({
       computation,
-      lines: lines2.slice(ends[place] - diff.hunks[place], ends[place])
+      lines: lines3.slice(ends[place] - diff.hunks[place], ends[place])
     }));
   }
   var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
@@ -6281,13 +6505,13 @@ var xlareport = (() => {
       leftOut2?.length ? leftOutPart(leftOut2, places2) : null
     );
   }
-  function leftOutPart(lines2, places2) {
+  function leftOutPart(lines3, places2) {
     const item = (line2, number) => element("li", null, ...sentence(line2), ...places2.filter((place) => place.line === number).map(placePart));
     return element(
       "details.xr-left-out",
       null,
-      element("summary", null, `Other changes (${lines2.length})`),
-      element("ul", null, ...lines2.map(item))
+      element("summary", null, `Other changes (${lines3.length})`),
+      element("ul", null, ...lines3.map(item))
     );
   }
   function placePart({ name: name2, before, after }) {
@@ -6418,9 +6642,9 @@ var xlareport = (() => {
      * @returns {number}
      */
     wanted() {
-      const asked3 = state.get("step");
-      const named = this.index.steps.findIndex((step) => step.id === asked3);
-      this.missing = asked3 && named < 0 ? asked3 : null;
+      const asked2 = state.get("step");
+      const named = this.index.steps.findIndex((step) => step.id === asked2);
+      this.missing = asked2 && named < 0 ? asked2 : null;
       if (named >= 0) return named;
       return Math.max(
         0,
@@ -6753,12 +6977,12 @@ var xlareport = (() => {
   }
   async function drawInstructions(host, key) {
     const open = () => show4(host, key);
-    const asked3 = () => state.get("t") === key;
-    if (asked3()) return open();
+    const asked2 = () => state.get("t") === key;
+    if (asked2()) return open();
     const button = host.querySelector("button");
     const opened2 = new Promise((resolve) => {
       button?.addEventListener("click", resolve, { once: true });
-      window.addEventListener("hashchange", () => asked3() && resolve(null));
+      window.addEventListener("hashchange", () => asked2() && resolve(null));
     });
     await opened2;
     await open();
@@ -6869,8 +7093,8 @@ var xlareport = (() => {
       state.set({ find: words2 || null });
       this.hits = words2 ? this.lines.flatMap((line2, place) => line2.toLowerCase().includes(words2) ? [place] : []) : [];
       this.hit = -1;
-      const lines2 = `${format.plural(this.lines.length, "line")}, ${format.bytes(this.text?.size ?? 0)}`;
-      this.counter.textContent = words2 ? `${format.plural(this.hits.length, "line")} found (Enter: next)` : lines2;
+      const lines3 = `${format.plural(this.lines.length, "line")}, ${format.bytes(this.text?.size ?? 0)}`;
+      this.counter.textContent = words2 ? `${format.plural(this.hits.length, "line")} found (Enter: next)` : lines3;
       if (this.hits.length) this.next(1);
       else this.draw(true);
     }

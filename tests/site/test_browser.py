@@ -124,6 +124,52 @@ class TestTable:
         page.get_by_placeholder("Filter").fill("out")
         assert page.locator("tr[data-row] a").first.get_attribute("href") is None
 
+    def test_columns_are_chosen_and_the_address_says_which(self, opened: Any) -> None:
+        page = opened("m/sample.html")
+        page.locator(".xr-columns > summary").click()
+        page.get_by_role("checkbox", name="Grade").uncheck()
+        expect(page.locator(".xr-data thead th")).to_have_count(3)
+        expect(page.locator(".xr-columns > summary")).to_have_text("Columns: 3 of 4")
+
+        again = opened(page.url.rpartition("/site/")[2])
+        expect(again.locator(".xr-data thead th")).to_have_count(3)
+
+    def test_a_narrow_window_begins_with_three_columns(self, opened: Any) -> None:
+        page = opened("m/sample.html")
+        page.set_viewport_size({"width": 400, "height": 800})
+        page.reload()
+        expect(page.locator(".xr-data thead th")).to_have_count(3)
+        expect(page.locator(".xr-columns > summary")).to_have_text("Columns: 3 of 4")
+
+    def test_rows_that_match_are_saved(self, opened: Any) -> None:
+        page = opened("m/sample.html#t=m/sample/instructions&q=fusion.4999")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="CSV").click()
+        lines = Path(saved.value.path()).read_text(encoding="utf-8").splitlines()
+        assert lines == ["Name,Size,Module,Grade", "fusion.4999,5118976,jit,exact"]
+
+    def test_the_key_of_the_browsers_search_goes_to_the_filter(self, opened: Any) -> None:
+        page = opened("m/sample.html")
+        page.locator(".xr-table-scroll").focus()
+        page.keyboard.press("Control+f")
+        expect(page.get_by_placeholder("Filter")).to_be_focused()
+
+    def test_rows_are_of_one_line_and_the_whole_text_is_under_the_pointer(
+        self, opened: Any, hostile: str
+    ) -> None:
+        page = opened("m/sample.html#t=m/sample/instructions&q=onerror")
+        cell = page.locator("tr[data-row] td").first
+        assert cell.bounding_box()["height"] < 40
+        cell.hover()
+        expect(page.locator("#xr-tip")).to_contain_text(hostile)
+
+    def test_arrow_keys_go_from_row_to_row(self, opened: Any) -> None:
+        page = opened("m/sample.html")
+        page.locator(".xr-table-scroll").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        expect(page.locator(".xr-row-details")).to_contain_text("fusion.1")
+
     def test_a_row_can_be_read_in_full(self, opened: Any) -> None:
         page = opened("m/sample.html")
         page.locator("tr[data-row='2']").click()

@@ -348,11 +348,16 @@ function wrap(shown, word) {
   link.append(shown);
 }
 
+/** What is drawn anew while it scrolls, with names that are marked or never are. */
+const DRAWN = ".xr-data, .xr-lines";
+
 /** Marks what scripts put into the page later. */
 export function watchNames() {
   const observer = new MutationObserver((changes) => {
     const added = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node instanceof HTMLElement);
-    for (const parent of new Set(added.map((node) => node.parentElement))) if (parent) void mark(parent);
+    for (const parent of new Set(added.map((node) => node.parentElement))) {
+      if (parent && !parent.closest(DRAWN)) void mark(parent);
+    }
   });
   for (const article of document.querySelectorAll("article")) {
     void mark(article);

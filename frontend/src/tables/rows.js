@@ -33,6 +33,16 @@ export function formatted(column, cell) {
   return column.kind === "float" ? format.float(cell) : format.count(cell);
 }
 
+/** The layout of a shape, also where the text ends within it. */
+const LAYOUT = /\]\{[^{}]*(?:\}|$)/g;
+
+/**
+ * Returns a shape without layouts and tiling; any other text as it is.
+ * @param {string} text
+ * @param {Column} column
+ */
+export const bareShape = (text, { kind, of }) => (of === "shape" || kind === "code" ? text.replace(LAYOUT, "]") : text);
+
 /**
  * @param {Cell[][]} rows
  * @returns {string[]} of each row the text in which a filter looks, in lower case

@@ -1,111 +1,41 @@
 /**
- * Tables: sorted, filtered, and drawn a window of rows at a time, so that 100,000 rows stay fast.
- * What is filtered and sorted stands in the address: `#t=KEY&q=words&s=3d`.
+ * Tables: sorted, filtered, and drawn a window of rows at a time, so that 100,000 rows stay fast. What
+ * is filtered, sorted and shown stands in the address: `#t=KEY&q=words&s=3d&c=0.1.4`.
  */
 
-import { insideReport, root, state } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { state } from "../core/address.js";
+import { element, saveFile } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
-import { entryAddress, nameLink } from "../names/words.js";
-import { NUMBERS, cellText, formatted, matchingRows, searchTexts, sortedRows } from "./rows.js";
+import { cellContent, moveInName, tableCell } from "./cells.js";
+import { chosenColumns, chosenText, dividedRoom, firstColumns, textWidths } from "./columns.js";
+import { commaSeparated, tabSeparated } from "./export.js";
+import { NUMBERS, matchingRows, searchTexts, sortedRows } from "./rows.js";
 
-/** Rows beyond which cells stay on one line and only those in sight are drawn. */
-const WINDOWED = 200;
-const SPARE = 12;
+/** Rows beyond which only those in sight are drawn. */
+const WINDOWED = 100;
+const SPARE = 8;
 const PRINTED = 2000;
-const WIDEST = 64;
-const SHORT = 24;
+const NARROW = 600;
+/** Pixels of a row until one is drawn. */
+const ROW = 27;
 
 /** @typedef {import("./rows.js").Column} Column */
-/** @typedef {import("./rows.js").Name} Name */
-/** @typedef {import("./rows.js").Meaning} Meaning */
-/** @typedef {import("./rows.js").Cell} Cell */
 /** @typedef {import("./rows.js").TableData} TableData */
 
 /**
- * Lets a long name break behind its separators, not in the middle of a word.
- * @param {string} name
+ * Puts nodes into an element; those that stand there stay, which costs nothing.
+ * @param {Element} parent
+ * @param {Element[]} wanted
  */
-const breakable = (name) =>
-  name.split(/(?<=[._/])(?=.)/).flatMap((part, place) => (place ? [element("wbr"), part] : [part]));
-
-/**
- * Writes a name so that each of its parts says what it means when pointed at or moved to. The
- * first part is in the order of the tab key; arrow keys go to the others.
- * @param {Name} name
- * @param {Meaning[]} meanings
- * @param {boolean} windowed
- */
-function takenApart([name, parts], meanings, windowed) {
-  const pieces = /** @type {Node[]} */ ([]);
-  for (let place = 0, start = 0; place < parts.length; place += 2) {
-    const part = name.slice(start, (start += parts[place]));
-    const meaning = meanings[parts[place + 1]];
-    const shown = windowed ? [part] : breakable(part);
-    pieces.push(meaning ? explained(meaning, shown) : element("span", null, ...shown));
-    if (!windowed) pieces.push(element("wbr"));
+function exchange(parent, wanted) {
+  const kept = new Set(wanted);
+  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
+  let next = parent.firstElementChild;
+  for (const child of wanted) {
+    if (child === next) next = next.nextElementSibling;
+    else parent.insertBefore(child, next);
   }
-  const whole = element("code.xr-apart", null, ...pieces);
-  whole.querySelector("a")?.removeAttribute("tabindex");
-  return whole;
-}
-
-/**
- * @param {Meaning} meaning
- * @param {(Node | string)[]} shown
- */
-function explained(meaning, shown) {
-  const [sentence, word] = typeof meaning === "string" ? [meaning, ""] : meaning;
-  const href = word ? entryAddress(word) : `${root}names.html#file-names`;
-  const further = word.startsWith("pass:") ? word : null;
-  return element("a.xr-part", { "data-meaning": sentence, "data-further": further, href, tabindex: -1 }, ...shown);
-}
-
-/** @param {KeyboardEvent} event arrow keys in a name that is taken apart */
-function moveInName(event) {
-  const target = /** @type {HTMLElement} */ (event.target);
-  const parts = [...(target.closest(".xr-apart")?.querySelectorAll("a") ?? [])];
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  const next = step && parts[parts.indexOf(/** @type {HTMLAnchorElement} */ (target)) + step];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
-}
-
-/**
- * Writes a name that explains itself and leads to its entry.
- * @param {Column} column
- * @param {string} name
- * @param {boolean} windowed
- */
-function asked({ kind, of }, name, windowed) {
-  const shown = windowed ? [name] : breakable(name);
-  return nameLink(of ?? "", name, ...(kind === "code" ? [element("code", null, ...shown)] : shown));
-}
-
-/**
- * @param {Column} column
- * @param {Cell} cell
- * @param {Meaning[]} meanings
- * @param {boolean} [windowed] every row has the same height, so nothing may break
- * @returns {Node}
- */
-function content(column, cell, meanings, windowed = false) {
-  if (cell === null) return element("span.xr-unknown", { title: "not known" }, format.unknown);
-  if (column.kind === "name" && Array.isArray(cell)) return takenApart(/** @type {Name} */ (cell), meanings, windowed);
-  const shown = formatted(column, cell);
-  if (column.kind === "link" && Array.isArray(cell) && typeof cell[1] === "string") {
-    const word = column.of ? `${column.of}:${shown}` : null;
-    return element("a", { href: insideReport(cell[1]), "data-word": word }, shown);
-  }
-  if (column.of) return asked(column, shown, windowed);
-  if (column.kind === "chip") {
-    const look = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
-    return element(`span.xr-chip${look}`, null, shown);
-  }
-  if (column.kind === "code") return element("code", null, ...(windowed ? [shown] : breakable(shown)));
-  return document.createTextNode(shown);
 }
 
 /** One table on a page. */
@@ -121,17 +51,25 @@ export class Table {
     this.windowed = data.rows.length > WINDOWED;
     /** @type {[number, "asc" | "desc"] | null} */
     this.sort = data.sort ?? null;
-    /** @type {number[]} */
+    /** @type {number[]} the rows that match, in their order */
     this.shown = [];
     /** @type {string[] | null} */
     this.haystack = null;
     this.selected = -1;
-    this.first = -1;
+    this.drawn = "";
+    /** @type {Map<string, HTMLElement>} the rows that are drawn */
+    this.lines = new Map();
     this.rowHeight = 0;
+    this.widths = textWidths(data);
+    this.columns = firstColumns(data, (host.clientWidth || innerWidth) < NARROW);
+    this.usual = chosenText(this.columns);
+    this.look = { meanings: data.meanings ?? [], layouts: false };
     this.filter = this.makeFilter();
     this.counter = element("span.xr-count", { role: "status" });
+    this.chooser = this.makeChooser();
     this.body = element("tbody");
-    this.heads = data.columns.map((column, index) => this.makeHead(column, index));
+    this.head = element("tr", { "aria-rowindex": 1 });
+    this.group = element("colgroup");
     this.table = element("table.xr-data", { "aria-rowcount": data.rows.length + 1 });
     this.scroller = element("div.xr-table-scroll", { tabindex: 0, role: "region", "aria-label": this.label(host) });
     this.details = element("dl.xr-row-details", { hidden: true });
@@ -147,22 +85,23 @@ export class Table {
 
   /** @param {HTMLElement} host */
   build(host) {
-    if (this.windowed) this.setWidths();
-    this.table.append(element("thead", null, element("tr", { "aria-rowindex": 1 }, ...this.heads)), this.body);
+    this.table.append(this.group, element("thead", null, this.head), this.body);
     this.scroller.append(this.table);
-    const bar = element("div.xr-table-bar", null, this.filter, this.counter);
+    const bar = element("div.xr-table-bar", null, this.filter, this.counter, this.chooser, ...this.exports());
     host.replaceChildren(bar, this.scroller, this.details);
-    host.classList.toggle("xr-windowed", this.windowed);
-    bar.hidden = this.data.rows.length < 2;
+    bar.hidden = this.data.rows.length < 2 && this.data.columns.length <= this.columns.length;
+    this.filter.hidden = this.data.rows.length < 2;
     this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.drawRows()), { passive: true });
-    this.body.addEventListener("click", (event) => this.select(event));
+    this.scroller.addEventListener("keydown", (event) => this.press(event));
+    host.addEventListener("keydown", (event) => this.findHere(event));
+    this.body.addEventListener("click", (event) => this.click(event));
     this.body.addEventListener("keydown", moveInName);
     window.addEventListener("beforeprint", () => this.drawRows(true));
     window.addEventListener("afterprint", () => this.update());
-    window.addEventListener("resize", () => this.drawRows());
     window.addEventListener("hashchange", () => this.readState(host));
-    this.update();
+    this.arrange();
     this.readState(host);
+    new ResizeObserver(() => this.resized()).observe(this.scroller);
   }
 
   makeFilter() {
@@ -176,36 +115,133 @@ export class Table {
     });
   }
 
+  /** Makes the list of all columns, each with a box to show it. */
+  makeChooser() {
+    const boxes = this.data.columns.map(({ title, help }, index) =>
+      this.box(`c${index}`, title, () => this.choose(), help),
+    );
+    const shapes = this.data.columns.some(({ of }) => of === "shape");
+    const layouts = shapes && this.box("layouts", "Layouts and tiling of shapes", () => this.showLayouts());
+    const list = element("div.xr-columns-list", { role: "group", "aria-label": "Columns" }, ...boxes, layouts);
+    const chooser = element("details.xr-columns", null, element("summary.xr-button"), list);
+    chooser.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !chooser.open) return;
+      chooser.open = false;
+      chooser.querySelector("summary")?.focus();
+      event.stopPropagation();
+    });
+    document.addEventListener("pointerdown", (event) => {
+      if (!chooser.contains(/** @type {Node} */ (event.target))) chooser.open = false;
+    });
+    return chooser;
+  }
+
   /**
-   * @param {Column} column
-   * @param {number} index
+   * @param {string} name
+   * @param {string} words
+   * @param {() => void} changed
+   * @param {string} [meaning]
    */
-  makeHead(column, index) {
+  box(name, words, changed, meaning) {
+    const box = element("input", { type: "checkbox", name, onchange: changed });
+    return element("label", { "data-meaning": meaning ?? null }, box, ` ${words}`);
+  }
+
+  exports() {
+    const button = (/** @type {string} */ words, /** @type {string} */ title, /** @type {() => void} */ action) =>
+      element("button.xr-button", { type: "button", title, onclick: action }, words);
+    return [
+      button("Copy", "Copy the rows that match, all columns, as tab-separated values", () => this.copy()),
+      button("CSV", "Save the rows that match, all columns, as a CSV file", () => this.save()),
+    ];
+  }
+
+  async copy() {
+    const text = tabSeparated(this.data, this.shown);
+    try {
+      await navigator.clipboard.writeText(text);
+      this.counter.textContent = `${format.plural(this.shown.length, "row")} copied`;
+    } catch {
+      this.counter.textContent = "The browser does not let this page copy; CSV saves the rows.";
+    }
+  }
+
+  save() {
+    const text = commaSeparated(this.data, this.shown);
+    saveFile(new Blob([text], { type: "text/csv" }), `${this.key.replaceAll("/", "-")}.csv`);
+  }
+
+  choose() {
+    const boxes = [...this.data.columns.keys()].map((index) => this.checkbox(`c${index}`));
+    const shown = [...boxes.keys()].filter((index) => boxes[index]?.checked);
+    if (shown.length) this.columns = shown;
+    this.arrange();
+    this.changed();
+  }
+
+  showLayouts() {
+    this.look.layouts = this.checkbox("layouts")?.checked ?? false;
+    this.redraw();
+  }
+
+  /** @param {string} name */
+  checkbox(name) {
+    return /** @type {HTMLInputElement | null} */ (this.chooser.querySelector(`[name="${name}"]`));
+  }
+
+  /** Puts the columns that are shown side by side. */
+  arrange() {
+    this.heads = new Map(this.columns.map((index) => [index, this.makeHead(index)]));
+    this.head.replaceChildren(...this.heads.values());
+    const summary = /** @type {HTMLElement} */ (this.chooser.firstElementChild);
+    const [shown, all] = [this.columns.length, this.data.columns.length];
+    summary.textContent = shown === all ? "Columns" : `Columns: ${shown} of ${all}`;
+    for (const index of this.data.columns.keys()) {
+      const box = this.checkbox(`c${index}`);
+      if (box) box.checked = this.columns.includes(index);
+    }
+    this.setWidths();
+  }
+
+  /** @param {number} index */
+  makeHead(index) {
+    const column = this.data.columns[index];
     const button = element("button", { type: "button", onclick: () => this.sortBy(index) }, column.title);
     if (column.help) button.dataset.meaning = column.help;
     const look = NUMBERS.has(column.kind) ? "th.xr-number" : "th";
     return element(look, { scope: "col" }, button);
   }
 
-  /** Gives every column the room of its longest text; rows out of sight would change it later. */
   setWidths() {
-    const widths = this.data.columns.map((column, index) => {
-      let longest = column.title.length + 2;
-      for (const row of this.data.rows) longest = Math.max(longest, formatted(column, row[index]).length);
-      return Math.min(longest, WIDEST) + 3;
-    });
-    const total = widths.reduce((sum, width) => sum + width, 0);
-    const columns = widths.map((width) => element("col", { style: `width: ${(100 * width) / total}%` }));
-    this.table.append(element("colgroup", null, ...columns));
-    this.table.style.minWidth = `${total}ch`;
+    const wanted = this.columns.map((index) => this.widths[index]);
+    const firm = this.columns.map((index) => NUMBERS.has(this.data.columns[index].kind));
+    const character = Number.parseFloat(getComputedStyle(this.table).fontSize) * 0.6 || 8;
+    const room = this.scroller.clientWidth / character;
+    const divided = dividedRoom(wanted, firm, room || 120);
+    const total = divided.reduce((sum, width) => sum + width, 0);
+    const columns = divided.map((width) => element("col", { style: `width: ${(100 * width) / total}%` }));
+    this.group.replaceChildren(...columns);
+    const wide = total > room + 0.01;
+    this.table.style.minWidth = wide ? `${total * character}px` : "";
+    this.table.classList.toggle("xr-frozen", wide); // a cell that sticks costs a layer, so only where it moves
+  }
+
+  resized() {
+    this.setWidths();
+    this.drawRows();
   }
 
   /** @param {HTMLElement} host */
   readState(host) {
-    if (state.get("t") !== this.key) return;
+    if (state.get("t") !== this.key) return void this.update();
     const sort = /^(\d+)([ad])$/.exec(state.get("s") ?? "");
     if (sort && Number(sort[1]) < this.data.columns.length) {
       this.sort = [Number(sort[1]), sort[2] === "a" ? "asc" : "desc"];
+    }
+    const columns = chosenColumns(state.get("c"), this.data.columns.length);
+    if (columns) {
+      this.columns = columns;
+      this.arrange();
     }
     this.filter.value = state.get("q") ?? "";
     this.update();
@@ -214,7 +250,8 @@ export class Table {
 
   changed() {
     const sort = this.sort ? `${this.sort[0]}${this.sort[1][0]}` : null;
-    state.set({ t: this.key, q: this.filter.value, s: sort });
+    const columns = chosenText(this.columns);
+    state.set({ t: this.key, q: this.filter.value, s: sort, c: columns === this.usual ? null : columns });
     this.update();
   }
 
@@ -230,7 +267,7 @@ export class Table {
   update() {
     this.shown = this.matching();
     if (this.sort) this.shown = sortedRows(this.data.rows, this.shown, ...this.sort);
-    for (const [index, head] of this.heads.entries()) {
+    for (const [index, head] of this.heads ?? []) {
       const direction = this.sort?.[0] === index ? this.sort[1] : "";
       head.setAttribute("aria-sort", direction ? `${direction}ending` : "none");
     }
@@ -238,7 +275,12 @@ export class Table {
     const all = this.shown.length === this.data.rows.length;
     this.counter.textContent = all ? total : `${format.count(this.shown.length)} of ${total}`;
     this.scroller.scrollTop = 0;
-    this.first = -1;
+    this.redraw();
+  }
+
+  redraw() {
+    this.drawn = "";
+    this.lines.clear();
     this.drawRows();
   }
 
@@ -254,14 +296,14 @@ export class Table {
     const total = this.shown.length;
     if (!total) return this.drawEmpty();
     const [first, last] = printing ? [0, Math.min(total, PRINTED)] : this.range(total);
-    if (first === this.first && !printing) return;
-    this.first = first;
-    const rows = this.shown.slice(first, last).map((row, offset) => this.makeRow(row, first + offset));
-    this.body.replaceChildren(this.gap(first), ...rows, this.gap(printing ? 0 : total - last));
+    if (this.drawn === `${first} ${last}` && !printing) return;
+    this.drawn = `${first} ${last}`;
+    const rows = this.shown.slice(first, last).map((row, offset) => this.line(row, first + offset));
+    this.lines = new Map(rows.map((line) => [line.dataset.row ?? "", line]));
+    exchange(this.body, [this.gap(first), ...rows, this.gap(printing ? 0 : total - last)]);
     if (!this.rowHeight && this.windowed && rows.length) {
       this.rowHeight = rows[0].getBoundingClientRect().height;
-      this.first = -1;
-      this.drawRows();
+      if (this.rowHeight) this.redraw();
     }
   }
 
@@ -271,7 +313,7 @@ export class Table {
    */
   range(total) {
     if (!this.windowed) return [0, total];
-    const height = this.rowHeight || 30;
+    const height = this.rowHeight || ROW;
     const seen = Math.ceil((this.scroller.clientHeight || 600) / height);
     const top = Math.floor(this.scroller.scrollTop / height / SPARE) * SPARE;
     return [Math.max(0, top - SPARE), Math.min(total, top + seen + 2 * SPARE)];
@@ -279,8 +321,8 @@ export class Table {
 
   /** @param {number} rows how many rows are not drawn here */
   gap(rows) {
-    const gap = element("tr.xr-gap", { "aria-hidden": "true" }, element("td", { colspan: this.heads.length }));
-    gap.style.height = `${rows * this.rowHeight}px`;
+    const gap = element("tr.xr-gap", { "aria-hidden": "true" }, element("td", { colspan: this.columns.length }));
+    gap.style.height = `${rows * (this.rowHeight || ROW)}px`;
     gap.hidden = rows <= 0;
     return gap;
   }
@@ -289,9 +331,10 @@ export class Table {
     const none = !this.data.rows.length;
     const words = none ? (this.data.empty ?? "Nothing to show.") : `No row contains \u201c${this.filter.value}\u201d.`;
     const clear = element("button.xr-button", { type: "button", onclick: () => this.clear() }, "Show all rows");
-    const cell = element("td.xr-empty", { colspan: this.heads.length }, words, " ", !none && clear);
+    const cell = element("td.xr-empty", { colspan: this.columns.length }, words, " ", !none && clear);
     this.body.replaceChildren(element("tr", null, cell));
-    this.first = -1;
+    this.drawn = "";
+    this.lines.clear();
   }
 
   clear() {
@@ -301,63 +344,81 @@ export class Table {
   }
 
   /**
+   * Returns the line of a row, the one that is drawn where it is.
+   * @param {number} row
+   * @param {number} place
+   */
+  line(row, place) {
+    return this.lines.get(String(row)) ?? this.makeRow(row, place);
+  }
+
+  /**
    * @param {number} row
    * @param {number} place
    */
   makeRow(row, place) {
-    const cells = this.data.columns.map((column, index) => {
-      const cell = this.data.rows[row][index];
-      return element(
-        this.look(column, cell),
-        { title: this.title(column, cell) },
-        content(column, cell, this.data.meanings ?? [], this.windowed),
-      );
-    });
+    const { columns, rows } = this.data;
+    const cells = this.columns.map((index) => tableCell(columns[index], rows[row][index], this.look));
     const selected = row === this.selected ? "tr.xr-selected" : "tr";
     return element(selected, { "aria-rowindex": place + 2, "data-row": row }, ...cells);
   }
 
-  /**
-   * @param {Column} column
-   * @param {Cell} cell
-   */
-  look(column, cell) {
-    if (NUMBERS.has(column.kind)) return "td.xr-number";
-    if (cellText(cell).length <= SHORT) return "td.xr-short";
-    return column.kind === "code" || column.kind === "name" ? "td.xr-mono" : "td";
-  }
-
-  /**
-   * @param {Column} column
-   * @param {Cell} cell
-   */
-  title(column, cell) {
-    const scaled = column.kind === "bytes" || column.kind === "flops";
-    if (scaled && typeof cell === "number") return `${format.count(cell)} ${column.kind}`;
-    return this.windowed && cell !== null && cellText(cell).length > 24 ? cellText(cell) : null;
-  }
-
-  /**
-   * Shows a row in full below the table: on one line its cells may be cut.
-   * @param {Event} event
-   */
-  select(event) {
+  /** @param {Event} event */
+  click(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     const line = /** @type {HTMLElement | null} */ (target.closest("tr[data-row]"));
-    if (!this.windowed || !line || target.closest("a")) return;
-    const row = Number(line.dataset.row);
+    if (line && !target.closest("a")) this.select(Number(line.dataset.row));
+  }
+
+  /**
+   * Shows a row with all its columns below the table; the same row once more hides it.
+   * @param {number} row
+   */
+  select(row) {
     this.selected = row === this.selected ? -1 : row;
     this.details.hidden = this.selected < 0;
+    const look = { ...this.look, whole: true };
     const pairs = this.data.columns.map((column, index) =>
       element(
         "div",
         null,
         element("dt", null, column.title),
-        element("dd", null, content(column, this.data.rows[row][index], this.data.meanings ?? [])),
+        element("dd", null, cellContent(column, this.data.rows[row][index], look)),
       ),
     );
     this.details.replaceChildren(...pairs);
-    for (const drawn of this.body.children) drawn.classList.toggle("xr-selected", drawn === line && this.selected >= 0);
+    for (const drawn of this.body.querySelectorAll("tr[data-row]")) {
+      drawn.classList.toggle("xr-selected", drawn.getAttribute("data-row") === String(this.selected));
+    }
+  }
+
+  /** @param {KeyboardEvent} event arrow keys on the table go from row to row */
+  press(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.target !== this.scroller || !this.shown.length) return;
+    event.preventDefault();
+    const at = this.shown.indexOf(this.selected);
+    const place = at < 0 ? this.range(this.shown.length)[0] : at + step;
+    if (place < 0 || place >= this.shown.length) return;
+    this.select(this.shown[place]);
+    this.reveal(place);
+  }
+
+  /** @param {number} place of a row among those shown */
+  reveal(place) {
+    const height = this.rowHeight || this.body.querySelector("tr[data-row]")?.getBoundingClientRect().height || ROW;
+    const [top, room] = [place * height, this.scroller.clientHeight - 2 * height];
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
+  }
+
+  /** @param {KeyboardEvent} event the browser finds only rows that are drawn, the filter finds all */
+  findHere(event) {
+    const find = event.key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+    if (!find || !this.windowed || event.target === this.filter) return;
+    event.preventDefault();
+    this.filter.focus();
+    this.filter.select();
   }
 }
 

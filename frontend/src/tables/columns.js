@@ -1,0 +1,77 @@
+/** Which columns of a table stand side by side, and how wide they are. */
+
+import { NUMBERS, bareShape, formatted } from "./rows.js";
+
+/** @typedef {import("./rows.js").TableData} TableData */
+
+/** Columns that a table shows at first, and in a narrow window. */
+const FIRST = 7;
+const NARROW = 3;
+const WIDEST = 64;
+/** Characters to which a column of names shrinks before the table becomes wider than the window. */
+const LEAST = 18;
+/** Rows of which numbers are written to see how long they are; all are about as long. */
+const SAMPLE = 1000;
+/** Characters beside the text: the sign of the order, the padding. */
+const BESIDE = 3;
+
+/**
+ * Returns the columns that stand there at first: the leading ones, and the one that rows are ordered by.
+ * @param {TableData} data
+ * @param {boolean} narrow
+ * @returns {number[]}
+ */
+export function firstColumns({ columns, sort }, narrow) {
+  const most = narrow ? NARROW : FIRST;
+  const places = [...columns.keys()];
+  if (columns.length <= most) return places;
+  const shown = places.slice(0, most);
+  if (sort && sort[0] >= most) shown[most - 1] = sort[0];
+  return shown;
+}
+
+/**
+ * Reads what `chosenText` writes; null where it names no column.
+ * @param {string | null} text
+ * @param {number} count of all columns
+ */
+export function chosenColumns(text, count) {
+  const places = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
+  const known = places.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
+  return known.length ? known.sort((left, right) => left - right) : null;
+}
+
+/** @param {number[]} shown */
+export const chosenText = (shown) => shown.join(".");
+
+/**
+ * Returns the characters of the longest text of each column.
+ * @param {TableData} data
+ * @returns {number[]}
+ */
+export function textWidths({ columns, rows }) {
+  return columns.map((column, index) => {
+    let longest = column.title.length + 2;
+    for (const row of NUMBERS.has(column.kind) ? rows.slice(0, SAMPLE) : rows) {
+      longest = Math.max(longest, bareShape(formatted(column, row[index]), column).length);
+      if (longest >= WIDEST) return WIDEST + BESIDE;
+    }
+    return longest + BESIDE;
+  });
+}
+
+/**
+ * Divides the room of a table among its columns: names shrink, numbers do not.
+ * @param {number[]} wanted characters
+ * @param {boolean[]} firm whether a column keeps its width
+ * @param {number} room characters
+ * @returns {number[]} characters, more than the room where it is too small
+ */
+export function dividedRoom(wanted, firm, room) {
+  const total = wanted.reduce((sum, width) => sum + width, 0);
+  const least = wanted.map((width, place) => (firm[place] ? width : Math.min(width, LEAST)));
+  const spare = total - least.reduce((sum, width) => sum + width, 0);
+  if (total <= room) return wanted.map((width) => (width * room) / total);
+  const share = spare ? Math.max(0, room - total + spare) / spare : 0;
+  return wanted.map((width, place) => least[place] + (width - least[place]) * share);
+}

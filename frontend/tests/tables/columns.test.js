@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chosenColumns, dividedRoom, firstColumns, textWidths } from "../../src/tables/columns.js";
+
+const COLUMNS = Array.from({ length: 9 }, (_, place) => ({ title: `column ${place}`, kind: "text" }));
+
+test("seven columns stand there at first, the one of the order among them", () => {
+  assert.deepEqual(firstColumns({ columns: COLUMNS, rows: [] }, false), [0, 1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(firstColumns({ columns: COLUMNS, rows: [], sort: [8, "desc"] }, false), [0, 1, 2, 3, 4, 5, 8]);
+  assert.deepEqual(firstColumns({ columns: COLUMNS, rows: [] }, true), [0, 1, 2]);
+  assert.deepEqual(firstColumns({ columns: COLUMNS.slice(0, 2), rows: [] }, true), [0, 1]);
+});
+
+test("columns of an address are those that there are, each once", () => {
+  assert.deepEqual(chosenColumns("3.1.1.99.x.-2", 9), [1, 3]);
+  assert.equal(chosenColumns("x", 9), null);
+  assert.equal(chosenColumns(null, 9), null);
+});
+
+test("a column is as wide as its longest text, within reason; layouts do not count", () => {
+  const columns = [
+    { title: "n", kind: "code" },
+    { title: "s", kind: "code", of: "shape" },
+  ];
+  const rows = [
+    ["x".repeat(500), "f32[2]{0:T(1024)}"],
+    ["y", "f32[2]"],
+  ];
+  assert.deepEqual(textWidths({ columns, rows }), [67, 9]);
+});
+
+test("names shrink, numbers do not", () => {
+  assert.deepEqual(dividedRoom([60, 10], [false, true], 40), [30, 10]);
+  assert.deepEqual(dividedRoom([60, 10], [false, true], 10), [18, 10]);
+  assert.deepEqual(dividedRoom([10, 10], [false, true], 40), [20, 20]);
+});
