@@ -93,6 +93,8 @@ def test_an_empty_name_is_unknown() -> None:
         ("f32[8,128]{1,0:T(8,128)S(1)}", "shape", "on tpu VMEM"),
         ("bf16[4]{0:T(256)}", "shape", "tiles of (256)"),
         ("S(1)", "memory-space", "on tpu VMEM"),
+        ("cumsum", "function of JAX", "jax.numpy.cumsum"),
+        ("jit_clip", "module-name", "jax.numpy.clip"),
         ("_XlaCompile", "word", "compiles a cluster"),
     ],
 )

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from xlareport.analysis.steps.wording import plain
 from xlareport.dump.filename import DumpName, parse
 from xlareport.dump.instruction_names import explain_instruction
+from xlareport.dump.jax_names import find_jax_name, jax_release
 from xlareport.dump.module_names import ModuleNameParts, explain_module
 from xlareport.dump.tokens import Token, table
 from xlareport.hlo.shape import Shape, ShapeError, parse_shape
@@ -84,7 +85,7 @@ def _from_tables(name: str) -> Explanation | None:
     meanings = list(_meanings(name))
     if not meanings:
         return None
-    sentence = " ".join(f"{kind.capitalize()}: {words}" for kind, words, _ in meanings)
+    sentence = " ".join(f"{kind[:1].upper()}{kind[1:]}: {words}" for kind, words, _ in meanings)
     notes = [note for _, _, more in meanings for note in more]
     kind = meanings[0][0]
     return Explanation(name, kind, "", (Token(name, plain(sentence), kind),), _all_plain(notes))
@@ -111,6 +112,8 @@ def _meanings(name: str) -> Iterator[tuple[str, str, Iterable[str]]]:
         yield "stage", stage.words, filter(None, [stage.absent])
     if word := glossary.find(name):
         yield "word", word.words, ()
+    if jax_name := find_jax_name(name):
+        yield "function of JAX", jax_name.words, (f"Source: {jax_release()}.",)
 
 
 _FLAG_FACTS = {

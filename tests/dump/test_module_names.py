@@ -99,6 +99,13 @@ def test_operations_outside_jit_are_told_as_probable() -> None:
     assert explain_module("jit_train_step").helper is None
 
 
+def test_functions_and_primitives_of_jax_are_named_by_their_place() -> None:
+    assert "jax.numpy.clip of JAX" in _told("jit_clip")["clip"]
+    assert "primitive jax.lax.scatter_add_p" in _told("jit_scatter-add")["scatter-add"]
+    assert "same name" in _told("jit_norm")["norm"]
+    assert explain_module("jit_hessenberg").helper is None
+
+
 @pytest.mark.parametrize("name", ["fused_reduce.2", "wrapped_slice_computation", "extracted"])
 def test_pieces_of_modules_are_known_as_helpers(name: str) -> None:
     assert explain_module(name).helper is not None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from xlareport.dump.grammar import GrammarForm, meaning, module_forms, one_token, pieces, sign
+from xlareport.dump.jax_names import find_jax_name
 from xlareport.dump.tokens import Token, table
 
 LONGEST = 512
@@ -68,7 +69,7 @@ def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
 def _jax_helper(groups: Mapping[str, str]) -> str | None:
     """Say what a module is that bears the name of a function of JAX's own."""
     function = groups.get("function", "")
-    if "api" in groups and _function("function", function):
+    if "api" in groups and (_RANDOM.fullmatch(function) or _is_operation(function)):
         return "probably one operation of JAX that ran outside jit"
     return None
 
@@ -94,11 +95,16 @@ def _function(field: str, text: str) -> str | None:
         return None
     if _RANDOM.fullmatch(text):
         return "JAX's own function that makes random numbers or their keys."
-    if text in table("module_words")["operations"]:
-        return (
-            "Probably an operation that the program ran outside jit: JAX compiles each on its own."
-        )
-    return None
+    if known := find_jax_name(text):
+        return f"{known.words} A function of the program may have the same name."
+    return _EAGER if _is_operation(text) else None
+
+
+_EAGER = "Probably an operation that the program ran outside jit: JAX compiles each on its own."
+
+
+def _is_operation(function: str) -> bool:
+    return function in table("module_words")["operations"]
 
 
 def _attributes(text: str) -> Iterator[Token]:

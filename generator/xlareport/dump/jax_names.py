@@ -1,0 +1,51 @@
+"""Functions and primitives that JAX compiles as modules of their own, of one release of JAX."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class JaxName:
+    """A function that JAX wraps in jax.jit, or a primitive."""
+
+    name: str
+    kind: str
+    """`function` or `primitive`."""
+    where: str
+    """Where it stands in JAX; `-` where it is no attribute of a module."""
+
+    @property
+    def words(self) -> str:
+        """Say what a module of this name is, if no function of the user has the name."""
+        which = "" if self.where == "-" else f" {self.where}"
+        kind = "The primitive" if which else "A primitive"
+        what = self.where if self.kind == "function" else f"{kind}{which}"
+        return f"{what} of JAX, which compiles it as a module of its own when it runs outside jit."
+
+
+@cache
+def jax_names() -> Mapping[str, JaxName]:
+    """Return the table by name; a function goes before a primitive of its name."""
+    rows = _text().splitlines()[1:]
+    found = [JaxName(*row.split("\t")) for row in rows]
+    return {each.name: each for each in reversed(found)}
+
+
+@cache
+def jax_release() -> str:
+    """Return the release that the table was read from, as in `jax 0.10.2`."""
+    return _text().partition(":")[0].removeprefix("# ")
+
+
+@cache
+def _text() -> str:
+    return files(__package__).joinpath("tables", "jax_names.tsv").read_text("utf-8")
+
+
+def find_jax_name(name: str) -> JaxName | None:
+    """Return what JAX calls so; JAX of 2022 numbered functions that it compiled again, `_var__1`."""
+    known = jax_names()
+    base, _, number = name.rpartition("__")
+    return known.get(name) or (known.get(base) if number.isdecimal() else None)
