@@ -1,8 +1,8 @@
 """Writes dump/tables/jax_names.tsv: functions and primitives of JAX that it compiles by itself.
 
-Usage: `PYTHON scripts/jax_names.py`, with a Python that has the release of JAX to read. A function is
-one that JAX's own modules wrap in jax.jit, by the name that its module gets; a primitive is compiled
-under its name where it runs outside jit.
+Usage: `PYTHON scripts/jax_names.py`, with a Python that has the release of JAX to read. A function
+is one that JAX's own modules wrap in jax.jit, by the name that its module gets; a primitive is
+compiled under its name where it runs outside jit.
 """
 
 import gc
@@ -54,7 +54,7 @@ def _modules() -> Iterator[ModuleType]:
             try:
                 yield importlib.import_module(found.name)
             except Exception as error:  # noqa: BLE001 - a module of an experiment may raise anything
-                print(found.name, error)
+                warnings.warn(f"{found.name}: {error}", stacklevel=1)
 
 
 def _keep(places: dict[str, str], name: str, where: str) -> None:
@@ -67,5 +67,4 @@ def _order(where: str) -> tuple[bool, int, str]:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     main()

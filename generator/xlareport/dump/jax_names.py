@@ -45,7 +45,7 @@ def _text() -> str:
 
 
 def find_jax_name(name: str) -> JaxName | None:
-    """Return what JAX calls so; JAX of 2022 numbered functions that it compiled again, `_var__1`."""
+    """Return what JAX calls so; JAX of 2022 numbered what it compiled again, `_var__1`."""
     known = jax_names()
     base, _, number = name.rpartition("__")
     return known.get(name) or (known.get(base) if number.isdecimal() else None)
