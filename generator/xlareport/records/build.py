@@ -4,10 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlareport import __version__
-from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.dump import AnalyzedDump, DumpRelations, relate_modules
-from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.recompilations import recompilation
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.evidence import Evidence
 from xlareport.analysis.modules.helper_modules import Role
@@ -19,12 +16,12 @@ from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
 from xlareport.records import sentences
 from xlareport.records.cost import cost_record
+from xlareport.records.findings import finding_records
 from xlareport.records.profile import profile_record
 from xlareport.records.report import (
     CandidateRecord,
     DumpRecord,
     FileRecord,
-    FindingRecord,
     GeneratorRecord,
     MainProgramRecord,
     ModuleRecord,
@@ -35,43 +32,6 @@ from xlareport.records.report import (
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 from xlareport.runtime.faults import Faults
-
-RECOMPILATIONS = "recompilations"
-"""The rule whose places are modules, by their keys."""
-HELPERS = frozenset(
-    {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
-)
-"""Roles of modules that nobody wrote as a program."""
-_OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
-"""Rules that tell of those: an operation outside of jit donates nothing, and is there to move."""
-_PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
-"""Roles of modules that repeat a part of another one: that one has the finding."""
-
-
-def finding_records(
-    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RecompilationGroup]
-) -> tuple[FindingRecord, ...]:
-    """Return the findings of a module; what was cut out of another one has none of its own."""
-    if cost is None or record.role in _PIECES:
-        return ()
-    is_program = record.role not in HELPERS
-    findings = [each for each in cost.findings if is_program or each.rule in _OF_HELPERS]
-    if record.retrace_group is not None and is_program:
-        findings.append(recompilation(recompilations[record.retrace_group]))
-    return tuple(map(finding_record, findings))
-
-
-def finding_record(finding: Finding) -> FindingRecord:
-    """Return a finding as report.json has it."""
-    return FindingRecord(
-        rule=finding.rule,
-        title=finding.title[:1].upper() + finding.title[1:],
-        grade=finding.grade,
-        evidence=finding.evidence,
-        suggestion=finding.suggestion,
-        places=finding.places,
-    )
-
 
 _SCHEMA = 2
 """Raised when something changes its meaning or goes; 1 named each file three times."""

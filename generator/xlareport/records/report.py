@@ -119,6 +119,12 @@ class FindingRecord:
     suggestion: str
     places: tuple[tuple[str, str], ...]
     """(computation, instruction), the first where to look first."""
+    severity: str
+    """`high` from a tenth of the roofline time or of the memory, `medium` from 3%, else `low`."""
+    seconds: float | None
+    """Of the roofline time of one execution, what a remedy saves at most; None where not known."""
+    bytes: int | None
+    """Of the device's memory, what a remedy saves at most; None where not known."""
 
 
 @dataclass(frozen=True, slots=True)

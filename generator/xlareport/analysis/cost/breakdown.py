@@ -68,13 +68,13 @@ def key_by_scope(module: HloModule, depth: int) -> Key:
 
     def key(_: Computation, instruction: Instruction) -> str:
         *levels, last = op_name_of(instruction, module).split("/")
-        named = [level for level in levels if level not in _CONTROL_FLOW]
+        named = [level for level in levels if level not in CONTROL_FLOW]
         return "/".join([*named, last][:depth])
 
     return key
 
 
-_CONTROL_FLOW = frozenset(
+CONTROL_FLOW = frozenset(
     {"while", "body", "cond", "closed_call", "core_call", "eval_jaxpr", "checkpoint"}
 )
 """What JAX calls the levels of loops, branches and calls."""

@@ -11,6 +11,7 @@ from xlareport.analysis.cost.breakdown import (
 )
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.phases import key_by_layer, key_by_phase
 from xlareport.analysis.cost.rematerialization import count_recomputed
 from xlareport.analysis.cost.roofline import estimate_times, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
@@ -63,6 +64,10 @@ class CostReport:
     computations: tuple[CostPart, ...]
     scopes: tuple[CostPart, ...]
     opcodes: tuple[CostPart, ...]
+    phases: tuple[CostPart, ...]
+    """Forward, backward, optimizer and others of a training step; empty where nothing is one."""
+    layers: tuple[CostPart, ...]
+    """By the scopes of op_names; of an empty name where they name none."""
     findings: tuple[Finding, ...]
     products: tuple[ProductRow, ...]
     """Dots, convolutions and library products, the most flops first."""
@@ -87,7 +92,8 @@ def report_cost(
     chip = device_named(module.device_words)
     memory = report_memory(module.memory, hlo, cost, chip.key if chip else "")
     peak = memory.peak_lines if memory.at_peak_count else None
-    times = estimate_times(cost, device)
+    times, shared = estimate_times(cost, device), share_fusions(hlo, cost, device)
+    phase = key_by_phase(hlo)
     first = earlier[0] if earlier else None
     case = make_case(module, cost, device)
     evidence = SourceEvidence(first, hlo, module.stablehlo, peak)
@@ -101,8 +107,10 @@ def report_cost(
         uncounted=tuple(list_uncounted(hlo, cost))[:_ROWS],
         collectives=tuple(list_collectives(hlo, cost, earlier)),
         computations=break_down(hlo, cost, key_by_computation, times)[:_ROWS],
-        scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), times)[:_ROWS],
-        opcodes=break_down(hlo, cost, key_by_opcode, share_fusions(hlo, cost, device)),
+        scopes=break_down(hlo, cost, key_by_scope(hlo, _SCOPE_DEPTH), shared)[:_ROWS],
+        opcodes=break_down(hlo, cost, key_by_opcode, shared),
+        phases=break_down(hlo, cost, phase, shared) if phase else (),
+        layers=break_down(hlo, cost, key_by_layer(hlo), shared),
         findings=find_findings(case) if case else (),
         products=list_products(hlo, cost, device),
         recomputed_flops=count_recomputed(hlo, cost),

@@ -41,6 +41,7 @@ def convert_pairs(case: Case) -> Iterator[Finding]:
         suggestion=("Keep one type; if the rounding is intended, use jax.lax.reduce_precision."),
         grade="exact",
         weight=case.time_of_bytes(moved),
+        seconds=case.time_of_bytes(moved),
     )
 
 

@@ -39,6 +39,10 @@ class Finding:
     """`exact`: read off the module; `matched`: by a pattern; `guessed`: by an estimate."""
     weight: float
     """For ordering: the least seconds on the device that are at stake; an estimate."""
+    seconds: float | None = None
+    """Of the roofline time of one execution, what a remedy saves at most; None where not known."""
+    bytes: int | None = None
+    """Of the device's memory, what a remedy saves at most; None where not known."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,11 @@ class Case:
     def least(self, cost: InstructionCost) -> float:
         """Return the least time of all runs of an instruction; 0 where it is not known."""
         return time_of_runs(cost, self.device)
+
+    def least_at(self, computation: str, instruction: str) -> float:
+        """Return the least time of all runs of what has these names; 0 where it is not known."""
+        cost = self.cost.instructions.get((computation, instruction))
+        return self.least(cost) if cost is not None else 0.0
 
     def is_noticeable(self, seconds: float, share: float) -> bool:
         """Say whether a time is this part of the module's, and long enough to be worth a word."""

@@ -37,6 +37,7 @@ def gathered_once(case: Case) -> Iterator[Finding]:
                 ),
                 grade="matched",
                 weight=case.time_of_bytes(float(collective.wire_bytes or 0) * collective.counted),
+                seconds=case.least_at(collective.computation, collective.instruction),
             )
 
 

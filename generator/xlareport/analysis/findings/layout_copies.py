@@ -34,6 +34,7 @@ def layout_copies(case: Case) -> Iterator[Finding]:
                 ),
                 grade="matched",
                 weight=seconds,
+                seconds=seconds,
             )
 
 

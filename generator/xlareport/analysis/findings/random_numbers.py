@@ -53,6 +53,7 @@ def random_numbers(case: Case) -> Iterator[Finding]:
         ),
         grade="guessed",
         weight=seconds,
+        seconds=seconds,
     )
 
 

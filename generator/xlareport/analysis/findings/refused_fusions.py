@@ -51,6 +51,7 @@ def _finding(case: Case, reason: str, value: list[tuple[float, Where, tuple[str,
         ),
         grade="matched",
         weight=seconds,
+        seconds=seconds,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from xlareport.analysis.findings.convert_pairs import convert_pairs
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, join_names
@@ -82,7 +83,17 @@ def _joined(alike: Sequence[Finding]) -> Finding:
         evidence=f"{first.evidence} {again}: {names}.",
         grade=max((finding.grade for finding in alike), key=_GRADES.index),
         weight=sum(finding.weight for finding in alike),
+        seconds=_sum([finding.seconds for finding in alike]),
+        bytes=_sum([finding.bytes for finding in alike]),
     )
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 _GRADES = ("exact", "matched", "guessed")

@@ -55,6 +55,7 @@ def _finding(case: Case, place: Where, loop: Instruction, rounds: int, each: flo
         suggestion=_FOR_LOOPS if is_asked_for else _FOR_OPERATIONS,
         grade="matched",
         weight=rounds * _launch(case),
+        seconds=rounds * _launch(case),
     )
 
 

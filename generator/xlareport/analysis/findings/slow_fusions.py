@@ -52,6 +52,7 @@ def slow_fusions(case: Case) -> Iterator[Finding]:
             ),
             grade="guessed",
             weight=expected * case.seconds,
+            seconds=expected * case.seconds,
         )
 
 

@@ -34,4 +34,5 @@ def starved_products(case: Case) -> Iterator[Finding]:
                 ),
                 grade="guessed",
                 weight=seconds,
+                seconds=seconds * (1 - reached),
             )

@@ -37,6 +37,7 @@ def tile_padding(case: Case) -> Iterator[Finding]:
             ),
             grade="exact",
             weight=case.time_of_bytes(float(padded - data) * max(cost.counted, 1)),
+            bytes=padded - data,
         )
 
 

@@ -37,6 +37,7 @@ def undonated_inputs(case: Case) -> Iterator[Finding]:
         ),
         grade="matched",
         weight=case.time_of_bytes(size),
+        bytes=size,
     )
 
 

@@ -54,6 +54,7 @@ def _finding(case: Case, value: list[tuple[float, str, list[Instruction]]]) -> F
         ),
         grade="matched",
         weight=case.time_of_bytes(2.0 * between),
+        seconds=case.time_of_bytes(2.0 * between),
     )
 
 

@@ -39,4 +39,5 @@ def unused_donations(case: Case) -> Iterator[Finding]:
         ),
         grade="exact",
         weight=case.time_of_bytes(size),
+        bytes=size,
     )

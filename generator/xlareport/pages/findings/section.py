@@ -9,12 +9,16 @@ from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.pages import navigation, words
 from xlareport.pages.rendering.environment import prose
-from xlareport.records.build import RECOMPILATIONS
+from xlareport.records.cost import CostRecord
+from xlareport.records.findings import RECOMPILATIONS, SEVERITIES
 from xlareport.records.report import FindingRecord, ModuleRecord, ReportRecord
+from xlareport.runtime import units
 
-MOST_ON_A_PAGE = 3
+MOST_ON_A_PAGE = 5
 """Findings on a page that is about something else; the page of costs has all."""
 MOST_ON_ITS_OWN_PAGE = 60
+_RECOMPILED = 2
+"""Functions compiled again that the home page lists."""
 _GUIDE = "guide/findings.md"
 
 
@@ -34,6 +38,12 @@ class FindingView:
     """One thing to look at."""
 
     title: str
+    severity: str
+    """`high`, `medium` or `low`."""
+    gain: str
+    """What a remedy saves at most; empty where that is not known."""
+    gain_words: str
+    """The same in a sentence, for a tooltip."""
     grade: str
     evidence: Markup
     suggestion: Markup
@@ -76,7 +86,9 @@ def home_findings(dump: AnalyzedDump, report: ReportRecord) -> FindingsView | No
         pair[1], findings=tuple(finding for finding in pair[1].findings if not _is_again(finding))
     )
     findings = module_findings(pair[0], own, navigation.HOME)
-    return replace(findings, shown=(*findings.shown, *_compiled_again(report)[:MOST_ON_A_PAGE]))
+    shown = (*findings.shown, *_compiled_again(report)[:_RECOMPILED])
+    ranked = sorted(shown, key=lambda view: SEVERITIES.index(view.severity))
+    return replace(findings, shown=tuple(ranked))
 
 
 def _is_again(finding: FindingRecord) -> bool:
@@ -99,7 +111,8 @@ def _view(
     finding: FindingRecord, module: ModuleAnalysis, record: ModuleRecord, page: str
 ) -> FindingView:
     names = dict.fromkeys(instruction for _, instruction in finding.places if instruction)
-    return _made(finding, (_instruction(name, module, record, page) for name in names), page)
+    places = (_instruction(name, module, record, page) for name in names)
+    return _finding(finding, places, page, record.expense)
 
 
 def _instruction(name: str, module: ModuleAnalysis, record: ModuleRecord, page: str) -> PlaceView:
@@ -120,15 +133,42 @@ def _of_modules(finding: FindingRecord, modules: Mapping[str, ModuleRecord]) -> 
         )
         for module in result
     )
-    return _made(finding, places, navigation.HOME)
+    return _finding(finding, places, navigation.HOME, None)
 
 
-def _made(finding: FindingRecord, places: Iterable[PlaceView], page: str) -> FindingView:
+def _finding(
+    finding: FindingRecord, places: Iterable[PlaceView], page: str, cost: CostRecord | None
+) -> FindingView:
     return FindingView(
         title=finding.title,
+        severity=finding.severity,
+        gain=_gain(finding, cost),
+        gain_words=_GAIN if finding.seconds is not None else _MEMORY_GAIN,
         grade=finding.grade,
         evidence=prose(finding.evidence),
         suggestion=prose(finding.suggestion),
         places=tuple(places),
         rule=f"{navigation.address(_GUIDE, page)}#{finding.rule}",
     )
+
+
+_GAIN = (
+    "Upper bound of the time saved in one execution of the module: roofline time, not measured, "
+    "and its share of the module's"
+)
+_MEMORY_GAIN = "Upper bound of the device memory saved, and its share of the module's"
+
+
+def _gain(finding: FindingRecord, cost: CostRecord | None) -> str:
+    """Return what a remedy saves at most; only a share of the time where the device is a guess."""
+    known = []
+    if finding.seconds and cost is not None and cost.seconds:
+        share = units.share(min(1.0, finding.seconds / cost.seconds))
+        time = units.seconds(finding.seconds)
+        guessed = cost.device_grade == "guessed"
+        known.append(f"{share} of roofline time" if guessed else f"{time} ({share})")
+    if finding.bytes:
+        whole = cost.memory.held_bytes if cost is not None else None
+        share = f" ({units.share(min(1.0, finding.bytes / whole))})" if whole else ""
+        known.append(f"{units.byte_size(finding.bytes)}{share}")
+    return f"up to {', '.join(known)}" if known else ""

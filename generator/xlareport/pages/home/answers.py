@@ -13,9 +13,10 @@ from xlareport.analysis.modules.state import updates_state
 from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
+from xlareport.pages.home.time import TimeView, time_view
 from xlareport.pages.rendering.environment import prose
-from xlareport.records.build import HELPERS
 from xlareport.records.cost import MemoryRecord
+from xlareport.records.findings import HELPERS
 from xlareport.records.profile import ProfileRecord
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
@@ -45,6 +46,8 @@ class HomeSummary:
     """What was dumped, in a sentence."""
     answers: tuple[Answer, ...] = ()
     """On the main program, as far as the dump has them."""
+    time: TimeView | None = None
+    """Where its time goes; None where nothing could be counted."""
 
 
 def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
@@ -54,7 +57,8 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     result = next((pair for pair in pairs if pair[0].key == main), None)
     if result is None:
         return HomeSummary(words.lead(report))
-    return HomeSummary(_lead(report, *result), tuple(_answers(report, *result)))
+    answers = tuple(_answers(report, *result))
+    return HomeSummary(_lead(report, *result), answers, time_view(result[1].expense))
 
 
 def is_training_step(module: ModuleAnalysis) -> bool:
@@ -186,7 +190,7 @@ def _uncounted(cost: CostReport) -> str:
 
 
 def _memory(module: ModuleRecord) -> str:
-    """Say how much memory it takes at the peak, and what the largest part of that is."""
+    """Say how much memory it takes, as `memory_analysis()` counts it, and what is largest."""
     memory = module.expense.memory if module.expense else None
     peak, reserved = module.final.occupied_peak_bytes, module.final.allocated_bytes
     message = ""
@@ -198,7 +202,22 @@ def _memory(module: ModuleRecord) -> str:
     message += _largest(memory) if memory is not None and message else ""
     if reserved is not None:
         message += f" Allocated: {units.byte_size(reserved)}."
-    return message.lstrip()
+    return f"{message}{_analysis(memory)}".lstrip()
+
+
+def _analysis(memory: MemoryRecord | None) -> str:
+    """Return the line that `memory_analysis()` prints; a dump has no size of generated code."""
+    held = memory.held if memory is not None else None
+    if held is None:
+        return ""
+    sizes = (
+        ("argument", held.argument_bytes),
+        ("output", held.output_bytes),
+        ("temp", held.temp_bytes),
+        ("alias", held.alias_bytes),
+    )
+    words = ", ".join(f"{name} {units.byte_size(size)}" for name, size in sizes)
+    return f" `memory_analysis()`: {words}; generated code size not in the dump."
 
 
 def _largest(memory: MemoryRecord) -> str:

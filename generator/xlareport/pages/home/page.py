@@ -13,10 +13,11 @@ from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses
 from xlareport.pages.findings.section import FindingsView
 from xlareport.pages.home.answers import Answer, HomeSummary
+from xlareport.pages.home.time import TimeView
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
 from xlareport.records import sentences
-from xlareport.records.build import HELPERS
+from xlareport.records.findings import HELPERS
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
 from xlareport.runtime import units
 
@@ -108,7 +109,9 @@ class HomePage:
     main: MainCard | None
     answers: tuple[Answer, ...]
     findings: FindingsView | None
-    """What stands out in the main program and in the dump; None without a main program."""
+    """Those of the main program and of the dump; None without a main program."""
+    time: TimeView | None
+    """Of the main program; None where nothing could be counted."""
     ways: tuple[Way, ...]
     roles: Markup
     """How many modules play which part, and what would spare some."""
@@ -142,6 +145,7 @@ def home_page(
         main=_main_card(report.main, main, report.modules) if report.main and main else None,
         answers=summary.answers if summary else (),
         findings=findings,
+        time=summary.time if summary else None,
         ways=tuple(_ways(report, main, nightly=nightly)),
         roles=prose(words.many(report)),
         many=_many(report),

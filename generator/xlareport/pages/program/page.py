@@ -16,7 +16,7 @@ from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
 from xlareport.readers.tf_graph import FrameworkGraph
-from xlareport.records.build import HELPERS
+from xlareport.records.findings import HELPERS
 from xlareport.records.report import ReportRecord
 from xlareport.runtime import units
 

@@ -8,7 +8,7 @@ from xlareport.analysis.modules.links import ModuleLink
 from xlareport.pages import words
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing, Family, Group
-from xlareport.records.build import HELPERS
+from xlareport.records.findings import HELPERS
 from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 

@@ -1,0 +1,126 @@
+"""Which phase of a training step, and which layer, an instruction belongs to.
+
+JAX writes `jvp(...)` around what is differentiated and `transpose(jvp(...))` around its gradient;
+TensorFlow writes `gradient_tape/` before the gradient, and nothing before what is differentiated.
+What uses a gradient, and is none, updates.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from xlareport.analysis.cost.breakdown import CONTROL_FLOW, Key
+from xlareport.analysis.cost.call_order import callees_first
+from xlareport.analysis.source.locations import op_name_of
+from xlareport.analysis.source.scopes import scope_of
+from xlareport.hlo.model import Computation, HloModule, Instruction
+
+FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"
+_BACKWARD = re.compile(r"(?:\A|[/(])transpose\(|(?:\A|/)gradient_tape/|\Agradients/")
+_FORWARD = re.compile(r"(?:\A|[/(])jvp\(")
+_NUMBERED = re.compile(r"\d")
+_WRAPPERS = {"gradient_tape", "rematted_computation"}
+_LOOP = re.compile(r"(?:\A|/)while/body(?:/|\Z)")
+
+
+def key_by_phase(module: HloModule) -> Key | None:
+    """Return a key that names the phase, empty without an op_name; None without a gradient."""
+    order = callees_first(module) or ()
+    gradients = _with_gradients(order, module)
+    if not gradients:
+        return None
+    later = _after_gradients(order, gradients, module)
+
+    marked = any(_FORWARD.search(op_name_of(each, module)) for each in module.instructions)
+    unmarked = OTHER if marked else FORWARD
+
+    def key(computation: Computation, instruction: Instruction) -> str:
+        op_name = op_name_of(instruction, module)
+        if "/" not in op_name:
+            return ""
+        if _is_backward(op_name):
+            return BACKWARD
+        if _FORWARD.search(op_name):
+            return FORWARD
+        return UPDATE if instruction.name in later[computation.name] else unmarked
+
+    return key
+
+
+def key_by_layer(module: HloModule) -> Key:
+    """Return a key that names the layer, `layer_3`, empty where no scope is named.
+
+    That is the scope as far as the first level with a number, else its first level. Levels of
+    control flow and the texts of einsums are left out; what is only in a loop is `while/body`.
+    """
+
+    def key(_: Computation, instruction: Instruction) -> str:
+        return layer_of(op_name_of(instruction, module))
+
+    return key
+
+
+def layer_of(op_name: str) -> str:
+    """Return the layer in an op_name; empty where it names none."""
+    levels = [
+        level
+        for level in scope_of(op_name).split("/")
+        if level
+        and level not in CONTROL_FLOW | _WRAPPERS
+        and "->" not in level
+        and "(" not in level
+    ]
+    numbered = (place for place, level in enumerate(levels) if _NUMBERED.search(level))
+    if levels:
+        return "/".join(levels[: next(numbered, 0) + 1])
+    return "while/body" if _LOOP.search(op_name) else ""
+
+
+def _is_backward(op_name: str) -> bool:
+    return _BACKWARD.search(op_name) is not None
+
+
+def _with_gradients(order: tuple[Computation, ...], module: HloModule) -> set[str]:
+    """Return the computations that hold an instruction of a gradient, however far down."""
+    result: set[str] = set()
+    for computation in order:
+        if any(
+            _is_backward(op_name_of(instruction, module))
+            or any(name in result for _, name in instruction.called)
+            for instruction in computation.instructions
+        ):
+            result.add(computation.name)
+    return result
+
+
+def _after_gradients(
+    order: tuple[Computation, ...], gradients: set[str], module: HloModule
+) -> Mapping[str, set[str]]:
+    """Return, by computation, the instructions that use a gradient, callers before callees."""
+    later: dict[str, set[str]] = defaultdict(set)
+    for computation in reversed(order):
+        own, makers = later[computation.name], set[str]()
+        for instruction in computation.instructions:
+            used = [name in own or name in makers for name in instruction.operand_names]
+            if any(used):
+                own.add(instruction.name)
+            if _is_backward(op_name_of(instruction, module)) or any(
+                name in gradients for _, name in instruction.called
+            ):
+                makers.add(instruction.name)
+            for callee, parameter in _given(instruction, used, module):
+                later[callee].add(parameter)
+    return later
+
+
+def _given(
+    instruction: Instruction, used: list[bool], module: HloModule
+) -> Iterator[tuple[str, str]]:
+    """Yield (computation, parameter) of callees that are given something of a gradient."""
+    for _, name in instruction.called:
+        callee = module.by_name.get(name)
+        parameters = callee.parameters if callee and any(used) else ()
+        one_by_one = len(parameters) == len(used)
+        for place, parameter in enumerate(parameters):
+            if not one_by_one or used[place]:
+                yield name, parameter.name

@@ -1,0 +1,76 @@
+"""The findings of a module in report.json: ranked by what a remedy can save at most."""
+
+from collections.abc import Sequence
+
+from xlareport.analysis.cost_report.report import CostReport
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.findings.recompilations import recompilation
+from xlareport.analysis.modules.recompilations import RecompilationGroup
+from xlareport.records.report import FindingRecord, ModuleRecord
+
+RECOMPILATIONS = "recompilations"
+"""The rule whose places are modules, by their keys."""
+HELPERS = frozenset(
+    {"eager op", "cast or transfer", "random numbers", "module extracted for autotuning"}
+)
+"""Roles of modules that nobody wrote as a program."""
+_OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
+"""Rules that tell of those: an operation outside of jit donates nothing, and is there to move."""
+_PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
+"""Roles of modules that repeat a part of another one: that one has the finding."""
+
+
+_SEVERITIES = {"out-of-memory": "high", "host-transfers": "medium", "recompilations": "medium"}
+"""Of rules whose gain is no part of the roofline time: a compilation, a wait for the host."""
+_LEVELS = (("high", 0.1), ("medium", 0.03), ("low", 0.0))
+"""Each with the least part of the roofline time or of the memory."""
+SEVERITIES = tuple(name for name, _ in _LEVELS)
+
+
+def finding_records(
+    record: ModuleRecord, cost: CostReport | None, recompilations: Sequence[RecompilationGroup]
+) -> tuple[FindingRecord, ...]:
+    """Return the findings of a module, ranked; what was cut out of another one has none."""
+    if cost is None or record.role in _PIECES:
+        return ()
+    is_program = record.role not in HELPERS
+    findings = [each for each in cost.findings if is_program or each.rule in _OF_HELPERS]
+    if record.retrace_group is not None and is_program:
+        findings.append(recompilation(recompilations[record.retrace_group]))
+    records = [finding_record(finding, cost) for finding in findings]
+    return tuple(sorted(records, key=lambda each: SEVERITIES.index(each.severity)))
+
+
+def finding_record(finding: Finding, cost: CostReport) -> FindingRecord:
+    """Return a finding as report.json has it."""
+    return FindingRecord(
+        rule=finding.rule,
+        title=finding.title[:1].upper() + finding.title[1:],
+        grade=finding.grade,
+        evidence=finding.evidence,
+        suggestion=finding.suggestion,
+        places=finding.places,
+        severity=_severity(finding, cost),
+        seconds=finding.seconds,
+        bytes=finding.bytes,
+    )
+
+
+def _severity(finding: Finding, cost: CostReport) -> str:
+    """Return how much of the module is at stake, by the larger part of its time or memory."""
+    if finding.rule in _SEVERITIES:
+        return _SEVERITIES[finding.rule]
+    share = max(
+        (finding.seconds or 0.0) / cost.seconds if cost.seconds else 0.0,
+        (finding.bytes or 0) / memory if (memory := device_bytes(cost)) else 0.0,
+    )
+    return next(name for name, least in _LEVELS if share >= least)
+
+
+def device_bytes(cost: CostReport) -> int | None:
+    """Return the bytes of device memory that a module takes; None where the dump does not tell."""
+    memory = cost.memory
+    if memory.figures.held is not None:
+        return memory.figures.held.total_bytes
+    estimate = memory.estimate.bytes if memory.estimate else None
+    return memory.figures.allocated_bytes or estimate

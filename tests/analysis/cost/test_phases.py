@@ -1,0 +1,75 @@
+from collections.abc import Callable
+
+import pytest
+
+from xlareport.analysis.cost.phases import key_by_layer, key_by_phase, layer_of
+from xlareport.hlo.model import HloModule
+
+STEP = """fused {
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  ROOT u = f32[4] subtract(p, q), metadata={op_name="jit(step)/sub"}
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  scaled = f32[4] negate(x), metadata={op_name="jit(step)/mul"}
+  y = f32[4] tanh(scaled), metadata={op_name="jit(step)/jvp(layer_1)/tanh"}
+  g = f32[4] multiply(y, x), metadata={op_name="jit(step)/transpose(jvp(layer_1))/mul"}
+  c = f32[4] copy(g)
+  n = f32[4] fusion(x, c), kind=kLoop, calls=fused, metadata={op_name="jit(step)/sub"}
+  ROOT r = f32[4] add(n, g), metadata={op_name="jit(step)/add"}
+}"""
+
+
+def phases(module: HloModule) -> dict[str, str]:
+    key = key_by_phase(module)
+    assert key is not None
+    return {
+        instruction.name: key(computation, instruction)
+        for computation in module.computations
+        for instruction in computation.instructions
+    }
+
+
+def test_phases_of_a_training_step(module_of: Callable[[str], HloModule]) -> None:
+    found = phases(module_of(STEP))
+    assert found["y"] == "forward"
+    assert found["g"] == "backward"
+    assert found["scaled"] == "other"
+    assert found["c"] == found["x"] == ""
+    assert found["n"] == found["u"] == found["r"] == "optimizer"
+
+
+def test_without_a_gradient_there_are_no_phases(module_of: Callable[[str], HloModule]) -> None:
+    assert key_by_phase(module_of(STEP.replace("transpose(jvp(layer_1))", "transpose"))) is None
+
+
+def test_tensorflow_marks_only_the_gradient(module_of: Callable[[str], HloModule]) -> None:
+    text = STEP.replace("jit(step)/transpose(jvp(layer_1))", "gradient_tape/dense")
+    found = phases(module_of(text.replace("jit(step)/jvp(layer_1)", "dense")))
+    assert (found["scaled"], found["y"], found["g"]) == ("forward", "forward", "backward")
+
+
+def test_layers(module_of: Callable[[str], HloModule]) -> None:
+    module = module_of(STEP)
+    key = key_by_layer(module)
+    assert module.entry is not None
+    named = {key(module.entry, instruction) for instruction in module.entry.instructions}
+    assert named == {"layer_1", ""}
+
+
+@pytest.mark.parametrize(
+    ("op_name", "layer"),
+    [
+        ("jit(step)/transpose(jvp(layer_3))/mlp/dot_general", "layer_3"),
+        ("jit(step)/jvp(decoder)/while/body/closed_call/block2/mlp/mul", "decoder/block2"),
+        ("jit(step)/jvp()/while/body/mul", "while/body"),
+        ("jit(step)/jvp(btd,vd->btv)/dot_general", ""),
+        ("gradient_tape/dense_1/MatMul", "dense_1"),
+        ("jit(step)/mul", ""),
+        ("", ""),
+    ],
+)
+def test_the_layer_in_an_op_name(op_name: str, layer: str) -> None:
+    assert layer_of(op_name) == layer

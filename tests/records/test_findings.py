@@ -1,0 +1,48 @@
+"""The findings of a module, ranked by what a remedy can save."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.findings.finding import Finding
+from xlareport.analysis.modules.summarize import count_final_cost
+from xlareport.dump.modules import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.program import read_module
+from xlareport.records.findings import device_bytes, finding_record
+
+
+@pytest.fixture(scope="module")
+def cost(unpacked: Callable[[str], Path]) -> CostReport:
+    with open_source(unpacked("gpu-h100x2-train")) as source:
+        modules = group(name_files(source)).modules
+        parsed = read_module(next(each for each in modules if "train_step" in each.key))
+        counted = count_final_cost(parsed)
+        assert counted is not None
+        return report_cost(parsed, counted, "gpu")
+
+
+FINDING = Finding("some-rule", "some title", (("e", "i"),), "evidence", "try", "exact", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "severity"), [(0.5, "high"), (0.05, "medium"), (0.01, "low"), (0.0, "low")]
+)
+def test_severity_is_the_share_of_time_or_memory(
+    cost: CostReport, share: float, severity: str
+) -> None:
+    whole, memory = cost.seconds, device_bytes(cost)
+    assert whole is not None
+    assert memory is not None
+    of_time = finding_record(replace(FINDING, seconds=share * whole), cost)
+    of_memory = finding_record(replace(FINDING, bytes=int(share * memory)), cost)
+    assert (of_time.severity, of_memory.severity) == (severity, severity)
+    assert (of_time.title, of_time.bytes, of_memory.seconds) == ("Some title", None, None)
+
+
+def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostReport) -> None:
+    assert finding_record(FINDING, cost).severity == "low"
+    assert finding_record(replace(FINDING, rule="out-of-memory"), cost).severity == "high"
