@@ -78,7 +78,7 @@ def _finding(
         ),
         grade="matched",
         weight=case.time_of_bytes(sent),
-        seconds=sum(case.least_at(each.computation, each.instruction) for each, _ in found),
+        seconds=sum(case.least_at(each.computation, each.instruction) for each, _ in exposed),
     )
 
 

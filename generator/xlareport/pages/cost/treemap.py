@@ -73,7 +73,7 @@ def _groups(parts: Sequence[CostPart]) -> list[_Group]:
     """Put scopes together by the first level in which they differ, the dearest first."""
     timed = [(tuple(part.name.split("/")), part.seconds) for part in parts if part.seconds > 0]
     whole = sum(seconds for _, seconds in timed)
-    common = _common([levels for levels, _ in timed if levels != ("",)])
+    common = _common([levels for levels, _ in timed if len(levels) > 1])
     result: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for levels, seconds in timed:
         rest = levels[common:] or levels[-1:]

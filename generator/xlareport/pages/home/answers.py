@@ -58,7 +58,7 @@ def summarize_home(report: ReportRecord, dump: AnalyzedDump) -> HomeSummary:
     if result is None:
         return HomeSummary(words.lead(report))
     answers = tuple(_answers(report, *result))
-    return HomeSummary(_lead(report, *result), answers, time_view(result[1].expense))
+    return HomeSummary(_lead(report, *result), answers, time_view(result[1].cost))
 
 
 def is_training_step(module: ModuleAnalysis) -> bool:
