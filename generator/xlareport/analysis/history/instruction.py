@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from xlareport.analysis.history.change_index import ChangeIndex
-from xlareport.analysis.matching.facts import holders_of
+from xlareport.analysis.matching.facts import TRANSPARENT, holders_of
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
@@ -141,10 +141,9 @@ def beginnings(
         if matching is None:
             continue
         sources = sources_of(matching, place)
-        if not sources:
-            yield _begun(number, place, matching.said_of_after(place))
-        for held in _new_inside(matching, place):
-            yield _begun(number, held, matching.said_of_after(held))
+        inside = tuple(_new_inside(matching, place))
+        for begun in inside if inside or sources else (place,):
+            yield _begun(number, begun, matching.said_of_after(begun))
         for source in sources:
             further = (snapshots.change_index.step_to(source, number - 1), source)
             if further not in seen:
@@ -155,9 +154,10 @@ def beginnings(
 def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
     """Yield what a new fusion or call holds that comes from nothing."""
     pairing, holder = matching.said_of_after(place), matching.after.find(*place)
-    if pairing is None or holder is None or pairing.relation not in _HOLDING or not holder.called:
+    if pairing is None or holder is None or pairing.relation not in _NEW_HOLDER:
         return
-    computation = matching.after.by_name.get(holder.called[0][1])
+    called = holder.called if holder.opcode in TRANSPARENT else ()
+    computation = matching.after.by_name.get(called[0][1]) if called else None
     if computation is None:
         return
     for line in computation.instructions:
@@ -168,6 +168,7 @@ def _new_inside(matching: Matching, place: Place) -> Iterator[Place]:
 
 
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
+_NEW_HOLDER = _HOLDING | {Relation.ADDED}
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that only bring values into a computation and out of it."""
 
@@ -191,12 +192,22 @@ def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
 
 
 def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
-    """Return what an instruction came from, in the snapshot before."""
+    """Return what an instruction came from, in the snapshot before.
+
+    A fusion or call that holds more than literals comes from no literal: every module has equal ones.
+    """
     pairing = matching.said_of_after(place)
     if pairing is not None:
-        return pairing.before
+        held = pairing.before if pairing.relation in _HOLDING else ()
+        computing = (source for source in held if not _is_literal(matching.before, source))
+        return tuple(computing) or pairing.before
     same = matching.partner_before(place)
     return () if same is None else (same,)
+
+
+def _is_literal(module: HloModule, place: Place) -> bool:
+    line = module.find(*place)
+    return line is not None and not line.operands and line.opcode != "parameter"
 
 
 def _back(snapshots: SnapshotSequence, stage: int, place: Place) -> Iterator[HistoryEvent]:

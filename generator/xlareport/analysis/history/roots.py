@@ -5,7 +5,7 @@ The same as asking for the ancestors or the descendants of each, in one walk ove
 
 from collections.abc import Iterator, Mapping
 
-from xlareport.analysis.history.instruction import SnapshotSequence
+from xlareport.analysis.history.instruction import SnapshotSequence, sources_of
 from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.hlo.model import HloModule
@@ -53,8 +53,7 @@ def _sources(matching: Matching) -> Iterator[tuple[Place, Places]]:
     """Yield what each place after that a pairing speaks of came from."""
     for pairing in matching.pairings:
         for place in pairing.after:
-            result = matching.said_of_after(place)
-            yield place, result.before if result else ()
+            yield place, sources_of(matching, place)
 
 
 def _targets(matching: Matching) -> Iterator[tuple[Place, Places]]:

@@ -216,7 +216,8 @@ class _Account:
             self._duplicate(place, place_of(verdict.twin), verdict.grade, verdict.reason)
             return
         self._told_before.add(place)
-        pairing = Pairing((place,), (), verdict.grade, verdict.reason, Relation.REMOVED)
+        relation = Relation.REMOVED
+        pairing = Pairing((place,), (), verdict.grade, verdict.reason, relation, verdict.cause)
         self._found.append(pairing)
 
     def _tell_new(self, node: Node, place: Place) -> None:
@@ -225,7 +226,8 @@ class _Account:
             self._copy(place_of(verdict.twin), place, verdict.grade, verdict.reason)
             return
         self._told_after.add(place)
-        pairing = Pairing((), (place,), verdict.grade, verdict.reason, Relation.ADDED)
+        relation = Relation.ADDED
+        pairing = Pairing((), (place,), verdict.grade, verdict.reason, relation, verdict.cause)
         self._found.append(pairing)
 
 

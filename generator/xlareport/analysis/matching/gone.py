@@ -1,17 +1,15 @@
 """What became of instructions that are only before."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cached_property
 
+from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.nodes import Verdict, is_root, read_at, same_leaf
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.pairing import Cause, Grade
 from xlareport.analysis.matching.search import Search
 
-UNREAD = "it had no users"
-UNUSED = "only dead instructions used it"
-INLINED_PARAMETER = "a parameter of an inlined computation"
-UNCALLED = "its computation had no callers"
 _FARTHEST = 100
 """Removed users of removed users that are followed to one that lives on."""
 
@@ -26,14 +24,34 @@ class Gone:
         for node in reversed(search.before.values.order):
             self._lives[node] = node.partner is not None or self._merged(node)
 
+    @cached_property
+    def _called(self) -> Collection[str]:
+        """The computations that the entry calls, directly or not, and itself."""
+        module = self._search.before.graph.module
+        if module.entry is None:
+            return module.by_name.keys()
+        reached = {module.entry.name: module.entry}
+        waiting = list(reached.values())
+        while waiting:
+            for call in facts_of(waiting.pop()).calls:
+                callee = module.by_name.get(call.callee)
+                if callee is not None and callee.name not in reached:
+                    reached[callee.name] = callee
+                    waiting.append(callee)
+        return reached.keys()
+
     def verdict(self, node: Node) -> Verdict:
         """Return what became of a node."""
         twin = self.twin(node)
         if twin is not None:
             reason = "a duplicate of what was kept"
             return Verdict(twin, Grade.EXACT, reason)
-        for grade, reason in self._reasons(node):
-            return Verdict(None, grade, reason)
+        cause = self._cause(node)
+        if cause is not None:
+            return Verdict(None, Grade.EXACT, str(cause), cause)
+        reason = next(self._reasons(node), None)
+        if reason is not None:
+            return Verdict(None, Grade.MATCHED, reason)
         return Verdict(None, Grade.GUESSED, "no continuation was found")
 
     def twin(self, node: Node) -> Node | None:
@@ -57,15 +75,17 @@ class Gone:
         read = read_at(self._search.after, user.partner, position)
         return read is not None and (read is twin or read.token == node.token)
 
-    def _reasons(self, node: Node) -> Iterator[tuple[Grade, str]]:
-        before = self._search.before.graph
-        computation = node.frame.computation
-        if computation is not before.module.entry and not before.callers(computation.name):
-            yield Grade.EXACT, UNCALLED
+    def _cause(self, node: Node) -> Cause | None:
+        """Return what alone explains that a node is gone; None where nothing does."""
+        if node.frame.computation.name not in self._called:
+            return Cause.UNCALLED
         if node.instruction.name in self._dead(node.frame):
-            yield Grade.EXACT, UNUSED if self._is_read(node) else UNREAD
+            return Cause.UNUSED if self._is_read(node) else Cause.UNREAD
         if node.frame.caller is not None and node.instruction.opcode == "parameter":
-            yield Grade.EXACT, INLINED_PARAMETER
+            return Cause.ARGUMENT
+        return None
+
+    def _reasons(self, node: Node) -> Iterator[str]:
         users = self._search.before.users.get(node, ())
         yield from self._without_users(node) if not users else self._with_users(node, users)
 
@@ -93,19 +113,19 @@ class Gone:
     def _is_read(node: Node) -> bool:
         return is_root(node) or bool(node.frame.computation.users.get(node.instruction.name))
 
-    def _without_users(self, node: Node) -> Iterator[tuple[Grade, str]]:
+    def _without_users(self, node: Node) -> Iterator[str]:
         readers = node.frame.computation.users.get(node.instruction.name, ())
         if len(readers) == 1:
-            yield Grade.MATCHED, f"it only gave a value to %{readers[0].name}"
+            yield f"it only gave a value to %{readers[0].name}"
         if readers:
-            yield Grade.MATCHED, f"its {len(readers)} users only passed its value on"
+            yield f"its {len(readers)} users only passed its value on"
         name = node.frame.computation.name
         root = self._root_after(name)
         if is_root(node) and root is not None:
-            yield Grade.MATCHED, f"%{root} is the root of its computation instead"
+            yield f"%{root} is the root of its computation instead"
         callers = self._search.before.graph.callers(name)
         if callers and name not in self._search.after.graph.module.by_name:
-            yield Grade.MATCHED, f"%{callers[0]} no longer calls its computation"
+            yield f"%{callers[0]} no longer calls its computation"
 
     def _root_after(self, computation: str) -> str | None:
         """Return the result of what continues a computation."""
@@ -113,16 +133,16 @@ class Gone:
         result = self._search.after.graph.module.by_name.get(name)
         return None if result is None or result.root is None else result.root.name
 
-    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[tuple[Grade, str]]:
+    def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
         for user, position in self._living_users(users):
             now = None
             if user.partner is not None:
                 now = read_at(self._search.after, user.partner, position)
             if user.partner is not None and now is not None:
                 near = (user, position) in users
-                yield Grade.MATCHED, _reads_now(node, user.partner, position, now, near=near)
+                yield _reads_now(node, user.partner, position, now, near=near)
         if not any(self._lives.get(user, user.kept) for user, _ in users):
-            yield Grade.MATCHED, f"its user %{users[0][0].instruction.name} was removed"
+            yield f"its user %{users[0][0].instruction.name} was removed"
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
         """Yield the nearest users that have a partner, behind users that are gone as well."""

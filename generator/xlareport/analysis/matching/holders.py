@@ -52,6 +52,8 @@ class Holders:
     def sources(self, frame: Frame, twin: Twin) -> Sources:
         """Return where what a frame computes stood; former fusions come before what they held."""
         nodes = [other for _, other in _others(frame, twin)]
+        if _computes(frame) and not any(node.instruction.operands for node in nodes):
+            nodes = []  # equal literals tell of no origin
         holders = [_former_holder(self._search.before, node) for node in nodes]
         former = [holder for holder in holders if holder is not None]
         free = [node for node, holder in zip(nodes, holders, strict=True) if holder is None]
@@ -101,6 +103,12 @@ class Holders:
     def _are_exact(self, others: list[tuple[Node, Node]], lines: int) -> bool:
         grades = (self._grades.get(node, Grade.EXACT) for node, _ in others)
         return len(others) == lines and all(grade is Grade.EXACT for grade in grades)
+
+
+def _computes(frame: Frame) -> bool:
+    """Whether a frame holds more than literals."""
+    lines = frame.computation.instructions
+    return any(line.operands and line.opcode not in _FRAME_LINES for line in lines)
 
 
 def _most(inside: Counter[Place]) -> tuple[Place, ...]:

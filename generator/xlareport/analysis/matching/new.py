@@ -2,9 +2,9 @@
 
 from collections.abc import Hashable, Iterator
 
-from xlareport.analysis.matching.graph import Frame, Node
+from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import Verdict, is_root, origin, read_at
-from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.pairing import Cause, Grade
 from xlareport.analysis.matching.search import Search
 
 _DEEPEST = 100
@@ -36,6 +36,10 @@ class New:
         if source is not None:
             reason = "a further copy, by name, form and framework op"
             return Verdict(source, Grade.MATCHED, reason)
+        if node.instruction.opcode == "parameter":
+            reason = self._reason_of_parameter(node)
+            if reason is not None:
+                return Verdict(None, Grade.EXACT, reason, Cause.PARAMETER)
         for grade, reason in self._reasons(node):
             return Verdict(None, grade, reason)
         return Verdict(None, Grade.GUESSED, "no source was found")
@@ -123,21 +127,26 @@ class New:
         form = self._search.forms.of(node.instruction)
         return (name, form.opcode, form.shape, origin(node))
 
-    def _reasons(self, node: Node) -> Iterator[tuple[Grade, str]]:
+    def _reason_of_parameter(self, node: Node) -> str | None:
+        """Return whose parameter is new; None of a computation that is called and not opened."""
         line, caller = node.instruction, node.frame.caller
+        if caller is not None:
+            return f"parameter {line.argument} of %{caller.instruction.name}"
+        if self._is_in_entry(node):
+            return f"parameter {line.argument} of the module"
+        if self._search.after.graph.callers(node.frame.computation.name):
+            return None
+        return f"parameter {line.argument} of a computation without callers"
+
+    def _reasons(self, node: Node) -> Iterator[tuple[Grade, str]]:
         callers = self._search.after.graph.callers(node.frame.computation.name)
-        if line.opcode == "parameter" and caller is not None:
-            yield Grade.EXACT, f"parameter {line.argument} of %{caller.instruction.name}"
-        if line.opcode == "parameter" and not callers:
-            home = "the module" if self._is_in_entry(node) else "a computation without callers"
-            yield Grade.EXACT, f"parameter {line.argument} of {home}"
         yield from self._reasons_by_readers(node)
         yield from self._reasons_by_callers(node, callers)
 
     def _reasons_by_readers(self, node: Node) -> Iterator[tuple[Grade, str]]:
         line = node.instruction
         if line.name in node.frame.callees:
-            yield self._reason_of_holder(node.frame.callees[line.name])
+            yield Grade.GUESSED, "no instruction before was found for what it holds"
         users = self._search.after.users.get(node, ())
         for user, position in users:
             if user.partner is not None:
@@ -149,12 +158,6 @@ class New:
             yield Grade.MATCHED, f"gives a value to %{readers[0].name}"
         if not users and not is_root(node):
             yield Grade.EXACT, "it has no users"
-
-    def _reason_of_holder(self, callee: Frame) -> tuple[Grade, str]:
-        """Say what a new fusion or call holds, by the graph of its computation."""
-        if any(inside.partner is not None for inside in callee.nodes.values()):
-            return Grade.EXACT, "it holds instructions from outside"
-        return Grade.GUESSED, "no instruction before was found for what it holds"
 
     def _reasons_by_callers(self, node: Node, callers: list[str]) -> Iterator[tuple[Grade, str]]:
         if not callers and not self._is_in_entry(node):

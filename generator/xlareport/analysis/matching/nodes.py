@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.matching.pairing import Cause, Grade, Place
 from xlareport.analysis.matching.search import Search, Side
 
 
@@ -97,6 +97,7 @@ class Verdict:
     """The one on the other side that does, or did, the same work; None where there is none."""
     grade: Grade
     reason: str
+    cause: Cause | None = None
 
 
 def same_leaf(here: Side, there: Side, node: Node) -> Node | None:

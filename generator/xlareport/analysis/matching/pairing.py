@@ -50,6 +50,19 @@ class Relation(StrEnum):
     """New; the reason says what for."""
 
 
+class Cause(StrEnum):
+    """Why something is only before or only after, where that decides what kind of change it is.
+
+    The values are words for the reader, those of PARAMETER apart, which need names.
+    """
+
+    UNREAD = "it had no users"
+    UNUSED = "only dead instructions used it"
+    UNCALLED = "its computation had no callers"
+    ARGUMENT = "a parameter of an inlined computation"
+    PARAMETER = "a parameter of a new fusion or call, or of the module"
+
+
 class Place(NamedTuple):
     """Where an instruction stands in a module: two names, without `%`."""
 
@@ -72,3 +85,4 @@ class Pairing:
     reason: str
     """Words for the reader: `the same expression`."""
     relation: Relation = Relation.SAME
+    cause: Cause | None = None

@@ -15,7 +15,7 @@ UNKNOWN = -1
 _FEW_USERS = 16
 """Readers of a value that are looked through in any case; of several values, the least read."""
 
-_PASSING = frozenset({"get-tuple-element", "parameter"})
+_PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that the graph sees through: their readers read something else."""
 
 _ValueInFrame = tuple[int, Frame]

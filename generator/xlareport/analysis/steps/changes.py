@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.gone import INLINED_PARAMETER, UNCALLED, UNREAD, UNUSED
-from xlareport.analysis.matching.pairing import Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import Cause, Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
@@ -336,19 +335,17 @@ _PAIRS = _ANEW | {Relation.SAME, Relation.MERGED, Relation.CLONED}
 
 
 def _kind(pairing: Pairing) -> Kind:
-    kind = _SIMPLE.get(pairing.relation, Kind.CLONED)
-    if kind is Kind.REMOVED:
-        return _REMOVALS.get(pairing.reason, kind)
-    if kind is Kind.ADDED and pairing.reason.startswith("parameter "):
-        return Kind.PARAMETER
-    return kind
+    if pairing.cause is not None:
+        return _OF_CAUSE[pairing.cause]
+    return _SIMPLE.get(pairing.relation, Kind.CLONED)
 
 
-_REMOVALS = {
-    INLINED_PARAMETER: Kind.ARGUMENT,
-    UNCALLED: Kind.UNCALLED,
-    UNREAD: Kind.DEAD,
-    UNUSED: Kind.DEAD,
+_OF_CAUSE = {
+    Cause.ARGUMENT: Kind.ARGUMENT,
+    Cause.PARAMETER: Kind.PARAMETER,
+    Cause.UNCALLED: Kind.UNCALLED,
+    Cause.UNREAD: Kind.DEAD,
+    Cause.UNUSED: Kind.DEAD,
 }
 
 
