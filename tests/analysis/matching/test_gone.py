@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.matching.pairing import Cause, Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -61,3 +61,69 @@ def test_duplicates_are_merged_with_those_of_their_own_fusion(read: Read) -> Non
         for name in ("one", "two")
         for letter in "bem"
     }
+
+
+def _calling(lines: str, callee: str = "") -> str:
+    return (
+        "HloModule m\n\n"
+        + callee
+        + "ENTRY %main (a: f32[8]) -> f32[8] {\n  %a = f32[8]{0} parameter(0)\n"
+        + lines
+        + "}\n\n"
+    )
+
+
+_CALLEE = """%callee (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %sine = f32[8]{0} sine(%p)
+}
+
+"""
+_OUTER = """%outer (q: f32[8]) -> f32[8] {
+  %q = f32[8]{0} parameter(0)
+  ROOT %inner = f32[8]{0} call(%q), to_apply=%callee
+}
+
+"""
+_ROOT = "  ROOT %out = f32[8]{0} negate(%a)\n"
+
+
+def _cause(before: HloModule, after: HloModule, place: Place) -> Cause | None:
+    pairing = match(before, after).said_of_before(place)
+    return None if pairing is None else pairing.cause
+
+
+def test_what_only_uncalled_computations_call_is_uncalled(read: Read) -> None:
+    before, after = read(_calling(_ROOT, _CALLEE + _OUTER)), read(_calling(_ROOT))
+    assert _cause(before, after, Place("callee", "sine")) is Cause.UNCALLED
+
+
+def test_what_lost_its_users_is_unread_and_what_it_read_unused(read: Read) -> None:
+    dead = "  %first = f32[8]{0} sine(%a)\n  %second = f32[8]{0} cosine(%first)\n"
+    before, after = read(_calling(dead + _ROOT)), read(_calling(_ROOT))
+    assert _cause(before, after, Place("main", "second")) is Cause.UNREAD
+    assert _cause(before, after, Place("main", "first")) is Cause.UNUSED
+
+
+def test_a_call_of_what_is_gone_was_inlined_though_nothing_of_it_is_found(read: Read) -> None:
+    call = "  %c = f32[8]{0} call(%a), to_apply=%callee\n  ROOT %out = f32[8]{0} negate(%c)\n"
+    other = "  %d = f32[8]{0} tanh(%a)\n  ROOT %out = f32[8]{0} negate(%d)\n"
+    matching = match(read(_calling(call, _CALLEE)), read(_calling(other)))
+    pairing = matching.said_of_before(Place("main", "c"))
+    assert pairing is not None
+    assert pairing.relation is Relation.INLINED
+
+
+def test_duplicates_behind_one_tuple_and_of_swapped_operands_are_merged(read: Read) -> None:
+    head = (
+        "  %t = (f32[8]{0}, f32[8]{0}) tuple(%a, %a)\n  %one = f32[8]{0} sine(%t#1)\n"
+        "  %two = f32[8]{0} multiply(%one, %a)\n"
+    )
+    again = "  %one.2 = f32[8]{0} sine(%t#1)\n  %two.2 = f32[8]{0} multiply(%a, %one)\n"
+    before = _calling(head + again + "  ROOT %out = f32[8]{0} map(%one.2, %two, %two.2)\n")
+    after = _calling(head + "  ROOT %out = f32[8]{0} map(%one, %two, %two)\n")
+    matching = match(read(before), read(after))
+    for name in ("one.2", "two.2"):
+        pairing = matching.said_of_before(Place("main", name))
+        assert pairing is not None
+        assert pairing.relation is Relation.MERGED

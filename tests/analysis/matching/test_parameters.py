@@ -49,3 +49,24 @@ def test_a_parameter_can_be_another(before: str, after: str) -> None:
 )
 def test_a_parameter_cannot_be_another(before: str, after: str) -> None:
     assert not can_continue(*parameters(before, after))
+
+
+CONSTANTS = """\
+HloModule m
+
+ENTRY %main () -> f32[1] {{
+  %a = f32[] constant({0})
+  ROOT %{2} = f32[1]{{0}} constant({1})
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "can"),
+    [("2", "{2}", "b", True), ("64", "0.015625", "b", False), ("1", "{ -1 }", "b", False)],
+)
+def test_constants_go_on_by_value(before: str, after: str, name: str, *, can: bool) -> None:
+    module = TextReader().read(CONSTANTS.format(before, after, name).encode(), "m.txt")
+    assert module is not None
+    one, other = module.instructions
+    assert can_continue(one, other) is can

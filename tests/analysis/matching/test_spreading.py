@@ -39,3 +39,37 @@ def test_a_dot_that_looks_like_another_is_not_it_where_other_dots_lie_above(read
     found = match(read(BEFORE), read(AFTER))
     for name, other in (("first", "dot"), ("second", "dot.1"), ("back", "dot.2")):
         assert found.partner_after(Place("main.1", name)) == Place("main.1", other)
+
+
+def _module(lines: str) -> str:
+    return (
+        "HloModule step\nENTRY %main (a: f32[4,8], b: f32[8]) -> f32[8] {\n"
+        "  %a = f32[4,8]{1,0} parameter(0)\n  %b = f32[8]{0} parameter(1)\n"
+        f"{lines}}}\n"
+    )
+
+
+def test_a_normalized_copy_goes_on_as_the_transpose_behind_a_bitcast(read: Read) -> None:
+    before = _module(
+        "  %copy.1 = f32[4,8]{0,1} copy(%a)\n"
+        '  ROOT %call = f32[8]{0} custom-call(%copy.1, %b), custom_call_target="f"\n'
+    )
+    after = _module(
+        "  %transpose.3 = f32[8,4]{1,0} transpose(%a), dimensions={1,0}\n"
+        "  %bitcast.4 = f32[4,8]{0,1} bitcast(%transpose.3)\n"
+        '  ROOT %call = f32[8]{0} custom-call(%bitcast.4, %b), custom_call_target="f"\n'
+    )
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "copy.1")) == Place("main", "transpose.3")
+
+
+def test_a_value_goes_on_behind_the_collective_that_sends_it(read: Read) -> None:
+    before = _module(
+        "  %sine.1 = f32[8]{0} sine(%b)\n  ROOT %out = f32[8]{0} multiply(%sine.1, %b)\n"
+    )
+    after = _module(
+        "  %sine.5 = f32[8]{0} sine(%c)\n  %all-reduce.2 = f32[8]{0} all-reduce(%sine.5)\n"
+        "  ROOT %out = f32[8]{0} multiply(%all-reduce.2, %b)\n"
+    ).replace("  %sine.5", "  %c = f32[8]{0} negate(%b)\n  %sine.5")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("main", "sine.1")) == Place("main", "sine.5")

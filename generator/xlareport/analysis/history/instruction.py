@@ -194,7 +194,7 @@ def _continued(matching: Matching, place: Place) -> tuple[Place, ...]:
 def sources_of(matching: Matching, place: Place) -> tuple[Place, ...]:
     """Return what an instruction came from, in the snapshot before.
 
-    A fusion or call that holds more than literals comes from no literal: every module has equal ones.
+    A fusion or call that holds more than literals comes from none: every module has equal ones.
     """
     pairing = matching.said_of_after(place)
     if pairing is not None:
@@ -280,6 +280,7 @@ _EVENTS = {
     Relation.COMBINED: Event.COMBINED,
     Relation.SPLIT: Event.SPLIT,
     Relation.ABSORBED: Event.ABSORBED,
+    Relation.SWAPPED: Event.MOVED,
     Relation.MERGED: Event.MERGED,
     Relation.CLONED: Event.CLONED,
 }

@@ -167,10 +167,20 @@ class _Account:
             reason = f"into {_instructions(len(contents.outside))}"
             grade, outside = contents.grade, contents.outside
             pairing = Pairing((place,), outside, grade, reason, Relation.INLINED)
+        elif holder.instruction.opcode == "call" and self._is_inlined(holder):
+            reason = "nothing calls its computation now; where that stands is not known"
+            pairing = Pairing((place,), (), Grade.MATCHED, reason, Relation.INLINED)
         else:
             return
         self._told_before.add(place)
         self._found.append(pairing)
+
+    def _is_inlined(self, call: Node) -> bool:
+        """Whether a call that something depended on is gone with the computation that it called."""
+        after = self._search.after.graph.module.by_name
+        pairs = self._search.computations.pairs
+        called = (pairs.get(name, name) in after for _, name in call.instruction.called)
+        return not any(called) and self._gone.cause(call) is None
 
     def _tell_loop(self, loop: Node) -> None:
         """Tell where the body of a former loop stands now, if in the place of the loop."""

@@ -3,12 +3,13 @@
 That two hold the same is not enough: many a sum in a reduction does. Their callers tell, or names.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xlareport.analysis.matching.computations import unpaired
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import Call
+from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
 from xlareport.analysis.matching.values import UNKNOWN
@@ -27,24 +28,35 @@ class Copy(NamedTuple):
 def copies_made(search: Search) -> Iterator[Copy]:
     """Yield computations that are only after, with the one before that each is a copy of."""
     contents = search.contents[1], search.contents[0]
-    copies = _Copies((search.after, search.before), contents)
+    grades = {link.after: link.grade for link in search.links}
+    copies = _Copies((search.after, search.before), contents, grades, are_new=True)
     yield from copies.of(unpaired(search.computations, 1))
 
 
 def copies_merged(search: Search) -> Iterator[Copy]:
     """Yield computations that are only before, with the one after that is called instead."""
-    copies = _Copies((search.before, search.after), search.contents)
+    grades = {link.before: link.grade for link in search.links}
+    copies = _Copies((search.before, search.after), search.contents, grades, are_new=False)
     yield from copies.of(unpaired(search.computations, 0))
 
 
 class _Copies:
     """What computations of one side are copies of on the other."""
 
-    def __init__(self, sides: tuple[Side, Side], contents: tuple[Contents, Contents]) -> None:
+    def __init__(
+        self,
+        sides: tuple[Side, Side],
+        contents: tuple[Contents, Contents],
+        grades: Mapping[Node, Grade],
+        *,
+        are_new: bool,
+    ) -> None:
         self._here, self._there = sides
         self._contents = contents
         self._known: dict[str, str | None] = {}
-        self._by_stem: set[str] = set()
+        self._grades: dict[str, Grade] = {}
+        self._link_grades = grades
+        self._are_new = are_new
         self._numbers: dict[str, dict[str, int]] = {}
         """Numbers of the lines of copies, by their names."""
 
@@ -53,21 +65,31 @@ class _Copies:
         for name in reversed(names):  # XLA prints what is called before its callers
             other = self._original(name)
             if other is not None:
-                guessed = name in self._by_stem
-                yield Copy(name, other, Grade.GUESSED if guessed else Grade.EXACT)
+                yield Copy(name, other, self._grades[name])
 
     def _original(self, name: str) -> str | None:
         if name not in self._known:
             self._known[name] = None
             sites = self._here.graph.call_sites(name)
-            result = (self._called_instead(computation, call) for computation, call in sites)
-            alike = (other for other in result if other is not None and self._alike(name, other))
-            first = next(alike, None)
-            if first is None and sites:
-                self._by_stem.add(name)
-                first = self._of_one_stem(name)
-            self._known[name] = first
+            first = next(self._called_by_likes(name, sites), None)
+            self._grades[name] = Grade.GUESSED if first is None else first[1]
+            alike = self._of_one_stem(name) if first is None and self._may_go_on(sites) else None
+            self._known[name] = alike if first is None else first[0]
         return self._known[name]
+
+    def _may_go_on(self, sites: Sequence[tuple[Computation, Call]]) -> bool:
+        """Whether something calls a computation that is new, or that is not gone."""
+        nodes = [self._node(computation, call.instruction) for computation, call in sites]
+        return any(self._are_new or node is None or node.partner or node.kept for node in nodes)
+
+    def _called_by_likes(
+        self, name: str, sites: Sequence[tuple[Computation, Call]]
+    ) -> Iterator[tuple[str, Grade]]:
+        """Yield what the partners of its callers call, if it holds the same, as surely as those."""
+        for computation, call in sites:
+            other = self._called_instead(computation, call)
+            if other is not None and self._alike(name, other):
+                yield other, self._grade_there(computation, call.instruction)
 
     def _called_instead(self, computation: Computation, call: Call) -> str | None:
         """Return what is called on the other side at the place of a call."""
@@ -76,9 +98,19 @@ class _Copies:
         called = () if line is None else line.called
         return called[position][1] if position < len(called) else None
 
-    def _line_there(self, computation: Computation, line: Instruction) -> Instruction | None:
+    def _node(self, computation: Computation, line: Instruction) -> Node | None:
         home = self._here.homes.get(computation.name)
-        node = None if home is None else home.nodes.get(line.name)
+        return None if home is None else home.nodes.get(line.name)
+
+    def _grade_there(self, computation: Computation, line: Instruction) -> Grade:
+        """Return how sure it is what stands on the other side at a place."""
+        node = self._node(computation, line)
+        if node is not None and node.partner is not None:
+            return self._link_grades.get(node, Grade.EXACT)
+        return self._grades.get(computation.name, Grade.EXACT)
+
+    def _line_there(self, computation: Computation, line: Instruction) -> Instruction | None:
+        node = self._node(computation, line)
         if node is not None and node.partner is not None:
             return node.partner.instruction
         original = self._known.get(computation.name)

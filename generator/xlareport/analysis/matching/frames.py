@@ -18,10 +18,10 @@ def called(search: Search) -> None:
         before, after = link.before.instruction, link.after.instruction
         if before.opcode == after.opcode and len(before.called) == len(after.called):
             for (_, old), (_, new) in zip(before.called, after.called, strict=True):
-                _pair_called(search, old, new)
+                _pair_called(search, old, new, link.grade)
 
 
-def _pair_called(search: Search, old: str, new: str) -> None:
+def _pair_called(search: Search, old: str, new: str, grade: Grade) -> None:
     frame, other = search.before.homes.get(old), search.after.homes.get(new)
     correspondence = search.computations
     known = old in correspondence.pairs or new in correspondence.partners
@@ -30,7 +30,7 @@ def _pair_called(search: Search, old: str, new: str) -> None:
     correspondence.pair(old, new)
     ours, theirs = _outline(search, 0, frame), _outline(search, 1, other)
     if ours == theirs:
-        _link_lines(search, frame, other)
+        _link_lines(search, frame, other, grade)
     else:
         _link_by_number(search, frame, other)
 
@@ -48,12 +48,13 @@ def _outline(search: Search, here: int, frame: Frame) -> list[Hashable]:
     return outline
 
 
-def _link_lines(search: Search, frame: Frame, other: Frame) -> None:
+def _link_lines(search: Search, frame: Frame, other: Frame, grade: Grade) -> None:
+    """Pair equal computations line by line, no surer than what calls them is paired."""
     lines = zip(frame.computation.instructions, other.computation.instructions, strict=True)
     for line, same in lines:
         before, after = frame.node(line), other.node(same)
         if is_free(before) and is_free(after):
-            search.link(before, after, Grade.EXACT, "the same line of what is called alike")
+            search.link(before, after, grade, "the same line of what is called alike")
 
 
 def uncalled(search: Search) -> None:

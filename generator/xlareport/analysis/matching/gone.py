@@ -44,13 +44,11 @@ class Gone:
         """Return what became of a node."""
         twin = self.twin(node)
         if twin is not None:
-            reason = "a duplicate of what was kept"
-            return Verdict(twin, Grade.EXACT, reason)
-        cause = self._cause(node)
+            return Verdict(twin, Grade.EXACT, "a duplicate of what was kept")
+        cause = self.cause(node)
         if cause is not None:
             return Verdict(None, Grade.EXACT, str(cause), cause)
-        reason = next(self._reasons(node), None)
-        if reason is not None:
+        for reason in self._reasons(node):
             return Verdict(None, Grade.MATCHED, reason)
         return Verdict(None, Grade.GUESSED, "no continuation was found")
 
@@ -75,7 +73,7 @@ class Gone:
         read = read_at(self._search.after, user.partner, position)
         return read is not None and (read is twin or read.token == node.token)
 
-    def _cause(self, node: Node) -> Cause | None:
+    def cause(self, node: Node) -> Cause | None:
         """Return what alone explains that a node is gone; None where nothing does."""
         if node.frame.computation.name not in self._called:
             return Cause.UNCALLED

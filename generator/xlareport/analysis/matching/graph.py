@@ -35,6 +35,8 @@ class Node:
     """The number of what it does to its inputs."""
     reads_elements: bool = False
     """An operand is an element of a tuple that another node makes."""
+    commutes: bool = False
+    """Its two operands may change places: its value is the same."""
     inputs: tuple["Node", ...] = ()
     """What its value is made of: operands, and the result of what it calls if seen through."""
     constant: bool = False

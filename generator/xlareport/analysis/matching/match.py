@@ -14,6 +14,7 @@ from xlareport.analysis.matching import (
     rules,
     spreading,
     structure,
+    swaps,
 )
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.matching.search import start
@@ -41,6 +42,7 @@ _RULES = (
     rules.same_value,
     spreading.neighbours,
     frames.called,
+    swaps.reordered,
     rules.moved_name,
     spreading.neighbours,
     rules.same_value,
@@ -56,6 +58,8 @@ _RULES = (
     rules.same_value,
     spreading.successors,
     rules.same_operation,
+    spreading.successors,
+    swaps.swapped,
     spreading.successors,
     frames.parameters,
 )

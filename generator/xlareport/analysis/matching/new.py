@@ -37,9 +37,9 @@ class New:
             reason = "a further copy, by name, form and framework op"
             return Verdict(source, Grade.MATCHED, reason)
         if node.instruction.opcode == "parameter":
-            reason = self._reason_of_parameter(node)
-            if reason is not None:
-                return Verdict(None, Grade.EXACT, reason, Cause.PARAMETER)
+            words = self._reason_of_parameter(node)
+            if words is not None:
+                return Verdict(None, Grade.EXACT, words, Cause.PARAMETER)
         for grade, reason in self._reasons(node):
             return Verdict(None, grade, reason)
         return Verdict(None, Grade.GUESSED, "no source was found")

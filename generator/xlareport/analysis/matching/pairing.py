@@ -32,6 +32,8 @@ class Relation(StrEnum):
     """Several became one that does the work of all: all-reduces as one with several operands."""
     SPLIT = "split"
     """One became several that do its work together; the first after is its partner."""
+    SWAPPED = "swapped"
+    """The same move of data, done after what read its result before, or the reverse."""
     MERGED = "merged"
     """Several that computed the same became one."""
     CLONED = "cloned"

@@ -1,11 +1,16 @@
-"""Which parameter can continue which, by their shapes."""
+"""Which parameter can continue which, by their shapes, and which constant, by their values."""
 
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape
 
 
 def can_continue(before: Instruction, after: Instruction) -> bool:
-    """Whether a parameter can be another: of one type, as a whole, in parts, or rounded."""
+    """Whether a parameter can be another: of one type, as a whole, in parts, or rounded.
+
+    A constant can be one of the same value, in another shape or type too, or one of its name.
+    """
+    if before.opcode == after.opcode == "constant":
+        return before.name == after.name or _value(before) == _value(after)
     if before.opcode != "parameter" or after.opcode != "parameter":
         return True
     old, new = before.shape, after.shape
@@ -15,6 +20,14 @@ def can_continue(before: Instruction, after: Instruction) -> bool:
         return old.element_count == new.element_count or _is_part(old, new) or _is_part(new, old)
     floats = _is_float(old.element_type) and _is_float(new.element_type)
     return floats and old.dimensions == new.dimensions
+
+
+_WITHOUT_BRACES = str.maketrans("", "", "{} ")
+
+
+def _value(constant: Instruction) -> str:
+    """Return what a literal holds, its shape aside."""
+    return constant.argument.translate(_WITHOUT_BRACES)
 
 
 def _is_part(whole: Shape, part: Shape) -> bool:

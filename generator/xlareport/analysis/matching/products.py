@@ -188,10 +188,31 @@ def _other_half(search: Search, node: Node, other: Node) -> Node | None:
     """Return the new reduction that a partner reads or that alone reads it, to the old shape."""
     half: Node | None
     if same_shape(search, node, other):
-        half = read_at(search.after, other, 0)
-        total = other
+        half, total = _summed(search.after, other), other
     else:
-        users = {user for user, _ in search.after.users.get(other, ())}
-        half = total = users.pop() if len(users) == 1 else other
-    new = half is not None and half.instruction.opcode == "reduce" and is_free(half)
+        half = total = _lone_sum(search.after, other)
+    new = half is not None and half.instruction.opcode in _SUMS and is_free(half)
     return half if new and same_shape(search, node, total) else None
+
+
+_SUMS = frozenset({"reduce", "reduce-window"})
+_RESHAPES = frozenset({"bitcast", "reshape"})
+
+
+def _summed(side: Side, node: Node) -> Node | None:
+    """Return what a reduction reads, behind a new reshape."""
+    read = read_at(side, node, 0)
+    behind = read is not None and is_free(read) and read.instruction.opcode in _RESHAPES
+    return read_at(side, read, 0) if behind and read is not None else read
+
+
+def _lone_sum(side: Side, node: Node) -> Node:
+    """Return what alone reads a node, behind a new reshape; the node where there are several."""
+    for _ in range(2):
+        users = {user for user, _ in side.users.get(node, ())}
+        if len(users) != 1:
+            return node
+        node = users.pop()
+        if node.instruction.opcode not in _RESHAPES or not is_free(node):
+            return node
+    return node

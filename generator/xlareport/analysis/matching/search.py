@@ -176,7 +176,7 @@ class Search:
 
     def _relation(self, link: NodePair) -> Relation:
         """Tell an instruction that lives on from another that does its work under its name."""
-        if link.relation is Relation.COMBINED:
+        if link.relation is not Relation.SAME:
             return link.relation
         if link.before in self.further:
             return Relation.SPLIT
@@ -226,12 +226,27 @@ class Search:
     def finish(self) -> None:
         """Compute the values a last time, and find links by value."""
         self.evaluate()
+        self._doubt_what_guesses_make_equal()
         for link in self.links:
             link.relation = self._relation(link)
             self.by_token.setdefault(link.before.token, link)
             number = link.before.frame.number
             self.by_token_in_frame.setdefault((link.before.token, number), link)
         _pair_opened(self)
+
+    def _doubt_what_guesses_make_equal(self) -> None:
+        """Grade as matched what is only the same expression if a guess about its operands holds."""
+        links = {link.before: link for link in self.links}
+        doubtful: set[Node] = set()
+        for node in self.before.values.order:
+            link = links.get(node)
+            by_value = link is None or (link.equal and link.grade is Grade.EXACT)
+            if link is not None and link.grade is Grade.GUESSED:
+                doubtful.add(node)
+            elif by_value and not doubtful.isdisjoint(node.inputs):
+                doubtful.add(node)
+                if link is not None:
+                    link.grade = Grade.MATCHED
 
     def itself_after(self, kept: Node) -> Node | None:
         """Return a kept line's node on the side after."""

@@ -138,25 +138,64 @@ class _Spread:
     def _origin(self, node: Node) -> Hashable:
         return (node.instruction.opcode, origin(node) or node)
 
+    def _could_replace(self, node: Node, other: Node) -> bool:
+        """Whether two nodes have one shape, or move the same data."""
+        if same_shape(self._search, node, other):
+            return True
+        moves = _opcode(node) in _MOVES and _opcode(other) in _MOVES
+        return moves and self._moves_same(node, other)
+
+    def _moves_same(self, node: Node, other: Node) -> bool:
+        """Whether two moves read one value, the second one perhaps behind further moves."""
+        after = self._search.after
+        read = self._search.before.values.read(node)
+        moves = (other, *_sources(after.graph, other))
+        return bool(read) and any(after.values.read(move) == read for move in moves)
+
+    def _behind_collectives(self, node: Node, operand: Operand) -> Node | None:
+        """Return the like of a node that collectives, which a pass inserted, send to its user."""
+        sent = False
+        for other in _sent(self._search.after, operand):
+            sent = sent or family_of(other.instruction) == _COLLECTIVE
+            like = same_form(self._search, node, other) or _same_origin(node, other)
+            if sent and is_free(other) and like and family_of(other.instruction) != _COLLECTIVE:
+                return other
+        return None
+
     def _behind_moves(self, node: Node, other: Node) -> tuple[Node, Node]:
         """Return the pair that one operation and its like make, if only a move came between."""
         ours, theirs = self._search.before.graph, self._search.after.graph
         for source in _sources(theirs, other):
             if is_free(source) and _same_origin(node, source):
                 return node, source
-            if is_free(source) and _is_moved_by_copy(node, other, source):
+            if is_free(source) and (
+                _is_moved_by_copy(node, other, source) or self._is_behind_moves(node, source)
+            ):
                 return node, source
         for source in _sources(ours, node):
             if is_free(source) and _same_origin(source, other):
                 return source, other
         return node, other
 
+    def _is_behind_moves(self, node: Node, source: Node) -> bool:
+        """Whether a node goes on as what stands behind a move: what is no move, or as a transpose.
+
+        Passes let moves and elementwise operations change places, and normalize copies.
+        """
+        if _opcode(node) == "copy":
+            return _opcode(source) == "transpose"
+        moves = _opcode(node) in _MOVES
+        return not moves and _opcode(node) == _opcode(source) and _same_count(node, source)
+
     def _exchanged(self, before: Node, after: Node) -> Iterator[tuple[Node, Node]]:
         """Yield what is read at the same place, or what alone is open on either side."""
         ours, theirs = self._operands(before, after)
         if len(ours) == len(theirs):
             for (node, path), (other, other_path) in zip(ours, theirs, strict=True):
-                if path == other_path and same_shape(self._search, node, other):
+                sent = None if path else self._behind_collectives(node, (other, other_path))
+                if sent is not None:
+                    yield node, sent
+                elif path == other_path and self._could_replace(node, other):
                     yield self._behind_moves(node, other)
         open_ours = [node for node, _ in ours if is_free(node)]
         open_theirs = [node for node, _ in theirs if is_free(node)]
@@ -175,6 +214,37 @@ def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:
     """Whether a move of data goes on as the move whose result is copied, not as the copy."""
     moves = _opcode(node) in _RESHAPES and _opcode(source) in _RESHAPES
     return moves and _opcode(copy) == "copy"
+
+
+def _same_count(node: Node, other: Node) -> bool:
+    """Whether two results have as many elements."""
+    count = node.instruction.shape.element_count
+    return count is not None and count == other.instruction.shape.element_count
+
+
+def _sent(side: Side, operand: Operand) -> Iterator[Node]:
+    """Yield what an operand is, and what free moves and collectives in a row were given."""
+    node, path = operand
+    for _ in range(_MOST_SENDINGS):
+        yield node
+        operands = side.graph.operands(node)
+        passes = _opcode(node) in _MOVES or _opcode(node).endswith(_DONE)
+        if not is_free(node) or not operands:
+            return
+        if not passes and family_of(node.instruction) != _COLLECTIVE:
+            return
+        number = path[0] if path and len(operands) > 1 else 0
+        if number >= len(operands):
+            return
+        passed = path if _opcode(node).endswith(_DONE) else path[1:]
+        node, inner = operands[number]
+        path = (*inner, *passed)
+
+
+_COLLECTIVE = "collective"
+_DONE = "-done"
+_MOST_SENDINGS = 8
+"""Moves and collectives in a row that are looked behind."""
 
 
 def _sources(graph: Graph, node: Node) -> Iterator[Node]:

@@ -18,6 +18,9 @@ _FEW_USERS = 16
 _PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that the graph sees through: their readers read something else."""
 
+_COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "xor"})
+_TWO = 2
+
 _ValueInFrame = tuple[int, Frame]
 
 
@@ -150,6 +153,7 @@ class Values:
         called = tuple([self._callees(callee) for callee in callees])
         node.base = self._tokens.of((self.forms.of(line), called, opened is not None))
         inputs = [node for node, _ in operands]
+        node.commutes = line.opcode in _COMMUTATIVE and len(inputs) == _TWO
         node.inputs = tuple([*inputs, opened] if opened else inputs)
         return node.inputs
 
@@ -169,6 +173,8 @@ class Values:
 
     def _key(self, node: Node) -> tuple[int, ...]:
         """Return what decides a node's token: what it does, and to which values."""
+        if node.commutes:
+            return (node.base, *sorted(self.read(node)))
         if not node.reads_elements:
             return (node.base, *[node.token for node in node.inputs])
         read = self.read(node)

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.pairing import Cause, Grade, Pairing, Place, Re
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
+from xlareport.analysis.steps.folding import FOLDED_USERS, Folding, is_literal
 from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.hlo.model import HloModule, Instruction
@@ -56,6 +57,7 @@ _SIMPLE = {
     Relation.REWRITTEN: Kind.REWRITTEN,
     Relation.COMBINED: Kind.COMBINED,
     Relation.SPLIT: Kind.SPLIT,
+    Relation.SWAPPED: Kind.SWAPPED,
     Relation.MERGED: Kind.MERGED,
     Relation.CLONED: Kind.CLONED,
     Relation.FUSED: Kind.FUSED,
@@ -72,9 +74,6 @@ _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
 _PARTED = frozenset({Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
-_LITERALS = frozenset({"constant", "iota"})
-_FEW_USERS = 16
-"""Users of an instruction of which it is asked whether they are constant too."""
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that carry values into a loop and out of it."""
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
@@ -122,6 +121,7 @@ class _Reader:
     def __init__(self, matching: Matching) -> None:
         self._matching = matching
         self._ledger = _Ledger()
+        self._folding = Folding(matching)
 
     def read(self, pairing: Pairing) -> Iterator[Change]:
         if pairing.relation in _PAIRS:
@@ -135,53 +135,18 @@ class _Reader:
         first = before in pairing.before[:1] and after in pairing.after[:1]
         kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
         change = self._change((kind,), before, after, pairing, ())
-        if kind is Kind.REMOVED and before and self._is_folded(before, change.opcodes[0]):
+        if kind is Kind.REMOVED and before and self._folding.folds(before):
             kind = Kind.FOLDED
         elif kind is Kind.CLONED and before == after:
             kind = Kind.LEFT
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
             kind = Kind.REBUILT
         balance = self._ledger.balance(pairing.relation, before, after)
+        if kind is Kind.FOLDED and before is not None:
+            change = replace(change, grade=Grade.MATCHED)
+            if is_literal(self._matching.before, before):
+                kind, change = Kind.DEAD, replace(change, reason=FOLDED_USERS)
         return replace(change, kind=kind, kinds=(kind,), balance=balance)
-
-    def _is_folded(self, place: Place, opcode: str) -> bool:
-        """Say whether a removed instruction was a part of what is one constant now."""
-        module = self._matching.before
-        home = module.by_name[place.computation]
-        users = home.users.get(place.instruction, ())
-        if opcode in _LITERALS or not 0 < len(users) <= _FEW_USERS:
-            return False
-        places = [Place(home.name, user.name) for user in users]
-        if not all(is_constant(module, part) for part in (place, *places)):
-            return False
-        return all(self._reads_constant(part) for part in places)
-
-    def _reads_constant(self, place: Place) -> bool:
-        """Say whether a constant expression is a constant now, reads one, or is gone with it."""
-        if self._matching.partner_after(place) is None:
-            users = self._matching.before.by_name[place.computation].users
-            readers = users.get(place.instruction, ())[:_FEW_USERS]
-            return any(
-                self._constant_now(Place(place.computation, reader.name)) for reader in readers
-            )
-        return self._constant_now(place)
-
-    def _constant_now(self, place: Place) -> bool:
-        """Say whether an instruction became a constant, or what goes on of it reads one."""
-        after = self._matching.partner_after(place)
-        line = None if after is None else self._matching.after.find(*after)
-        if after is None or line is None:
-            return False
-        read = (Place(after.computation, name) for name in line.operand_names)
-        return line.opcode == "constant" or any(self._is_new_constant(value) for value in read)
-
-    def _is_new_constant(self, place: Place) -> bool:
-        """Say whether an operand is a constant that was not one before: folding makes such."""
-        line, old = self._matching.after.find(*place), self._matching.partner_before(place)
-        known = self._matching.before.find(*old) if old else None
-        return bool(
-            line and line.opcode == "constant" and (not known or known.opcode != "constant")
-        )
 
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]

@@ -30,7 +30,9 @@ def _clause(change: Change) -> str:
     template = _OF_OPCODE.get((change.kind, change.opcodes[0]))
     template = template or _TEMPLATES.get(change.kind, _CHANGED)
     if change.kind is Kind.FOLDED and change.after is None:
-        template = "{old}{where} was folded: {reason}"
+        template = "{old}{where} was folded with what used it"
+    elif change.kind is Kind.INLINED and not change.members:
+        template = "{old}{where} was inlined: {reason}"
     elif _is_same_name(change):
         template = _OF_ONE_NAME.get(change.kind, template)
     elif change.kind in _LIVING:
@@ -67,6 +69,7 @@ _TEMPLATES = {
     Kind.REWRITTEN: "{old}{where} became {new}",
     Kind.COMBINED: "{new}{where} combines {members}",
     Kind.SPLIT: "{old}{where} was split into {members}",
+    Kind.SWAPPED: "{old}{where} was moved {reason}",
     Kind.REPLACED: "{old}{where} became {new}",
     Kind.FOLDED: "{old}{where} was folded into {new_name}",
     Kind.REBUILT: "{old}{where} was rebuilt as {new_name}: {detail}",
@@ -110,6 +113,7 @@ _LIVING = frozenset(
         Kind.SHARDING,
         Kind.CONFIG,
         Kind.METADATA,
+        Kind.SWAPPED,
     }
 )
 """Kinds that leave an instruction what it is; its name may change on the way."""

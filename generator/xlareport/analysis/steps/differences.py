@@ -29,6 +29,8 @@ class Kind(StrEnum):
     """One became several that do its work together."""
     PART = "part"
     """One more of several that were combined, or that something was split into."""
+    SWAPPED = "swapped"
+    """A move of data that is done before what it was done after, or the reverse."""
     REPLACED = "replaced"
     """Another operation does its work."""
     FOLDED = "folded"

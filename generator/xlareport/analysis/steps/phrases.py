@@ -138,6 +138,10 @@ def _sunk(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted(_counts(groups, _BEFORE))} into loops"
 
 
+def _swapped(groups: Sequence[ChangeGroup]) -> str:
+    return f"moved {wording.counted(_counts(groups, _BEFORE))} past other instructions"
+
+
 def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without users"
 
@@ -159,6 +163,7 @@ _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.REPLACED: _replaced,
     Kind.REWRITTEN: _rewritten,
     Kind.SUNK: _sunk,
+    Kind.SWAPPED: _swapped,
     Kind.UNCALLED: _uncalled,
 }
 """Phrases that say what became of the instructions."""

@@ -95,6 +95,7 @@ _IMPORTANCE = {
     Kind.HOISTED: 1000.0,
     Kind.SUNK: 1000.0,
     Kind.REPLACED: 20.0,
+    Kind.SWAPPED: 20.0,
     Kind.FOLDED: 20.0,
     Kind.TYPE: 20.0,
     Kind.PRECISION: 20.0,

@@ -86,6 +86,7 @@ _LABELS = {
     Kind.COMBINED: "Combined into one",
     Kind.SPLIT: "Split into several",
     Kind.PART: "Parts of what was combined or split",
+    Kind.SWAPPED: "Moved past other instructions",
     Kind.REPLACED: "Replaced with another operation",
     Kind.FOLDED: "Folded into constants",
     Kind.REBUILT: "Rebuilt: the same operation on other values",

@@ -1,0 +1,117 @@
+"""A rule for moves of data that change places with what reads them, or with what they read."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.pairing import Grade, Relation
+from xlareport.analysis.matching.search import Search, Side
+
+_MOVES = frozenset(
+    {"bitcast", "broadcast", "convert", "copy", "reshape", "reverse", "slice", "transpose"}
+)
+
+
+def reordered(search: Search) -> None:
+    """Pair what does one thing to one value, before a move there and after it here; and moves."""
+    count = len(search.links)
+    old, new = search.before.open(), search.after.open()
+    if not any(map(_is_move, old)) or not any(map(_is_move, new)):
+        return
+    search.evaluate()
+    pairs = list(_alone(search.before, old, search.after, new))
+    pairs += [(node, other) for other, node in _alone(search.after, new, search.before, old)]
+    for node, other in pairs:
+        if is_free(node) and is_free(other):
+            search.link(node, other, Grade.MATCHED, _REORDERED)
+    if len(search.links) > count:
+        swapped(search)
+
+
+_REORDERED = "the same operation on the same value, on the other side of a move"
+
+
+def _alone(
+    here: Side, nodes: Sequence[Node], there: Side, others: Sequence[Node]
+) -> Iterator[tuple[Node, Node]]:
+    """Yield what reads a move here, and what reads there what that move moves."""
+    moving = _grouped((_key(node, _read_behind_moves(here, node)), node) for node in nodes)
+    plain = _grouped((_key(node, there.values.read(node)), node) for node in others)
+    for key, alike in moving.items():
+        known = plain.get(key, ())
+        if key is not None and len(alike) == len(known) == 1 and alike[0].token != known[0].token:
+            yield alike[0], known[0]
+
+
+def _key(node: Node, read: Sequence[int] | None) -> Hashable:
+    """Return what a node does, shapes aside, to values; None where that is not asked for."""
+    count = node.instruction.shape.element_count
+    line = node.instruction
+    if _is_move(node) or not read:
+        return None
+    return (line.opcode, line.attributes.get("direction"), count, *read)
+
+
+def _read_behind_moves(side: Side, node: Node) -> list[int] | None:
+    """Return the tokens that a node reads, behind a free move each; None where there is none."""
+    operands = side.graph.operands(node)
+    moves = [not path and is_free(operand) and _is_move(operand) for operand, path in operands]
+    if not any(moves):
+        return None
+    values = side.values
+    return [
+        values.read(operand)[0] if moved else token
+        for moved, (operand, _), token in zip(moves, operands, values.read(node), strict=True)
+    ]
+
+
+def _is_move(node: Node) -> bool:
+    return node.instruction.opcode in _MOVES and bool(node.instruction.operands)
+
+
+def _grouped(keyed: Iterable[tuple[Hashable, Node]]) -> dict[Hashable, list[Node]]:
+    groups: dict[Hashable, list[Node]] = {}
+    for key, node in keyed:
+        groups.setdefault(key, []).append(node)
+    return groups
+
+
+def swapped(search: Search) -> None:
+    """Pair a move that one of two partners reads with the same move that reads the other one."""
+    search.evaluate()
+    for link in list(search.links):
+        node, other = link.before, link.after
+        for move, moved in (*_lowered(search, node, other), *_raised(search, node, other)):
+            if is_free(move) and is_free(moved):
+                reason = f"past %{node.instruction.name}"
+                if search.link(move, moved, Grade.MATCHED, reason):
+                    search.links[-1].relation = Relation.SWAPPED
+
+
+def _lowered(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield a move whose result was read and the move that reads the result now."""
+    for move in _read_moves(search.before, search.after, node, other):
+        yield from ((move, moved) for moved in _reading_moves(search.after, other, move))
+
+
+def _raised(search: Search, node: Node, other: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield a move that read the result and the move whose result is read now."""
+    for moved in _read_moves(search.after, search.before, other, node):
+        yield from ((move, moved) for move in _reading_moves(search.before, node, moved))
+
+
+def _read_moves(here: Side, there: Side, node: Node, other: Node) -> Iterator[Node]:
+    """Yield the free moves that a node reads, where its partner reads what they move."""
+    read = there.values.read(other)
+    for position, (move, path) in enumerate(here.graph.operands(node)):
+        if not path and is_free(move) and move.instruction.opcode in _MOVES:
+            moved = here.values.read(move)
+            if moved and position < len(read) and moved[0] == read[position]:
+                yield move
+
+
+def _reading_moves(side: Side, node: Node, like: Node) -> Iterator[Node]:
+    """Yield the free moves of a node that are of one opcode with another."""
+    for user, _ in side.users.get(node, ()):
+        if is_free(user) and user.instruction.opcode == like.instruction.opcode:
+            yield user

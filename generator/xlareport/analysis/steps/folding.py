@@ -1,0 +1,77 @@
+"""Which of the removed instructions were folded into constants."""
+
+from dataclasses import dataclass
+
+from xlareport.analysis.matching.pairing import Place
+from xlareport.analysis.matching.result import Matching
+from xlareport.analysis.steps.operands import is_constant
+from xlareport.hlo.model import HloModule, Instruction
+
+FOLDED_USERS = "what used it was folded into a constant"
+_FEW_USERS = 16
+"""Users of an instruction of which it is asked whether they are constant too."""
+
+
+def is_literal(module: HloModule, place: Place) -> bool:
+    """Say whether an instruction reads nothing: a constant, an iota."""
+    line = module.find(*place)
+    return line is not None and not line.operands
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """Asks of the instructions of a step whether they were folded."""
+
+    matching: Matching
+
+    def folds(self, place: Place) -> bool:
+        """Say whether a removed instruction was a part of what is one constant now."""
+        module = self.matching.before
+        home = module.by_name[place.computation]
+        users = home.users.get(place.instruction, ())
+        if not 0 < len(users) <= _FEW_USERS:
+            return False
+        places = [Place(home.name, user.name) for user in users]
+        if not all(is_constant(module, part) for part in (place, *places)):
+            return False
+        if is_literal(module, place) and any(map(self._goes_on_computing, places)):
+            return False
+        return all(self._reads_constant(part) for part in places)
+
+    def _after(self, place: Place) -> tuple[Place, Instruction] | None:
+        """Return where and as what an instruction goes on."""
+        after = self.matching.partner_after(place)
+        line = None if after is None else self.matching.after.find(*after)
+        return None if after is None or line is None else (after, line)
+
+    def _goes_on_computing(self, place: Place) -> bool:
+        """Say whether an instruction goes on as anything but a constant."""
+        known = self._after(place)
+        return known is not None and known[1].opcode != "constant"
+
+    def _reads_constant(self, place: Place) -> bool:
+        """Say whether a constant expression is a constant now, reads one, or is gone with it."""
+        if self.matching.partner_after(place) is None:
+            users = self.matching.before.by_name[place.computation].users
+            readers = users.get(place.instruction, ())[:_FEW_USERS]
+            return any(
+                self._constant_now(Place(place.computation, reader.name)) for reader in readers
+            )
+        return self._constant_now(place)
+
+    def _constant_now(self, place: Place) -> bool:
+        """Say whether an instruction became a constant, or what goes on of it reads one."""
+        known = self._after(place)
+        if known is None:
+            return False
+        after, line = known
+        read = (Place(after.computation, name) for name in line.operand_names)
+        return line.opcode == "constant" or any(self._is_new_constant(value) for value in read)
+
+    def _is_new_constant(self, place: Place) -> bool:
+        """Say whether an operand is a constant that was not one before: folding makes such."""
+        line, old = self.matching.after.find(*place), self.matching.partner_before(place)
+        known = self.matching.before.find(*old) if old else None
+        return bool(
+            line and line.opcode == "constant" and (not known or known.opcode != "constant")
+        )

@@ -1,0 +1,64 @@
+"""Moves of data that change places with what reads them."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+
+def _module(*lines: str) -> str:
+    body = "".join(f"  {line}\n" for line in lines)
+    head = "HloModule m\n\nENTRY %main (a: f32[8]) -> f32[2,4] {\n  %a = f32[8]{0} parameter(0)\n"
+    return f"{head}{body}}}\n"
+
+
+_BEFORE = _module(
+    "%reshape.1 = f32[2,4]{1,0} reshape(%a)",
+    "%log.1 = f32[2,4]{1,0} log(%reshape.1)",
+    "ROOT %out = f32[2,4]{1,0} negate(%log.1)",
+)
+_AFTER = _module(
+    "%log.7 = f32[8]{0} log(%a)",
+    "%reshape.9 = f32[2,4]{1,0} reshape(%log.7)",
+    "ROOT %out = f32[2,4]{1,0} negate(%reshape.9)",
+)
+
+
+def _at(name: str) -> Place:
+    return Place("main", name)
+
+
+def test_a_reshape_moves_below_its_user(read: Read) -> None:
+    matching = match(read(_BEFORE), read(_AFTER))
+    assert matching.partner_after(_at("log.1")) == _at("log.7")
+    pairing = matching.said_of_before(_at("reshape.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.SWAPPED
+    assert pairing.after == (_at("reshape.9"),)
+
+
+def test_a_reshape_moves_above_what_it_read(read: Read) -> None:
+    matching = match(read(_AFTER), read(_BEFORE))
+    assert matching.partner_after(_at("reshape.9")) == _at("reshape.1")
+
+
+def test_the_account_adds_and_removes_nothing(read: Read) -> None:
+    made = step(read(_BEFORE), read(_AFTER), "`reshape-mover`")
+    assert not made.added
+    assert not made.removed
+    assert "`%reshape.1` in `main` was moved past `%log.1` (renamed to `%reshape.9`)" in " ".join(
+        (made.headline, *made.account)
+    )
+
+
+def test_moves_of_other_values_are_left_alone(read: Read) -> None:
+    other = _AFTER.replace("log(%a)", "log(%b)").replace(
+        "  %log.7", "  %b = f32[8]{0} sine(%a)\n  %log.7"
+    )
+    pairing = match(read(_BEFORE), read(other)).said_of_before(_at("reshape.1"))
+    assert pairing is not None
+    assert pairing.relation is not Relation.SWAPPED

@@ -1,0 +1,44 @@
+"""What was folded into constants, and what only went with it."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+
+def _module(lines: str) -> str:
+    return (
+        "HloModule m\n\nENTRY %main (a: f32[8]) -> f32[8] {\n  %a = f32[8]{0} parameter(0)\n"
+        f"{lines}  ROOT %out = f32[8]{{0}} add(%a, %wide)\n}}\n"
+    )
+
+
+_BEFORE = _module(
+    "  %two = f32[] constant(2)\n  %three = f32[] constant(3)\n"
+    "  %six = f32[] multiply(%two, %three)\n"
+    "  %wide = f32[8]{0} broadcast(%six), dimensions={}\n"
+)
+_AFTER = _module(
+    "  %constant.9 = f32[] constant(6)\n  %wide = f32[8]{0} broadcast(%constant.9), dimensions={}\n"
+)
+
+
+def _kinds(read: Read, before: str, after: str) -> dict[str, Kind]:
+    changes = step(read(before), read(after)).changes
+    return {change.before.instruction: change.kind for change in changes if change.before}
+
+
+def test_operands_of_what_was_folded_are_dead(read: Read) -> None:
+    kinds = _kinds(read, _BEFORE, _AFTER)
+    assert kinds["six"] is Kind.FOLDED
+    assert kinds["two"] is kinds["three"] is Kind.DEAD
+
+
+def test_a_constant_whose_user_reads_another_was_not_folded(read: Read) -> None:
+    before = _module(
+        "  %two = f32[] constant(2)\n  %wide = f32[8]{0} broadcast(%two), dimensions={}\n"
+    )
+    assert _kinds(read, before, _AFTER).get("two") not in (Kind.DEAD, Kind.FOLDED)
