@@ -67,6 +67,8 @@ class ParsedModule:
     problems: tuple[Problem, ...]
     stablehlo: tuple[Operation, ...] = ()
     """What the framework handed to XLA; empty where the dump does not have it."""
+    flags: tuple[FlagValue, ...] = ()
+    """All flags of the TPU compiler; empty where the dump has no `flagfile`."""
 
     @property
     def final(self) -> ParsedSnapshot | None:
@@ -100,11 +102,13 @@ def read_module(files: ModuleFiles) -> ParsedModule:
     code = _code_notes(files, reader)
     device = _device_words(files, reader)
     stablehlo = reader.read(reader_table.STABLEHLO, files) or ()
+    flags = reader.read(reader_table.FLAGFILE, files) or ()
     problems = (*reader.problems(), *_strangers(result))
     read = tuple(reader.read_paths)
     return ParsedModule(
         *(files, snapshots, memory, settings, passes, code, device, read, problems),
         stablehlo=stablehlo,
+        flags=flags,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
-from xlareport.readers.debug_options import read_debug_options
+from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.live_range import read_live_range
@@ -94,6 +94,7 @@ MEMORY_REPORT_PROTO = SideFile(
     read_memory_report_proto, kinds=("memory-report",), stages=(_FINAL,), formats=("pb", "pb.gz")
 )
 DEBUG_OPTIONS = SideFile(read_debug_options, stages=("debug_options",))
+FLAGFILE = SideFile(read_flagfile, stages=("flagfile",))
 PASS_METADATA = SideFile(read_pass_metadata, kinds=("pass-metadata",))
 STABLEHLO = SideFile(read_stablehlo, kinds=("compile-input",), formats=("mlir",))
 THUNKS = SideFile(  # after the passes the thunks stand as they run

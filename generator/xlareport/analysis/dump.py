@@ -16,6 +16,7 @@ from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.runs import Run, find_runs
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.dump.modules import Artifact, GroupedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
@@ -55,6 +56,11 @@ class AnalyzedDump:
             summary.files.key: summary.settings for summary in self.summaries if summary.settings
         }
         return stated.get(key or "", next(iter(stated.values()), ()))
+
+    def tpu_flags_of(self, key: str | None) -> TpuFlags | None:
+        """Return the flags of a module's TPU compiler, else of the first module that has some."""
+        stated = {each.files.key: each.tpu_flags for each in self.summaries if each.tpu_flags}
+        return stated.get(key or "", next(iter(stated.values()), None))
 
 
 @dataclass(frozen=True, slots=True)

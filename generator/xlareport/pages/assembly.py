@@ -11,7 +11,7 @@ from xlareport.pages.coverage import page as coverage
 from xlareport.pages.findings.section import home_findings
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon, pass_names
 from xlareport.pages.home.answers import summarize_home
-from xlareport.pages.home.page import home_page
+from xlareport.pages.home.page import FLAGS_TABLE, home_page, tpu_flags_table
 from xlareport.pages.module.files import ModulesShown, ModuleToShow, module_files
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
 from xlareport.pages.modules import page as modules_page
@@ -142,8 +142,13 @@ def _home(dump: AnalyzedDump, report: ReportRecord, *, nightly: bool) -> Iterato
     main = report.main.module if report.main else None
     findings = home_findings(dump, report)
     summary = summarize_home(report, dump)
-    home = home_page(report, dump.settings_of(main), findings, summary, nightly=nightly)
+    flags = dump.tpu_flags_of(main)
+    home = home_page(
+        report, dump.settings_of(main), findings, summary, nightly=nightly, tpu_flags=flags
+    )
     yield navigation.HOME, render("home", home, "Home", wide=True)
+    if flags:
+        yield table_file(FLAGS_TABLE, tpu_flags_table(flags))
 
 
 def _modules(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:

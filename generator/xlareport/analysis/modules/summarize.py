@@ -23,6 +23,7 @@ from xlareport.analysis.modules.summary import (
     SnapshotSummary,
     StepSummary,
 )
+from xlareport.analysis.modules.tpu_flags import compare_flags
 from xlareport.analysis.source.locations import is_framework, place_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.devices import Device
@@ -85,10 +86,15 @@ def summarize_module(
         user_lines=_user_lines(texts[0]) if texts else 0,
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
+        tpu_flags=compare_flags(module.flags, _build(module)),
         open_work=_open_work(cost) if cost else 0.0,
         calls=_custom_calls(final.hlo, cost) if final and cost else CustomCallWork(),
         features=extract_features(texts, final.hlo if final else None),
     )
+
+
+def _build(module: ParsedModule) -> str | None:
+    return next((each.name.build for each in module.files.artifacts if each.name.build), None)
 
 
 def _display_name(module: ParsedModule) -> str:

@@ -6,6 +6,7 @@ from xlareport.analysis.modules.features import NO_TRAITS, Features
 from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.signature import Signature
+from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.profile.runs import ModuleRuns
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
@@ -114,6 +115,8 @@ class ModuleSummary:
     settings: tuple[OptionOrigin, ...]
     """Options that are not at XLA's default, as the dump states them, and who likely set them."""
     problems: tuple[Problem, ...]
+    tpu_flags: TpuFlags | None = None
+    """Flags of the TPU compiler beside their defaults; None where the dump does not have them."""
     open_work: float = 0.0
     """Work in bytes' worth of what runs in loops whose rounds are not known, counted once."""
     calls: CustomCallWork = CustomCallWork()

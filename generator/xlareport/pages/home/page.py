@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.modules.settings import OptionOrigin
+from xlareport.analysis.modules.tpu_flags import TpuFlag, TpuFlags
 from xlareport.knowledge import flags
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses
@@ -16,6 +17,7 @@ from xlareport.pages.home.answers import Answer, HomeSummary
 from xlareport.pages.home.time import TimeView
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
+from xlareport.pages.tables import Column, Table
 from xlareport.records import sentences
 from xlareport.records.findings import HELPERS
 from xlareport.records.report import MainProgramRecord, ModuleRecord, ReportRecord
@@ -101,6 +103,16 @@ class SettingRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TpuFlagsView:
+    """What a `flagfile` of the TPU compiler says, beside the defaults of its release."""
+
+    total: int
+    release: str
+    is_exact: bool
+    differing: int
+
+
+@dataclass(frozen=True, slots=True)
 class HomePage:
     """Everything on the home page."""
 
@@ -123,6 +135,8 @@ class HomePage:
     settings: tuple[SettingRow, ...]
     differing: tuple[SettingRow, ...]
     """Options that differ only because another version has other defaults."""
+    tpu_flags: TpuFlagsView | None
+    """None where the dump has no `flagfile`."""
     problems: int
 
 
@@ -133,6 +147,7 @@ def home_page(
     summary: HomeSummary | None = None,
     *,
     nightly: bool = False,
+    tpu_flags: TpuFlags | None = None,
 ) -> HomePage:
     """Make the home page from the report's records; `summary` is what it says first."""
     ranked = sorted(report.modules, key=lambda module: module.rank)
@@ -155,6 +170,7 @@ def home_page(
         facts=_facts(report),
         settings=tuple(_settings([setting for setting in settings if setting.by != _VERSIONS])),
         differing=tuple(_settings([setting for setting in settings if setting.by == _VERSIONS])),
+        tpu_flags=_tpu_flags_view(tpu_flags) if tpu_flags else None,
         problems=len(report.problems),
     )
 
@@ -297,6 +313,32 @@ def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
             reason=options[0].reason,
             words=prose(known.words if known else ""),
         )
+
+
+def _tpu_flags_view(told: TpuFlags) -> TpuFlagsView:
+    return TpuFlagsView(told.total, told.release, told.is_exact, len(told.differing))
+
+
+FLAGS_TABLE = "tpu-flags"
+"""The payload of the table of all flags of a `flagfile`."""
+
+
+def tpu_flags_table(told: TpuFlags) -> Table:
+    """Return the table of all flags of a `flagfile`, those first that are not at their defaults."""
+    columns = (
+        Column("Flag", "code", of="flag"),
+        Column("Value", "code"),
+        Column(f"Default in libtpu {told.release}", "code"),
+        Column("Differs"),
+        Column("What it does"),
+    )
+    return Table(columns, [_tpu_flag_row(flag) for flag in told.every()])
+
+
+def _tpu_flag_row(flag: TpuFlag) -> list[str | None]:
+    known = flags.find(flag.name)
+    differs = "yes" if flag.differs else "no"
+    return [flag.name, flag.value, flag.default, differs, known.words if known else None]
 
 
 _VERSIONS = "versions"

@@ -1,0 +1,67 @@
+"""Flags of the TPU compiler beside the defaults of the release that compiled a module."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.knowledge.tpu_defaults import nearest_release, release_of
+from xlareport.readers.debug_options import FlagValue
+
+
+@dataclass(frozen=True, slots=True)
+class TpuFlag:
+    """A flag with its value and the default of a release."""
+
+    name: str
+    value: str
+    default: str | None
+    """None where the release does not have the flag."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the flag is not at the default."""
+        return self.value != self.default
+
+
+@dataclass(frozen=True, slots=True)
+class TpuFlags:
+    """The flags of a `flagfile`, of which only those are kept that are not at their defaults."""
+
+    release: str
+    """The release of libtpu whose defaults these are."""
+    is_exact: bool
+    """Whether that release compiled the module; else its build is the nearest that is known."""
+    total: int
+    differing: tuple[TpuFlag, ...]
+    missing: frozenset[str]
+    """Flags of the release that the file does not have."""
+
+    def every(self) -> Iterator[TpuFlag]:
+        """Yield all flags of the file, those first that differ."""
+        yield from self.differing
+        defaults = release_of(self.release)
+        told = {flag.name for flag in self.differing} | self.missing
+        for name, value in defaults.values.items() if defaults else ():
+            if name not in told:
+                yield TpuFlag(name, value, value)
+
+
+def compare_flags(settings: Sequence[FlagValue], build: str | None) -> TpuFlags | None:
+    """Compare a flagfile with the defaults of its build, `cl_NUMBER`; None without either."""
+    digits = (build or "").removeprefix("cl_")[:_DIGITS]
+    if not settings or not digits.isdecimal():
+        return None
+    number = int(digits)
+    defaults = nearest_release(number)
+    values = {setting.name: setting.value for setting in settings}
+    flags = (TpuFlag(name, value, defaults.values.get(name)) for name, value in values.items())
+    return TpuFlags(
+        release=defaults.release,
+        is_exact=defaults.build == number,
+        total=len(values),
+        differing=tuple(flag for flag in flags if flag.differs),
+        missing=frozenset(defaults.values.keys() - values.keys()),
+    )
+
+
+_DIGITS = 18
+"""Of a build's number; longer ones are none."""
