@@ -124,3 +124,11 @@ def test_what_is_unknown_is_said_to_be_unknown() -> None:
 def test_a_step_before_which_a_tpu_kernel_was_written_had_not_run() -> None:
     told = _told(explain_name("1795343459923494806-mm.3-50-pre-finalize.txt"))
     assert "had not run" in told["pre-finalize"]
+
+
+def test_stages_of_mosaic_are_told_from_its_source_or_not_known() -> None:
+    name = "1795343459923494806-0013-mosaic-dump-anonymous-{}.txt"
+    assert "handed it to Mosaic" in _told(explain_name(name.format("original")))["original"]
+    layout = _told(explain_name(name.format("post-infer-vector-layout")))
+    assert "infer_vector_layout.cc" in layout["post-infer-vector-layout"]
+    assert "not known here" in _told(explain_name(name.format("post-xyz")))["post-xyz"]

@@ -148,7 +148,7 @@ def _read_form(reading: NameReading, forms: Sequence[GrammarForm], text: str) ->
 
 def _finished(reading: NameReading) -> DumpName:
     fields = reading.fields
-    stage = fields.get("stage")
+    stage = fields.get("stage") or fields.get("mosaic_stage")
     return DumpName(
         kind=_kind(reading),
         stage=stage and table("readings")["stages"].get(stage, stage),

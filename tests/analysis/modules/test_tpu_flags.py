@@ -15,7 +15,8 @@ def flagfile(**changes: str) -> list[FlagValue]:
 
 
 def test_what_differs_comes_first() -> None:
-    told = compare_flags(flagfile(**{CHANGED: "false", "xla_tpu_of_tomorrow": "1"}), "cl_1003875606")
+    changed = flagfile(**{CHANGED: "false", "xla_tpu_of_tomorrow": "1"})
+    told = compare_flags(changed, "cl_1003875606")
     assert told is not None
     assert told.is_exact
     assert told.differing == (
