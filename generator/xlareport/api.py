@@ -14,6 +14,7 @@ from typing import Self
 from xlareport import program
 from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
+from xlareport.analysis.cost.options import CostOptions, choose_device
 from xlareport.analysis.cost.work import InstructionCost, ModuleCost, count_cost
 from xlareport.analysis.extract import cut_computation, cut_instruction
 from xlareport.analysis.history.instruction import HistoryEvent, SnapshotSequence
@@ -25,6 +26,8 @@ from xlareport.analysis.modules.summarize import count_final_cost, summarize_mod
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
+from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.dump.modules import ModuleFiles, find_module, group, name_files
 from xlareport.dump.source import local_path, open_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -142,6 +145,21 @@ class Module:
         return collect_memory_figures(files.assignment, files.live, files.usage)
 
     @cached_property
+    def tpu_programs(self) -> tuple[TpuProgram, ...]:
+        """What its instructions run as on a TPU; empty where the dump has no LLO files."""
+        return self._tpu.module.programs if self._tpu.module else ()
+
+    @cached_property
+    def tpu(self) -> TpuSummary | None:
+        """What holds of all its TPU programs; None where the dump has no LLO files."""
+        return self._tpu.module.summary if self._tpu.module else None
+
+    @cached_property
+    def _tpu(self) -> TpuFiles:
+        device, _ = choose_device(self.read.device_words, "tpu", CostOptions())
+        return read_tpu_programs(self.read, count_final_cost(self.read), device)
+
+    @cached_property
     def summary(self) -> ModuleSummary:
         """The figures that the report shows of it."""
         return summarize_module(
@@ -151,7 +169,7 @@ class Module:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What could not be read."""
-        return self.read.problems
+        return (*self.read.problems, *self._tpu.problems)
 
     def history(self, op: str) -> tuple[HistoryEvent, ...]:
         """Return what happened to an instruction (`%fusion.3`) or a framework op, in order.

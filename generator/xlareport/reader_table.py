@@ -105,5 +105,7 @@ THUNKS = SideFile(  # after the passes the thunks stand as they run
 THUNK_NOTES = SideFile(read_thunk_metadata, stages=("thunk_metadata",), formats=_TEXTS)
 FUSION_DECISIONS = SideFile(read_fusion_decisions, stages=("priority_fusion_dump",), formats=_TEXTS)
 DEVICE_WORDS = SideFile(
-    read_device_words, stages=("topology", "gpu_target_config"), formats=("textproto", "pbtxt")
+    read_device_words,
+    stages=("topology", "gpu_target_config", "target_arguments"),
+    formats=("textproto", "pbtxt", "txt"),
 )

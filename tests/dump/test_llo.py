@@ -14,7 +14,10 @@ def modules(folder: Path, files: dict[str, str]) -> dict[str, str]:
     for name, text in files.items():
         (folder / name).write_text(text)
         entries.append((Entry(name, len(text), None, folder / name), parse(name)))
-    return dict(llo_modules(entries))
+    owners = llo_modules(entries)
+    return {
+        path: f"{name}#{place}" if of > 1 else name for path, (name, place, of) in owners.items()
+    }
 
 
 def test_a_file_is_of_the_module_that_came_last(tmp_path: Path) -> None:
@@ -41,9 +44,36 @@ def test_a_file_is_of_the_module_that_came_last(tmp_path: Path) -> None:
     }
 
 
-def test_two_modules_of_a_name_have_none(tmp_path: Path) -> None:
+def test_modules_of_one_name_are_told_apart_by_time(tmp_path: Path) -> None:
     twice = {f"{time}-TLP-hlo.txt": "HloModule jit_f, x" for time in (FIRST, SECOND)}
-    assert not modules(tmp_path, {**twice, f"{LATER}-TLP-71-final_bundles.txt": ""})
+    assert modules(tmp_path, {**twice, f"{LATER}-copy-71-final_bundles.txt": ""}) == {
+        f"{FIRST}-TLP-hlo.txt": "jit_f#0",
+        f"{SECOND}-TLP-hlo.txt": "jit_f#1",
+        f"{LATER}-copy-71-final_bundles.txt": "jit_f#1",
+    }
+
+
+def test_modules_of_one_name_in_two_folders_have_none(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    names = (f"a/{FIRST}-TLP-hlo.txt", f"b/{SECOND}-TLP-hlo.txt")
+    assert not modules(tmp_path, dict.fromkeys(names, "HloModule jit_f, x"))
+
+
+def test_folders_of_programs_name_the_module(tmp_path: Path) -> None:
+    names = (
+        "jit_f/TLP/0007-TLP-final_bundles.txt",
+        "jit_f/late-finalization/0006-<late-finalization>-final_bundles.txt",
+        "jit_f.is-finite_fusion.7.deduplicated/0003-is-finite_fusion.7-packed-bundles-post-ra.txt",
+    )
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True)
+    assert modules(tmp_path, dict.fromkeys(names, "")) == dict.fromkeys(names, "jit_f")
+    assert [llo_program(parse(name)) for name in names] == [
+        "TLP",
+        "<late-finalization>",
+        "is-finite_fusion.7",
+    ]
 
 
 def test_what_names_no_module_belongs_to_none(tmp_path: Path) -> None:

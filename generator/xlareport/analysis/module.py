@@ -33,6 +33,8 @@ from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
 from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
+from xlareport.analysis.tpu.program_record import TpuModule
 from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source_text import SourceTexts
 from xlareport.program import ParsedModule, read_module, unread
@@ -165,6 +167,8 @@ class ModuleAnalysis:
     """All steps taken together."""
     profile: Measured | None = None
     """What a profiler saw of it."""
+    tpu: TpuModule | None = None
+    """What its instructions run as on a TPU; None where the dump has no such files."""
     same_as: ModuleFiles | None = None
     """The earlier module that this one duplicates byte for byte; its analysis is reused."""
 
@@ -190,6 +194,7 @@ class AnalyzedModule:
     code: CodeFiles
     snapshots: SnapshotSequence | None
     """Joined from step to step, for histories; None where no step changed anything."""
+    tpu: TpuFiles = field(default_factory=TpuFiles)
 
 
 def place_of(files: ModuleFiles) -> str:
@@ -240,9 +245,15 @@ def analyze_module(
     snapshots = faults.attempt(
         "What became of it", lambda: _join_snapshots(module, summary, steps), None
     )
+    tpu = faults.attempt(
+        "Its TPU programs",
+        lambda: _read_tpu(module, summary, cost, options.cost_options),
+        TpuFiles(),
+    )
     analysis = replace(
         analysis,
-        read=(*module.read, *code.contents),
+        tpu=tpu.module,
+        read=(*module.read, *code.contents, *tpu.read),
         cost=faults.attempt(
             "What it costs", lambda: _report_cost(module, summary, cost, options.cost_options), None
         ),
@@ -254,8 +265,17 @@ def analyze_module(
             None,
         ),
     )
-    analysis = with_problems(analysis, code.problems)
-    return AnalyzedModule(module, analysis, figures, code, snapshots)
+    analysis = with_problems(analysis, (*code.problems, *tpu.problems))
+    return AnalyzedModule(module, analysis, figures, code, snapshots, tpu)
+
+
+def _read_tpu(
+    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, options: CostOptions
+) -> TpuFiles:
+    if not module.files.llo:
+        return TpuFiles()
+    device, _ = choose_device(module.device_words, summary.origin.backend, options)
+    return read_tpu_programs(module, cost, device)
 
 
 def with_problems(analysis: ModuleAnalysis, problems: Sequence[Problem]) -> ModuleAnalysis:

@@ -16,7 +16,7 @@ from xlareport.dump import order
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
 from xlareport.dump.identity import Identity, join_incomplete
-from xlareport.dump.llo import llo_modules, plain_name
+from xlareport.dump.llo import Compilation, llo_modules, plain_name
 from xlareport.dump.source import Entry, Source
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem, UnknownNameError
@@ -170,16 +170,22 @@ def _with_nameless(
 
 
 def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Iterator[ModuleFiles]:
-    """Yield the modules; those whose name no other has with their low-level compiler's files."""
+    """Yield the modules with their low-level compiler's files.
+
+    Modules of one name are told apart by the order of their compilation, where there are as many.
+    """
     owners = llo_modules((file.entry, file.name) for file in others)
-    members: dict[str | None, list[Artifact]] = defaultdict(list)
+    members: dict[Compilation | None, list[Artifact]] = defaultdict(list)
     for file in others:
         members[owners.get(file.path)].append(file)
     count = Counter(plain_name(module.name) for module in modules)
+    before: Counter[str] = Counter()
     for module in modules:
-        name, alone = plain_name(module.name), len(modules) == 1
-        has = count[name] == 1 and name in members
-        yield replace(module, llo=tuple(members[name]), is_alone=alone) if has else module
+        name = plain_name(module.name)
+        own = members.get((name, before[name], count[name]), [])
+        before[name] += 1
+        alone = len(modules) == 1
+        yield replace(module, llo=tuple(own), is_alone=alone) if own else module
 
 
 def _identity(artifact: Artifact) -> Identity | None:

@@ -35,13 +35,13 @@ class Device:
 
     def matrix_peak(self, kind: str) -> float:
         """Return the flops per second of products of one kind, `bf16`, `f32 highest`, `bf16 x3`."""
-        unit, passes = self._unit(kind)
+        unit, passes = self.passes(kind)
         rates = self.vector_flops if unit == "vector f32" else self.matrix_flops
         return _rate_of(unit.removeprefix("vector "), rates or self.matrix_flops) / passes
 
     def product_words(self, kind: str) -> str:
         """Return what the chip makes of a kind of product, as in `6 bf16 passes`, `TF32`."""
-        unit, passes = self._unit(kind)
+        unit, passes = self.passes(kind)
         if unit == "tf32":
             return "TF32 in the matrix units"
         if unit == "vector f32":
@@ -54,7 +54,7 @@ class Device:
         """Return the flops per second of other work; of products where it is unknown."""
         return _rate_of(element_type or "f32", self.vector_flops or self.matrix_flops)
 
-    def _unit(self, kind: str) -> tuple[str, int]:
+    def passes(self, kind: str) -> tuple[str, int]:
         """Return the type that the chip multiplies, and in how many passes."""
         element_type, _, setting = kind.partition(" ")
         if setting.startswith("x") and setting[1:].isdigit():

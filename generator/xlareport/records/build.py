@@ -97,6 +97,8 @@ def _with_parts(
             (),
         ),
         code=module.code.links if module.code else (),
+        tpu_programs=module.tpu.programs if module.tpu else (),
+        tpu=module.tpu.summary if module.tpu else None,
     )
 
 

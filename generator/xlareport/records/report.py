@@ -17,6 +17,7 @@ from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
+from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
 from xlareport.runtime.errors import Problem
@@ -165,6 +166,10 @@ class ModuleRecord:
     findings: tuple[FindingRecord, ...] = ()
     """What stands out, what weighs most first."""
     code: tuple[CodeRecord, ...] = ()
+    tpu_programs: tuple[TpuProgram, ...] = ()
+    """What its instructions run as on a TPU; empty where the dump has no LLO files."""
+    tpu: TpuSummary | None = None
+    """What holds of all of them."""
     same_as: str | None = None
     """Key of the earlier module that this one repeats byte for byte; in large dumps only."""
 

@@ -125,6 +125,15 @@ for name in "$@"; do
             run tpu tpu_pallas.py --xla_dump_hlo_as_text
         packed $name
         ;;
+    tpu-v5e-machine) # of the machine level only the files that are read
+        labels="final_bundles|packed-bundles-post-ra|pre-delay_hlo-static-per-bundle-utilization"
+        labels+="|final_hlo-static-per-bundle-utilization|schedule-analysis_final_bundles|post-ra"
+        labels+="|hlo-details|hlo-static-bundle-profile|register-pressure|deduplication-map"
+        mkdir -p "$WORK/dump"
+        LIBTPU_INIT_ARGS="--xla_jf_dump_to=$WORK/dump --xla_jf_dump_llo_pass_label_regex=^($labels)\$" \
+            run tpu "tpu_machine.py v5e:2x2" --xla_dump_hlo_as_text
+        packed $name
+        ;;
     gpu-h100x2-train)
         run gpu gpu_train.py "$EVERY_PASS"
         packed $name

@@ -1,0 +1,67 @@
+"""What a listing of bundles holds, counted by operation."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.tpu.program_record import DmaCounts
+from xlareport.readers.llo.operations import Operation
+
+_NO_CODE = "inlined_call_operand"
+_STARTS = ("dma.hbm_to_vmem", "dma.vmem_to_hbm")
+_WAITS = ("dma.done",)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFigures:
+    """Operations of a program."""
+
+    nonempty: int
+    """Bundles that start something."""
+    vmatmul: int
+    spill_stores: int
+    fill_loads: int
+    scalar_spills: int
+    scalar_fills: int
+    dma: DmaCounts
+    waiting: tuple[int, ...]
+    """Addresses of the bundles that wait for a DMA."""
+
+
+def count_code(bundles: Iterable[tuple[int, Sequence[Operation]]]) -> CodeFigures:
+    """Count the operations of the bundles that start something."""
+    opcodes: Counter[str] = Counter()
+    spills: Counter[str] = Counter()
+    waiting: list[int] = []
+    nonempty = 0
+    for address, operations in bundles:
+        nonempty += not all(operation.opcode.startswith(_NO_CODE) for operation in operations)
+        for operation in operations:
+            opcodes[operation.opcode] += 1
+            if operation.is_spill_slot:
+                spills[operation.opcode.partition(".")[0]] += 1
+        if any(is_dma_wait(operation.opcode) for operation in operations):
+            waiting.append(address)
+    return CodeFigures(
+        nonempty=nonempty,
+        vmatmul=sum(count for opcode, count in opcodes.items() if opcode.startswith("vmatmul")),
+        spill_stores=spills["vst"],
+        fill_loads=spills["vld"],
+        scalar_spills=spills["sst"],
+        scalar_fills=spills["sld"],
+        dma=_dma(opcodes),
+        waiting=tuple(waiting),
+    )
+
+
+def is_dma_wait(opcode: str) -> bool:
+    """Say whether an operation waits until a DMA is done."""
+    return opcode.startswith(_WAITS)
+
+
+def _dma(opcodes: Counter[str]) -> DmaCounts:
+    all_of_them = {op: count for op, count in opcodes.items() if op.startswith("dma.")}
+    waits = sum(count for opcode, count in all_of_them.items() if is_dma_wait(opcode))
+    read, written = (all_of_them.get(opcode, 0) for opcode in _STARTS)
+    others = sum(all_of_them.values()) - waits - read - written
+    return DmaCounts(read, written, others, waits)

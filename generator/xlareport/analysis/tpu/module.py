@@ -1,0 +1,194 @@
+"""The TPU programs of a module: read, joined to its HLO instructions, and attributed by call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from xlareport.analysis.cost.work import InstructionCost, ModuleCost
+from xlareport.analysis.tpu.matrix_work import count_cores, with_waste
+from xlareport.analysis.tpu.notes import CompilerNotes, index_notes
+from xlareport.analysis.tpu.program import ProgramContext, analyze_program
+from xlareport.analysis.tpu.program_record import EmittedCode, TpuModule, TpuProgram, TpuSummary
+from xlareport.analysis.tpu.schedule_view import ScheduleView
+from xlareport.dump.llo import TOP, WHOLE_PROGRAMS
+from xlareport.knowledge.devices import Device
+from xlareport.knowledge.tpu_cores import TpuCore, tpu_cores
+from xlareport.llo_files import (
+    Labels,
+    LloModule,
+    LloProgram,
+    LloReading,
+    llo_programs,
+    read_llo_module,
+    read_llo_program,
+)
+from xlareport.program import ParsedModule
+from xlareport.runtime.errors import Problem
+
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TpuFiles:
+    """The programs of a module with what their pages show; empty where the dump has none."""
+
+    module: TpuModule | None = None
+    views: Mapping[str, ScheduleView] = field(default_factory=dict)
+    """By program."""
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Paths by label, by program."""
+    read: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def read_tpu_programs(
+    module: ParsedModule, cost: ModuleCost | None, device: Device | None
+) -> TpuFiles:
+    """Read the programs of a module; nothing where the dump has none, or no HLO to join."""
+    files = llo_programs(module.files)
+    if not files or module.final is None:
+        return TpuFiles()
+    reading = LloReading()
+    top = read_llo_program(TOP, files[TOP], reading) if TOP in files else None
+    joined = _join(module, top, read_llo_module(files.get(TOP, {}), reading), cost, device)
+    analyzed = [
+        analyze_program(
+            top if top and name == TOP else read_llo_program(name, files[name], reading),
+            joined.context(name, tuple(files[name])),
+        )
+        for name in _order(files, joined)
+    ]
+    problems = [problem for each in analyzed for problem in each.problems]
+    return TpuFiles(
+        _record(_with_waste([each.record for each in analyzed], joined), joined, files),
+        {each.record.program: each.view for each in analyzed if each.view},
+        {name: {label: it.path for label, it in labels.items()} for name, labels in files.items()},
+        tuple(reading.read),
+        (*reading.problems, *problems, *_strangers(files, joined)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What the programs of one module are joined with."""
+
+    notes: Mapping[str, CompilerNotes]
+    """On each instruction outside of fusions, by name."""
+    shared: LloModule
+    calls: tuple[str, ...]
+    """Names that the top-level program calls, one for each call."""
+    cost: ModuleCost | None
+    device: Device | None
+
+    @property
+    def core(self) -> TpuCore | None:
+        """The chip's core; None where the device is no TPU that is known."""
+        return tpu_cores().get(self.device.key) if self.device else None
+
+    def alike(self, name: str) -> frozenset[str]:
+        """Return the names of the instructions that share a program with this one, itself too."""
+        groups = (frozenset((key, *names)) for key, names in self.shared.shared.items())
+        return next((group for group in groups if name in group), frozenset((name,)))
+
+    def cost_of(self, name: str) -> InstructionCost | None:
+        """Return what one run of an instruction costs."""
+        notes = self.notes.get(name)
+        key = (notes.computation, name) if notes else None
+        return self.cost.instructions.get(key) if self.cost and key else None
+
+    def context(self, name: str, stages: tuple[str, ...]) -> ProgramContext:
+        """Return what is known of a program from elsewhere."""
+        is_own = name not in WHOLE_PROGRAMS and name in self.notes
+        vmem = {use.instruction: use for use in self.shared.vmem.uses} if self.shared.vmem else {}
+        slots = {profile.instruction: profile.used for profile in self.shared.profiles}
+        ranges = {it.instruction: (it.begin, it.end) for it in self.shared.ranges}
+        return ProgramContext(
+            instruction=name if is_own else None,
+            notes=self.notes.get(name) if is_own else None,
+            cost=self.cost_of(name) if is_own else None,
+            device=self.device,
+            core=self.core,
+            vmem=vmem.get(name),
+            slots=slots.get(name, {}),
+            emitted_range=ranges.get(name),
+            calls=tuple(call for call in self.calls if call == name or call in self.alike(name)),
+            stages=stages,
+        )
+
+
+def _join(
+    module: ParsedModule,
+    top: LloProgram | None,
+    shared: LloModule,
+    cost: ModuleCost | None,
+    device: Device | None,
+) -> _Joined:
+    notes = index_notes(module.final.hlo) if module.final else {}
+    for name, later in index_notes(module.snapshots[-1].hlo).items():  # after code generation
+        earlier = notes.get(name)
+        if earlier:
+            notes[name] = replace(later, computation=earlier.computation)
+    bundles = top.schedule.bundles if top and top.schedule else ()
+    calls = tuple(bundle.callee for bundle in bundles if bundle.callee)
+    return _Joined(notes, shared, calls, cost, device)
+
+
+def _order(files: Mapping[str, Labels], joined: _Joined) -> Iterator[str]:
+    """Yield the programs: the top-level one, then as it calls them, then the others."""
+    called = (name for call in joined.calls for name in _programs_of(call, files, joined))
+    yield from dict.fromkeys([*([TOP] if TOP in files else []), *called, *files])
+
+
+def _programs_of(call: str, files: Mapping[str, Labels], joined: _Joined) -> Sequence[str]:
+    """Return the program that a call runs: of its own name, else of an instruction like it."""
+    if call in files:
+        return [call]
+    return sorted(name for name in joined.alike(call) if name in files)[:1]
+
+
+def _with_waste(programs: Sequence[TpuProgram], joined: _Joined) -> Sequence[TpuProgram]:
+    cores = count_cores((program.matrix for program in programs), joined.core)
+    return [
+        replace(program, matrix=with_waste(program.matrix, cores)) if program.matrix else program
+        for program in programs
+    ]
+
+
+def _record(
+    programs: Sequence[TpuProgram], joined: _Joined, files: Mapping[str, Labels]
+) -> TpuModule:
+    cycles = {program.program: program.static_cycles or 0 for program in programs}
+    named = {program.program for program in programs if program.instruction}
+    reached = [name for call in joined.calls for name in _programs_of(call, files, joined)]
+    of_instructions = [name for name in reached if name not in WHOLE_PROGRAMS]
+    core = joined.core
+    emitted = (
+        EmittedCode(it.instruction, it.begin, it.end, next(iter(own), None))
+        for it in joined.shared.ranges
+        for own in (_programs_of(it.instruction, files, joined),)
+    )
+    summary = TpuSummary(
+        called_cycles=sum(cycles[name] for name in of_instructions) if joined.calls else None,
+        attributed_cycles=sum(cycles[name] for name in of_instructions if name in named)
+        if joined.calls
+        else None,
+        core=core.name if core else "",
+        clock=core.clock if core else None,
+        vmem_capacity=joined.shared.vmem.capacity if joined.shared.vmem else None,
+        emitted=tuple(emitted),
+    )
+    return TpuModule(tuple(programs), summary)
+
+
+def _strangers(files: Mapping[str, Labels], joined: _Joined) -> Iterator[Problem]:
+    """Yield the programs that are no instruction's, and the calls of programs without files."""
+    for name, labels in files.items():
+        if name not in WHOLE_PROGRAMS and name not in joined.notes:
+            path = min(artifact.path for artifact in labels.values())
+            yield Problem(path, None, f"No HLO instruction of the module is called {name}.")
+    missing = [
+        call for call in dict.fromkeys(joined.calls) if not _programs_of(call, files, joined)
+    ]
+    if missing:
+        path = min(artifact.path for artifact in files[TOP].values())
+        names = ", ".join(missing[:_NAMED])
+        yield Problem(path, None, f"It calls {len(missing)} programs without files: {names}.")

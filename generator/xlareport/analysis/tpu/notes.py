@@ -1,0 +1,66 @@
+"""What the compiler notes on an HLO instruction of a TPU in its `backend_config`."""
+
+import re
+from dataclasses import dataclass
+
+from xlareport.hlo.model import Computation, HloModule
+
+_SCOPED = re.compile(
+    r'"used_scoped_memory_configs":\[\{"memory_space":"1","offset":"\d{1,15}","size":"(\d{1,15})"',
+    re.ASCII,
+)
+_CYCLES = re.compile(r'"estimated_cycles":"(\d{1,15})"', re.ASCII)
+_BOUNDS = re.compile(r'"iteration_bounds":\[((?:"\d{1,9}",?){1,32})\]', re.ASCII)
+_NUMBER = re.compile(r"\d+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerNotes:
+    """Notes on an instruction; None for what is not there."""
+
+    computation: str
+    scoped_vmem: int | None
+    """Bytes of VMEM for its scratch, spilled registers included."""
+    estimated_cycles: int | None
+    """Before code generation, time for memory included."""
+    iterations: int | None
+    """Product of the bounds of its pipelined loop."""
+
+
+def index_notes(module: HloModule) -> dict[str, CompilerNotes]:
+    """Return the notes on each instruction outside of fusions by name; the first counts."""
+    fused = _fused(module)
+    result: dict[str, CompilerNotes] = {}
+    for computation in module.computations:
+        if computation.name not in fused:
+            for name, notes in _notes(computation):
+                result.setdefault(name, notes)
+    return result
+
+
+def _fused(module: HloModule) -> set[str]:
+    return {
+        name
+        for instruction in module.instructions
+        if instruction.opcode == "fusion"
+        for _, name in instruction.called
+    }
+
+
+def _notes(computation: Computation) -> list[tuple[str, CompilerNotes]]:
+    result = []
+    for instruction in computation.instructions:
+        text = instruction.attributes_text
+        bounds = _BOUNDS.search(text)
+        product = 1
+        for number in _NUMBER.findall(bounds[1]) if bounds else ():
+            product *= int(number)
+        scoped, cycles = _SCOPED.search(text), _CYCLES.search(text)
+        notes = CompilerNotes(
+            computation=computation.name,
+            scoped_vmem=int(scoped[1]) if scoped else None,
+            estimated_cycles=int(cycles[1]) if cycles else None,
+            iterations=product if bounds else None,
+        )
+        result.append((instruction.name, notes))
+    return result

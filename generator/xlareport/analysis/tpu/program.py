@@ -1,0 +1,227 @@
+"""One TPU program: what its files say, as figures, and what its page shows of the schedule."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xlareport.analysis.cost.work import InstructionCost
+from xlareport.analysis.tpu.code_figures import CodeFigures, count_code
+from xlareport.analysis.tpu.control import Action, bundles_with_operations, control_actions
+from xlareport.analysis.tpu.dynamic_cycles import DynamicCycles, dynamic_cycles
+from xlareport.analysis.tpu.loops import find_loops
+from xlareport.analysis.tpu.matrix_work import measure_matrix_work
+from xlareport.analysis.tpu.notes import CompilerNotes
+from xlareport.analysis.tpu.program_record import TpuProgram
+from xlareport.analysis.tpu.schedule_view import ScheduleView, view_schedule
+from xlareport.analysis.tpu.units import find_bottleneck, unit_uses
+from xlareport.dump.llo import WHOLE_PROGRAMS
+from xlareport.knowledge.devices import Device
+from xlareport.knowledge.tpu_cores import TpuCore, cores_like
+from xlareport.llo_files import LloProgram
+from xlareport.readers.llo.bundles import BundleListing
+from xlareport.readers.llo.utilization import Utilization
+from xlareport.readers.llo.vmem_report import VmemUse
+from xlareport.runtime.errors import Problem
+
+_SCALAR_SPILLS, _SCALAR_FILLS = "SMEM_SPILL_COUNT", "SMEM_FILL_COUNT"
+_NO_LISTING = "Not known: the dump has no schedule of bundles (`packed-bundles-post-ra`)."
+_CUT = "Not known: the schedule of bundles is cut off."
+_TOP = "Not known: its loops call other programs."
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramContext:
+    """What is known of a program from elsewhere; None is not known."""
+
+    instruction: str | None
+    notes: CompilerNotes | None
+    cost: InstructionCost | None
+    device: Device | None
+    core: TpuCore | None
+    vmem: VmemUse | None
+    slots: Mapping[str, int]
+    """Rows of the module's bundle profile."""
+    emitted_range: tuple[int, int] | None
+    calls: tuple[str, ...]
+    stages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedProgram:
+    """A program with what its page shows."""
+
+    record: TpuProgram
+    view: ScheduleView | None
+    problems: tuple[Problem, ...] = ()
+
+
+def analyze_program(program: LloProgram, context: ProgramContext) -> AnalyzedProgram:
+    """Work out the figures of a program from its files."""
+    listing = program.schedule or program.final
+    code = [*bundles_with_operations(listing.bundles)] if listing else []
+    figures = count_code(code) if listing and listing.is_whole else None
+    actions = control_actions(code) if program.schedule else {}
+    slots = _delay_slots(program, context.core)
+    dynamic = _dynamic(program, actions, slots, context)
+    bounds = program.regions.loops if program.regions else ()
+    loops = find_loops(
+        actions, bounds, slots or 0, dynamic.counts, figures.waiting if figures else ()
+    )
+    counts = dynamic.counts
+    units = unit_uses(program.used, program.used_final, counts)
+    code_bundles, nonempty = _bundles(program, figures)
+    disagreements = tuple(_disagreements(program, figures))
+    record = TpuProgram(
+        program=program.name,
+        instruction=context.instruction,
+        computation=context.notes.computation if context.notes else None,
+        code_bundles=code_bundles,
+        nonempty_bundles=nonempty,
+        static_cycles=_rows(program),
+        dynamic_cycles=dynamic.cycles,
+        dynamic_reason=dynamic.reason,
+        loops=loops,
+        units=units,
+        bottleneck=find_bottleneck(units),
+        **_spills(program, figures, context),
+        register_pressure=(program.pressure or {}).get("vregs"),
+        vmatmul=figures.vmatmul if figures else None,
+        dma=figures.dma if figures else None,
+        matrix=measure_matrix_work(
+            program.used, counts, context.cost, context.device, context.core
+        ),
+        is_partial=_is_partial(program) or bool(disagreements),
+    )
+    record = _with_context(record, context)
+    return AnalyzedProgram(record, view_schedule(program, counts), disagreements)
+
+
+def _with_context(record: TpuProgram, context: ProgramContext) -> TpuProgram:
+    """Return the record with what is known from elsewhere."""
+    cycles, clock = record.dynamic_cycles, context.core.clock if context.core else None
+    return replace(
+        record,
+        vmem_bytes=_vmem(context),
+        vmem_purposes=context.vmem.purposes if context.vmem else {},
+        emitted_range=context.emitted_range,
+        calls=context.calls,
+        runs=context.cost.executions if context.cost else None,
+        compiler_cycles=context.notes.estimated_cycles if context.notes else None,
+        seconds=cycles / clock if cycles is not None and clock else None,
+        hbm_seconds=_hbm_seconds(context),
+        stages=context.stages,
+    )
+
+
+def _delay_slots(program: LloProgram, core: TpuCore | None) -> int | None:
+    """Return the chip's, else what all chips with such units have."""
+    if core is not None:
+        return core.delay_slots
+    alike = {it.delay_slots for it in cores_like(program.used.capacity)} if program.used else set()
+    return alike.pop() if len(alike) == 1 else None
+
+
+def _dynamic(
+    program: LloProgram,
+    actions: Mapping[int, Sequence[Action]],
+    slots: int | None,
+    context: ProgramContext,
+) -> DynamicCycles:
+    if program.schedule is None or not program.schedule.bundles:
+        return DynamicCycles(None, _NO_LISTING)
+    if not program.schedule.is_whole:
+        return DynamicCycles(None, _CUT)
+    if program.name in WHOLE_PROGRAMS and any(it.callee for it in program.schedule.bundles):
+        return DynamicCycles(None, _TOP)
+    return dynamic_cycles(
+        actions,
+        len(program.schedule.bundles),
+        slots,
+        program.regions.loops if program.regions else (),
+        context.notes.iterations if context.notes else None,
+    )
+
+
+def _bundles(program: LloProgram, figures: CodeFigures | None) -> tuple[int | None, int | None]:
+    """Return bundles of the final code and those that start something."""
+    if program.counts:
+        return program.counts.total, program.counts.nonempty
+    final = _whole(program.final)
+    total = len(final.bundles) if final else None
+    if total is None and program.used_final and program.used_final.is_whole:
+        total = program.used_final.rows
+    return total, figures.nonempty if figures else None
+
+
+def _rows(program: LloProgram) -> int | None:
+    if program.used and program.used.is_whole:
+        return program.used.rows
+    schedule = _whole(program.schedule)
+    return len(schedule.bundles) if schedule else None
+
+
+def _whole(listing: BundleListing | None) -> BundleListing | None:
+    return listing if listing and listing.is_whole else None
+
+
+def _spills(
+    program: LloProgram, figures: CodeFigures | None, context: ProgramContext
+) -> dict[str, Any]:
+    """Return spills and fills: from the table, the profile of the module, else the listing."""
+    table = program.used if program.used and program.used.is_whole else None
+    stores = table.used("VSTORE:SPILL") if table else None
+    loads = table.used("VLOAD:FILL") if table else None
+    return {
+        "spill_stores": figures.spill_stores if stores is None and figures else stores,
+        "fill_loads": figures.fill_loads if loads is None and figures else loads,
+        "spill_slots": program.regions.spill_slots if program.regions else None,
+        "scalar_spills": figures.scalar_spills if figures else context.slots.get(_SCALAR_SPILLS),
+        "scalar_fills": figures.scalar_fills if figures else context.slots.get(_SCALAR_FILLS),
+    }
+
+
+def _vmem(context: ProgramContext) -> int | None:
+    noted = context.notes.scoped_vmem if context.notes else None
+    return context.vmem.scoped if noted is None and context.vmem else noted
+
+
+def _hbm_seconds(context: ProgramContext) -> float | None:
+    if context.cost is None or context.device is None or context.cost.main_memory_bytes is None:
+        return None
+    return context.cost.main_memory_bytes / context.device.bandwidth
+
+
+def _is_partial(program: LloProgram) -> bool:
+    tables = (program.used, program.used_final)
+    listings = (program.schedule, program.final)
+    return any(it is None or not it.is_whole for it in (*tables, *listings))
+
+
+def _disagreements(program: LloProgram, figures: CodeFigures | None) -> Iterator[Problem]:
+    """Yield the counts of two files that should be equal and are not."""
+    schedule, final = _whole(program.schedule), _whole(program.final)
+    used, used_final = program.used, program.used_final
+    pairs = (
+        ("the schedule", schedule and len(schedule.bundles), "its table", _table_rows(used)),
+        ("the final code", final and len(final.bundles), "its table", _table_rows(used_final)),
+        (
+            "the final code",
+            final and len(final.bundles),
+            "its analysis",
+            program.counts.total if program.counts else None,
+        ),
+        (
+            "bundles that are not empty",
+            figures.nonempty if figures else None,
+            "the analysis",
+            program.counts.nonempty if program.counts else None,
+        ),
+    )
+    for first, count, other, second in pairs:
+        if count is not None and second is not None and count != second:
+            message = f"{first} of {program.name}: {count}, {other}: {second}."
+            yield Problem(program.path, None, message[0].upper() + message[1:])
+
+
+def _table_rows(table: Utilization | None) -> int | None:
+    return table.rows if table and table.is_whole else None

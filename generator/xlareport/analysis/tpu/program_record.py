@@ -1,0 +1,167 @@
+"""What is known of one TPU program: the record that `report.json` and the pages show."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class UnitUse:
+    """How much of a unit the schedule uses."""
+
+    used: int
+    """Slots, or cycles that a unit is busy, in one straight pass."""
+    capacity: int
+    """Of one cycle."""
+    share: float | None
+    """Of all cycles of a straight pass, 0 to 1; None where the table is not whole."""
+    used_final: int | None
+    """The same in the final code, where MXU and XLU lose the cycles that only wait."""
+    dynamic_share: float | None = None
+    """Of all cycles of a run with its loops; None where these are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class TpuLoop:
+    """A loop of a program. Addresses are cycles of the schedule."""
+
+    begin: int | None
+    """None where the code of a counted loop was not recognized."""
+    end: int | None
+    """The first address behind it."""
+    depth: int
+    """1 for a loop in no other one."""
+    start: int | None
+    step: int | None
+    limit: int | None
+    """Not how often the body does work: a pipelined loop makes some extra rounds."""
+    runs: int | None
+    """How often its first bundle runs in one run of the program; None where not known."""
+    dma_waits: int = 0
+    """Operations in it that wait for a DMA."""
+
+
+@dataclass(frozen=True, slots=True)
+class DmaCounts:
+    """Operations of a program that start or await a DMA."""
+
+    hbm_to_vmem: int
+    vmem_to_hbm: int
+    others: int
+    waits: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixWork:
+    """Multiply-adds that the matrix units execute beside those that HLO asks for."""
+
+    executed: int | None
+    """On one core in one run; None where the loops are not known."""
+    wanted: int | None
+    """Half of the FLOPs of the instruction's dots and convolutions, times precision passes."""
+    cores: int | None
+    """Cores that share the work; None where that cannot be told."""
+    waste: float | None
+    """Executed on all cores / wanted; 1 is no padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class TpuProgram:
+    """One program. None is not known."""
+
+    program: str
+    instruction: str | None
+    """The HLO instruction that it is; None for the top-level program and its prologue, epilogue."""
+    computation: str | None
+    code_bundles: int | None
+    nonempty_bundles: int | None
+    static_cycles: int | None
+    """Of one straight pass through the schedule, every bundle once."""
+    dynamic_cycles: int | None
+    """Of a run with its loops and branches, without stalls."""
+    dynamic_reason: str
+    """How dynamic cycles were found, or why they are not known."""
+    loops: tuple[TpuLoop, ...]
+    units: Mapping[str, UnitUse]
+    bottleneck: str
+    """The unit with the largest share, `latency or control`, or empty where not known."""
+    spill_stores: int | None
+    """Stores of vector registers that are spilled."""
+    fill_loads: int | None
+    spill_slots: int | None
+    """Of VMEM, 4096 bytes each."""
+    scalar_spills: int | None
+    scalar_fills: int | None
+    register_pressure: int | None
+    """Vector registers needed at once, before allocation; None where the compiler did not say."""
+    vmatmul: int | None
+    """Matrix operations in the code."""
+    dma: DmaCounts | None
+    matrix: MatrixWork | None
+    vmem_bytes: int | None = None
+    """Scratch of the program in VMEM, spilled registers included."""
+    vmem_purposes: Mapping[str, int] = field(default_factory=dict)
+    emitted_range: tuple[int, int] | None = None
+    """Bundles in the linked program, the end excluded."""
+    calls: tuple[str, ...] = ()
+    """Instructions of the top-level program that run it, one for each call."""
+    runs: int | None = None
+    """How often one run of the module runs it; None where not known."""
+    compiler_cycles: int | None = None
+    """The compiler's estimate before code generation; it includes memory time."""
+    seconds: float | None = None
+    """Dynamic cycles at the clock that is assumed, of one run."""
+    hbm_seconds: float | None = None
+    """HBM bytes of one run of the instruction at the device's bandwidth."""
+    stages: tuple[str, ...] = ()
+    """Stages of the compiler of which the dump has a listing, in order."""
+    is_partial: bool = False
+    """Whether files are missing or cut off: then no shares are stated."""
+
+    @property
+    def empty_share(self) -> float | None:
+        """Share of the schedule's cycles that start nothing: they wait for a latency."""
+        if self.static_cycles is None or self.nonempty_bundles is None or not self.static_cycles:
+            return None
+        return max(0.0, 1 - self.nonempty_bundles / self.static_cycles)
+
+    @property
+    def run_seconds(self) -> float | None:
+        """The larger of cycles / clock and HBM bytes / bandwidth, of one run; None if unknown."""
+        known = [each for each in (self.seconds, self.hbm_seconds) if each is not None]
+        return max(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedCode:
+    """Bundles of an HLO instruction in the linked program, the end excluded."""
+
+    instruction: str
+    begin: int
+    end: int
+    program: str | None
+    """None for what is part of the top-level program, as the start of a DMA."""
+
+
+@dataclass(frozen=True, slots=True)
+class TpuSummary:
+    """What holds of all programs of a module."""
+
+    called_cycles: int | None
+    """Static cycles of all programs that the top-level program calls, once for each call."""
+    attributed_cycles: int | None
+    """Those of them that belong to a known HLO instruction."""
+    core: str
+    """The chip whose clock and matrix units are assumed; empty where it is not known."""
+    clock: float | None
+    """Cycles per second, assumed: derived from the maker's peak."""
+    vmem_capacity: int | None
+    emitted: tuple[EmittedCode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TpuModule:
+    """The programs of a module."""
+
+    programs: tuple[TpuProgram, ...]
+    """The top-level program first, then in the order in which it calls them."""
+    summary: TpuSummary

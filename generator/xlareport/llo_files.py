@@ -1,0 +1,125 @@
+"""The files of the TPU's low-level compiler (LLO) of a module, read program by program.
+
+Of hundreds of files for each program a handful matters; the others are not opened. What is read of
+a program is dropped before the next is read.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from xlareport.dump.llo import llo_label, llo_place, llo_program
+from xlareport.dump.modules import Artifact, ModuleFiles
+from xlareport.readers.llo.bundle_profile import BundleProfile, read_bundle_profile
+from xlareport.readers.llo.bundles import BundleListing, read_bundles
+from xlareport.readers.llo.deduplication import read_deduplication
+from xlareport.readers.llo.hlo_details import EmittedRange, read_hlo_details
+from xlareport.readers.llo.regions import Regions, read_regions
+from xlareport.readers.llo.register_pressure import read_register_pressure
+from xlareport.readers.llo.schedule import ScheduleCounts, read_schedule
+from xlareport.readers.llo.utilization import Utilization, read_utilization
+from xlareport.readers.llo.vmem_report import VmemReport, read_vmem_report
+from xlareport.runtime.errors import Problem
+
+T = TypeVar("T")
+Reader = Callable[[bytes, str], tuple[T, list[Problem]]]
+_SCHEDULE = "packed-bundles-post-ra"
+_TABLE = "hlo-static-per-bundle-utilization"
+
+
+@dataclass(slots=True)
+class LloReading:
+    """What was opened, and what could not be read."""
+
+    read: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def open(self, artifact: Artifact | None, reader: Reader[T]) -> T | None:
+        """Read a file; None where there is none, or it cannot be opened."""
+        if artifact is None:
+            return None
+        try:
+            data = artifact.entry.read()
+        except OSError as error:
+            self.problems.append(Problem(artifact.path, None, f"Not read: {error.strerror}."))
+            return None
+        self.read.append(artifact.path)
+        value, problems = reader(data, artifact.path)
+        self.problems += problems
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class LloProgram:
+    """What the files say of one program; None for a file that is not there or not readable."""
+
+    name: str
+    path: str
+    """Of a file named in its problems."""
+    schedule: BundleListing | None
+    """`packed-bundles-post-ra`: one bundle for each cycle of a straight pass."""
+    final: BundleListing | None
+    """`final_bundles`: the code, without the bundles that only wait."""
+    used: Utilization | None
+    """How busy the units are, row by row of the schedule."""
+    used_final: Utilization | None
+    counts: ScheduleCounts | None
+    regions: Regions | None
+    pressure: Mapping[str, int] | None
+    """Registers needed; None where no file was written, which is the rule."""
+    labels: tuple[str, ...]
+    """The compiler's stages that were written, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class LloModule:
+    """What the files of the top-level program say of all programs."""
+
+    ranges: tuple[EmittedRange, ...]
+    profiles: tuple[BundleProfile, ...]
+    shared: Mapping[str, tuple[str, ...]]
+    vmem: VmemReport | None
+
+
+Labels = Mapping[str, Artifact]
+"""The files of a program by label; the last where one was written several times."""
+
+
+def llo_programs(files: ModuleFiles) -> Mapping[str, Labels]:
+    """Return the files of each program of a module."""
+    result: dict[str, dict[str, Artifact]] = {}
+    for artifact in sorted(files.llo, key=_order):
+        program, label = llo_program(artifact.name), llo_label(artifact.name)
+        if program and label:
+            result.setdefault(program, {})[label] = artifact
+    return result
+
+
+def _order(artifact: Artifact) -> tuple[int, str]:
+    return llo_place(artifact.name), artifact.path
+
+
+def read_llo_module(labels: Labels, reading: LloReading) -> LloModule:
+    """Read what the top-level program's files say of all programs."""
+    return LloModule(
+        ranges=reading.open(labels.get("hlo-details"), read_hlo_details) or (),
+        profiles=reading.open(labels.get("hlo-static-bundle-profile"), read_bundle_profile) or (),
+        shared=reading.open(labels.get("deduplication-map"), read_deduplication) or {},
+        vmem=reading.open(labels.get("vmem_report"), read_vmem_report),
+    )
+
+
+def read_llo_program(name: str, labels: Labels, reading: LloReading) -> LloProgram:
+    """Read the files of one program."""
+    return LloProgram(
+        name=name,
+        path=labels.get(_SCHEDULE, min(labels.values(), key=_order)).path,
+        schedule=reading.open(labels.get(_SCHEDULE), read_bundles),
+        final=reading.open(labels.get("final_bundles"), read_bundles),
+        used=reading.open(labels.get(f"pre-delay_{_TABLE}"), read_utilization),
+        used_final=reading.open(labels.get(f"final_{_TABLE}"), read_utilization),
+        counts=reading.open(labels.get("schedule-analysis_final_bundles"), read_schedule),
+        regions=reading.open(labels.get("post-ra"), read_regions),
+        pressure=reading.open(labels.get("register-pressure"), read_register_pressure),
+        labels=tuple(labels),
+    )

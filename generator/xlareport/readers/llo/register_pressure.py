@@ -1,0 +1,18 @@
+"""Reads how many vector registers a program would need: `register-pressure`.
+
+The file is written only where there are too few of them; without it the pressure is unknown.
+"""
+
+import re
+
+from xlareport.runtime.errors import Problem
+
+_PRESSURE = re.compile(rb"^Register pressure for (\w{1,20}) is (\d{1,9})", re.MULTILINE)
+
+
+def read_register_pressure(data: bytes, path: str) -> tuple[dict[str, int], list[Problem]]:
+    """Return the registers needed at most at once by their kind, as in `vregs`."""
+    result: dict[str, int] = {}
+    for kind, count in _PRESSURE.findall(data):
+        result[kind.decode()] = max(result.get(kind.decode(), 0), int(count))
+    return result, [] if result else [Problem(path, None, "It states no register pressure.")]

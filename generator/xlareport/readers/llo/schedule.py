@@ -1,0 +1,33 @@
+"""Reads how many bundles a program has: `schedule-analysis_final_bundles`."""
+
+import re
+from dataclasses import dataclass
+
+from xlareport.runtime.errors import Problem
+
+_COUNT = re.compile(
+    rb"^[ \t]*+(total|empty|non empty) scheduled bundles:[ \t]++(\d{1,12})", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleCounts:
+    """Bundles of a program."""
+
+    total: int
+    empty: int
+    """Bundles that start nothing."""
+    nonempty: int
+
+
+def read_schedule(data: bytes, path: str) -> tuple[ScheduleCounts | None, list[Problem]]:
+    """Read the counts; None, without a problem, where a program has no bundles of its own."""
+    counts = {name.decode(): int(count) for name, count in _COUNT.findall(data[:4000])}
+    if not counts:
+        return None, []
+    if len(counts) < 3:
+        return None, [Problem(path, None, "Some of its three counts of bundles are missing.")]
+    result = ScheduleCounts(counts["total"], counts["empty"], counts["non empty"])
+    if result.total != result.empty + result.nonempty:
+        return result, [Problem(path, None, "Empty and other bundles are not as many as all.")]
+    return result, []

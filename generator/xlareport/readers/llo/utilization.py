@@ -1,0 +1,83 @@
+"""Reads a table of how busy each unit of the core is: `*_hlo-static-per-bundle-utilization`.
+
+One row for each bundle, in order. The header names the units and says how much of each there is;
+the file spells it `CAPACTIY`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xlareport.runtime.errors import Problem
+
+_HEADER = re.compile(rb"== CAPAC\w{2,6}:[^\n]*\n([^\n]{1,2000})\n([^\n]{1,2000})\n== UTIL\w*:")
+_MOST_UNITS = 64
+_MOST = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Utilization:
+    """How much of each unit every bundle uses."""
+
+    units: tuple[str, ...]
+    """In the order of the file, as in `MXU`, `VLOAD:FILL`."""
+    capacity: Mapping[str, int]
+    columns: Mapping[str, bytes]
+    """By unit, a byte for each bundle."""
+    is_whole: bool = True
+    """Whether every row was readable."""
+
+    @property
+    def rows(self) -> int:
+        """How many bundles it has."""
+        return len(next(iter(self.columns.values()), ()))
+
+    def used(self, unit: str) -> int | None:
+        """Return the sum of a unit's column; None for a unit that the file does not have."""
+        column = self.columns.get(unit)
+        return None if column is None else sum(column)
+
+
+def read_utilization(data: bytes, path: str) -> tuple[Utilization | None, list[Problem]]:
+    """Read a table up to the first row that is broken; None where it has no capacities."""
+    header = _HEADER.search(data[:20_000])
+    units = _names(header[1]) if header else ()
+    capacity = _numbers(header[2].split(), len(units)) if header else None
+    if header is None or not units or capacity is None:
+        return None, [Problem(path, None, "The capacities of the units are missing.")]
+    columns = tuple(bytearray() for _ in units)
+    broken = _fill(columns, data[header.end() :].split(b"\n")[1:])
+    limits = dict(zip(units, capacity, strict=True))
+    table = Utilization(
+        units, limits, dict(zip(units, map(bytes, columns), strict=True)), broken is None
+    )
+    if broken is None:
+        return table, []
+    line = data.count(b"\n", 0, header.end()) + 2 + broken
+    message = f"It is no row of {len(units)} numbers; the rows before it are read."
+    return table, [Problem(path, line, message)]
+
+
+def _fill(columns: tuple[bytearray, ...], lines: list[bytes]) -> int | None:
+    """Add the rows to the columns; return the place of the first broken one, None if none is."""
+    if lines and not lines[-1].strip():
+        lines.pop()
+    for place, line in enumerate(lines):
+        row = _numbers(line.split(), len(columns))
+        if row is None:
+            return place
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    return None
+
+
+def _numbers(fields: list[bytes], count: int) -> list[int] | None:
+    if len(fields) != count or not all(field.isdigit() and len(field) <= 3 for field in fields):
+        return None
+    row = [int(field) for field in fields]
+    return row if max(row) <= _MOST else None
+
+
+def _names(header: bytes) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in header.decode("ascii", "replace").split(","))
+    return names if len(set(names)) == len(names) <= _MOST_UNITS and all(names) else ()

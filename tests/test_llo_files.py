@@ -1,0 +1,85 @@
+"""Machine-level files that are cut off, empty or missing cost a program, and never a traceback."""
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import xlareport.api
+from xlareport.analysis.tpu.program_record import TpuProgram
+from xlareport.runtime.errors import Problem
+
+NAME = "product.1"
+
+
+@pytest.fixture
+def dump(tmp_path: Path, unpacked: Callable[[str], Path]) -> Path:
+    folder = tmp_path / "dump"
+    shutil.copytree(unpacked("tpu-v5e-machine"), folder)
+    return folder
+
+
+def program(dump: Path) -> tuple[TpuProgram, tuple[Problem, ...]]:
+    with xlareport.api.read(dump) as report:
+        (module,) = (module for module in report.modules if "layers" in module.name)
+        (result,) = (each for each in module.tpu_programs if each.program == NAME)
+        return result, module.problems
+
+
+def files(dump: Path, label: str) -> Iterator[Path]:
+    return dump.glob(f"*-{NAME}-*-{label}*")
+
+
+@pytest.mark.parametrize(
+    "label", ["packed-bundles-post-ra", "final_bundles", "pre-delay", "final_hlo"]
+)
+def test_a_file_that_is_cut_off(dump: Path, label: str) -> None:
+    for path in files(dump, label):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    result, problems = program(dump)
+    assert result.is_partial
+    assert problems
+    assert (result.dynamic_cycles is None) == (label == "packed-bundles-post-ra")
+    if label == "pre-delay":
+        assert {unit.share for unit in result.units.values()} == {None}
+        assert result.bottleneck == ""
+
+
+def test_a_program_without_tables_and_listings(dump: Path) -> None:
+    for path in (*files(dump, "packed"), *files(dump, "final"), *files(dump, "pre-delay")):
+        path.unlink()
+    result, problems = program(dump)
+    assert problems == ()
+    assert (result.code_bundles, result.static_cycles, result.dynamic_cycles) == (101, None, None)
+    assert "Not known" in result.dynamic_reason
+    assert result.units == {}
+
+
+def test_a_program_that_no_instruction_has(dump: Path) -> None:
+    for path in files(dump, ""):
+        path.rename(path.with_name(path.name.replace(NAME, "stranger.7")))
+    with xlareport.api.read(dump) as report:
+        (module,) = (module for module in report.modules if "layers" in module.name)
+        (result,) = (each for each in module.tpu_programs if each.program == "stranger.7")
+        messages = [problem.message for problem in module.problems]
+    assert result.instruction is None
+    assert messages == [
+        "No HLO instruction of the module is called stranger.7.",
+        "It calls 1 programs without files: product.1.",
+    ]
+
+
+def test_broken_bytes_anywhere(dump: Path) -> None:
+    generator = random.Random(7)  # noqa: S311 - only which bytes are broken
+    for path in sorted(dump.glob("*-[0-9][0-9]-*")):
+        data = bytearray(path.read_bytes())
+        for _ in range(5):
+            data[generator.randrange(len(data))] = generator.randrange(256)
+        path.write_bytes(data)
+    with xlareport.api.read(dump) as report:
+        for module in report.modules:
+            for each in module.tpu_programs:
+                for unit in each.units.values():
+                    assert unit.share is None or 0 <= unit.share <= 1
