@@ -2,7 +2,7 @@
 
 from dialects import compact_operands
 
-from xlareport.hlo.graph import callers, depths, edges
+from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.reading import SnapshotReader
 
@@ -23,9 +23,7 @@ def everything(module: HloModule) -> None:
     for computation in module.computations:
         _ = (computation.by_name, computation.root, computation.parameters, computation.users)
         compact_operands(computation)
-        depths(computation)
-        list(edges(computation))
         for one in computation.instructions:
             _ = (one.attributes, one.operand_names, one.called, one.metadata)
             _ = (one.shape.byte_size, one.shape.element_count)
-    callers(module)
+    called_computations(module, module.instructions)

@@ -46,16 +46,14 @@ def test_each_allocation_with_its_words() -> None:
     assert kinds == ["parameter", "output", "constant", "thread-local", "temp", "other"]
     first = found.allocations[0]
     assert (first.size, first.color, first.parameter) == (256, 1, 2)
-    assert (first.parameter_index, first.maybe_live_out) == ((0, 1), True)
-    assert found.allocations[1].output_shape == "(f32[8,8], constant, preallocated-temp)"
+    assert first.maybe_live_out
     assert not found.allocations[1].is_constant
-    assert found.total_bytes == 349 == sum(one.size for one in found.allocations)
 
 
 def test_each_value_with_its_place() -> None:
     found = read(TEXT)
     phi = found.allocations[0].values[0]
-    assert (phi.id, phi.instruction, phi.index, phi.is_phi) == (42, "arg_tuple.3", (1,), True)
+    assert (phi.id, phi.instruction, phi.index) == (42, "arg_tuple.3", (1,))
     value = found.allocations[4].values[0]
     assert (value.instruction, value.offset, value.size, value.shape) == ("a-b", 4, 60, "f32[15]")
     assert found.allocations[1].values[0].index == ()
@@ -108,7 +106,7 @@ def test_many_problems_are_counted_not_listed() -> None:
 
 def facts(one: Allocation) -> tuple[object, ...]:
     """Return what text and proto both say."""
-    values = [(v.id, v.instruction, v.index, v.offset, v.size, v.color) for v in one.values]
+    values = [(v.id, v.instruction, v.index, v.offset, v.size) for v in one.values]
     return one.index, one.size, one.color, one.kind, one.parameter, sorted(values)
 
 

@@ -29,10 +29,10 @@ Used values:
 def test_values_with_where_they_go_and_what_reads_them() -> None:
     (first, second), problems = read_buffer_values(TEXT, "v.txt")
     assert problems == []
-    assert (first.id, first.instruction, first.index, first.color) == (7, "fusion.3", (1,), 0)
+    assert (first.id, first.instruction, first.index) == (7, "fusion.3", (1,))
     assert first.positions == [("fusion.3", (1,)), ("tuple.4", (0, 2))]
-    assert first.uses == [Use("dot.5", 0, ()), Use("while.6", 1, (0, 2))]
-    assert (second.instruction, second.color, second.uses) == ("a", 1, [])
+    assert first.uses == [Use("dot.5", 0), Use("while.6", 1)]
+    assert (second.instruction, second.uses) == ("a", [])
 
 
 def test_a_value_at_the_end_of_the_line_before_it() -> None:

@@ -116,7 +116,3 @@ def _record(settings: Sequence[FlagSetting], notes: Sequence[str], era: str) -> 
     ]
     variables = dict(environment(settings))
     return {"xla": era or None, "environment": variables, "flags": flags, "notes": list(notes)}
-
-
-def _name(setting: FlagSetting) -> str:
-    return f"--{setting.flag.name}" if setting.flag.set_in else setting.flag.name

@@ -26,8 +26,3 @@ class ColourScheme:
 def all_entries() -> Mapping[str, ColourScheme]:
     """Return all schemes by name."""
     return read_table("colours", ColourScheme)
-
-
-def find(name: str) -> ColourScheme | None:
-    """Return the scheme called so, such as `dark-blue`."""
-    return all_entries().get(name)

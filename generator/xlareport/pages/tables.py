@@ -86,7 +86,3 @@ def lean_payloads(slug: str, tables: Mapping[str, Table]) -> Iterator[Payload]:
 def table_file(key: str, table: Table) -> tuple[str, str]:
     """Return the file of a table: its path in the site, and its payload."""
     return make_payload_file(key, table.payload())
-
-
-def _written(column: Column) -> dict[str, str]:
-    return {name: value for name, value in asdict(column).items() if value}

@@ -1,6 +1,5 @@
 """The computations that stand in one picture, and where in it a value comes from."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -59,13 +58,6 @@ def opens_into(module: HloModule, instruction: Instruction) -> Computation | Non
         return None
     names = [name for attribute, name in instruction.called if attribute == wanted]
     return module.by_name.get(names[0]) if names else None
-
-
-def place_computation(
-    computation: Computation, keep: Collection[str] = (), *, inputs: bool = True
-) -> Instance:
-    """Return a computation that stands by itself; `inputs` says whether shared ones get boxes."""
-    return Instance(Folding(computation, keep, inputs=inputs))
 
 
 def open_caller(instance: Instance, caller: Instruction, computation: Computation) -> Instance:

@@ -22,21 +22,19 @@ _ALLOCATION = re.compile(
     r"allocation (?P<index>\d{1,18}): (?:0x[0-9a-f]{1,16}, )?size (?P<size>\d{1,18})(?P<rest>.*)"
 )
 _VALUE = re.compile(
-    r" value: <(?P<id>\d{1,18}) (?P<name>[^\s{>]+)(?:\{(?P<index>[0-9, ]*)\})?(?P<phi> \(phi\))?"
-    r" @(?P<color>\d{1,9})> \(size=(?P<size>\d{1,18}),offset=(?P<offset>\d{1,18})\): (?P<shape>.*)"
+    r" value: <(?P<id>\d{1,18}) (?P<name>[^\s{>]+)(?:\{(?P<index>[0-9, ]*)\})?(?: \(phi\))?"
+    r" @\d{1,9}> \(size=(?P<size>\d{1,18}),offset=(?P<offset>\d{1,18})\): (?P<shape>.*)"
 )
 _OLD_VALUE = re.compile(
-    r"  <?(?P<id>\d{1,18}) (?P<name>[^\s{>]+)(?:\{(?P<index>[0-9, ]*)\})?(?P<phi> \(phi\))?"
-    r" @(?P<color>\d{1,9})(?:, positions:|> \[(?P<place>[0-9,]{1,40})\]: (?P<shape>.*))"
+    r"  <?(?P<id>\d{1,18}) (?P<name>[^\s{>]+)(?:\{(?P<index>[0-9, ]*)\})?(?: \(phi\))?"
+    r" @\d{1,9}(?:, positions:|> \[(?P<place>[0-9,]{1,40})\]: (?P<shape>.*))"
 )
 _OLD_PLACE = re.compile(r" \[(?P<place>[0-9,]{1,40})\]: (?P<shape>.*)")
 _COLOR = re.compile(r", color (\d{1,9})")
 _PAGE = re.compile(r", page (\d{1,9})")
 _PARAMETER = re.compile(r", parameter (\d{1,9})")
-_PARAMETER_INDEX = re.compile(r" at ShapeIndex \{([0-9, ]{0,200})\}")
-_OUTPUT = re.compile(r", output shape is \|([^|]*+)\|")
+_OUTPUT = re.compile(r", output shape is \|[^|]*+\|")
 _PARAMETER_SHAPE = re.compile(r", shape \|[^|]*+\|")
-_TOTAL = re.compile(r"Total bytes used: (\d{1,18})\b")
 _END = ("Used values:", "HloLiveRange")
 
 
@@ -48,9 +46,6 @@ class BufferValue:
     instruction: str
     index: tuple[int, ...]
     """The place in the instruction's tuple; empty for the whole."""
-    is_phi: bool
-    """Where several values meet: the state of a loop, the result of a conditional."""
-    color: int
     offset: int
     """Bytes from the beginning of the allocation."""
     size: int
@@ -69,10 +64,6 @@ class Allocation:
     """The memory space; 0 is the backend's default."""
     parameter: int | None
     """The number of the entry parameter that it holds."""
-    parameter_index: tuple[int, ...]
-    """The place in that parameter's tuple."""
-    output_shape: str | None
-    """The shape of the module's whole output, on the allocation that holds it."""
     is_constant: bool
     is_thread_local: bool
     maybe_live_out: bool
@@ -102,8 +93,6 @@ class BufferAssignment:
     """The allocations of one module."""
 
     allocations: tuple[Allocation, ...]
-    total_bytes: int | None
-    """`Total bytes used` of the file; None where it stands in a file of its own."""
 
 
 def read_buffer_assignment(data: bytes, path: str) -> tuple[BufferAssignment, list[Problem]]:
@@ -121,7 +110,6 @@ class _Reader:
         self._head: re.Match[str] | None = None
         self._values: list[BufferValue] = []
         self._open_value: re.Match[str] | None = None
-        self._total: int | None = None
 
     def read(self, data: bytes) -> BufferAssignment:
         lines = decoded_lines(data, self.troubles)
@@ -132,7 +120,7 @@ class _Reader:
                 break
             self._line(number, line)
         self._finish()
-        return BufferAssignment(tuple(self._done), self._total)
+        return BufferAssignment(tuple(self._done))
 
     def _line(self, number: int, line: str) -> None:
         if line.startswith("allocation "):
@@ -141,10 +129,7 @@ class _Reader:
             self._value(number, line)
         elif line.startswith(" ["):
             self._old_place(number, line)
-        elif line.startswith("Total bytes used:"):
-            match = _TOTAL.match(line)
-            self._total = int(match[1]) if match else None
-        elif line and not line.startswith(" "):
+        elif line and not line.startswith((" ", "Total bytes used:")):
             self.troubles.add(number, f"neither an allocation nor a value: {line[:80]}")
 
     def _allocation(self, number: int, line: str) -> None:
@@ -194,8 +179,6 @@ def _value(match: re.Match[str], offset: int, size: int) -> BufferValue:
         id=int(match["id"]),
         instruction=match["name"],
         index=numbers_in(match["index"] or ""),
-        is_phi=match["phi"] is not None,
-        color=int(match["color"]),
         offset=offset,
         size=size,
         shape=match["shape"] or "",
@@ -204,7 +187,6 @@ def _value(match: re.Match[str], offset: int, size: int) -> BufferValue:
 
 def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocation:
     rest = head["rest"]
-    output, index = _OUTPUT.search(rest), _PARAMETER_INDEX.search(rest)
     words = set(_PARAMETER_SHAPE.sub("", _OUTPUT.sub("", rest)).rstrip(":").split(", "))
     color = _number(_COLOR, rest)
     return Allocation(
@@ -212,8 +194,6 @@ def _allocation(head: re.Match[str], values: tuple[BufferValue, ...]) -> Allocat
         size=int(head["size"]),
         color=0 if color is None else color,
         parameter=_number(_PARAMETER, rest),
-        parameter_index=numbers_in(index[1]) if index else (),
-        output_shape=output[1] if output else None,
         is_constant="constant" in words,
         is_thread_local="thread-local" in words,
         maybe_live_out="maybe-live-out" in words,
@@ -255,7 +235,7 @@ def read_buffer_assignment_proto(
         _proto_allocation(buffer_allocation, buffers, names)
         for buffer_allocation in proto.buffer_assignment.buffer_allocations
     )
-    return BufferAssignment(allocations, None), []
+    return BufferAssignment(allocations), []
 
 
 def _proto_allocation(
@@ -269,8 +249,6 @@ def _proto_allocation(
         size=value.size,
         color=value.color,
         parameter=value.parameter_number if value.is_entry_computation_parameter else None,
-        parameter_index=tuple(value.parameter_shape_index),
-        output_shape=None,
         is_constant=value.is_constant,
         is_thread_local=value.is_thread_local,
         maybe_live_out=value.maybe_live_out,
@@ -286,8 +264,6 @@ def _proto_value(placed: Any, buffer: Any, names: Mapping[int, str]) -> BufferVa
         id=buffer.id,
         instruction=name or names.get(place.instruction_id, ""),
         index=tuple(place.shape_index),
-        is_phi=False,
-        color=buffer.color,
         offset=placed.offset,
         size=placed.size,
         shape="",

@@ -12,12 +12,10 @@ from xlareport.runtime.errors import Problem
 
 _HEAD = re.compile(
     r"(?P<id>\d{1,18}) (?P<name>[^\s{<>]+)(?:\{(?P<index>[0-9, ]*)\})?(?: \(phi\))?"
-    r" @(?P<color>\d{1,9})>"
+    r" @\d{1,9}>"
 )
 _POSITION = re.compile(r"  (?P<name>[^\s{,]+)(?: \{(?P<index>[0-9, ]*)\})?")
-_USE = re.compile(
-    r"  (?P<name>[^\s{,]+), operand (?P<operand>\d{1,9})(?: \{(?P<index>[0-9, ]*)\})?"
-)
+_USE = re.compile(r"  (?P<name>[^\s{,]+), operand (?P<operand>\d{1,9})(?: \{[0-9, ]*\})?")
 _BEGIN, _END = "Used values:", "HloLiveRange"
 _SECTIONS = {" positions:": "positions", " uses:": "uses"}
 
@@ -28,8 +26,6 @@ class Use:
 
     instruction: str
     operand: int
-    index: tuple[int, ...]
-    """The place in the operand's tuple; empty for the whole."""
 
 
 @dataclass(slots=True)
@@ -40,7 +36,6 @@ class UsedValue:
     instruction: str
     index: tuple[int, ...]
     """The place in the instruction's tuple; empty for the whole."""
-    color: int
     positions: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     """(instruction, place in its tuple), the value's own first."""
     uses: list[Use] = field(default_factory=list)
@@ -82,8 +77,7 @@ class _Reader:
         match = _HEAD.fullmatch(line.rstrip().rpartition("<")[2])
         if match:
             index = numbers_in(match["index"] or "")
-            color = int(match["color"])
-            self.values.append(UsedValue(int(match["id"]), match["name"], index, color))
+            self.values.append(UsedValue(int(match["id"]), match["name"], index))
         elif line.startswith("<"):
             self.troubles.add(number, f"a value that cannot be read: {line[:80]}")
 
@@ -92,7 +86,6 @@ class _Reader:
         if self._section == "positions" and place:
             value.positions.append((place["name"], numbers_in(place["index"] or "")))
         elif self._section == "uses" and use:
-            index = numbers_in(use["index"] or "")
-            value.uses.append(Use(use["name"], int(use["operand"]), index))
+            value.uses.append(Use(use["name"], int(use["operand"])))
         elif line.strip() != "(none)":
             self.troubles.add(number, f"not understood under {self._section}: {line.strip()[:80]}")

@@ -17,7 +17,7 @@ _SEQUENCE = re.compile(r" {4}(\d{1,18}):(\S+)")
 _RANGE = re.compile(r" {4}(\S+?)\{([0-9, ]*)\}:(\d{1,18})-(\d{1,18})")
 _PEAK = re.compile(r" {2}Live ranges at (\d{1,18}) \(peak\):")
 _LIVE = re.compile(
-    r" {4}(\S+?)(?:\{([0-9, ]*)\})?: (\d{1,18}) bytes(?: \(cumulative: (\d{1,18}) bytes\))?"
+    r" {4}\S+?(?:\{[0-9, ]*\})?: (\d{1,18}) bytes(?: \(cumulative: \d{1,18} bytes\))?"
 )
 _BREAKDOWN = re.compile(r" {2}Stack trace breakdown for peak usage: ([\d ]{1,24}) bytes")
 _NODE = re.compile(
@@ -37,16 +37,6 @@ class LiveRange:
     """The place in the instruction's tuple; empty for the whole."""
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class LiveBuffer:
-    """A buffer that lives at the peak."""
-
-    instruction: str
-    index: tuple[int, ...]
-    size: int
-    """Logical bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +61,6 @@ class LiveRanges:
     """Instruction names by position; what is called stands before its caller."""
     ranges: tuple[LiveRange, ...] = ()
     peak_position: int | None = None
-    live_at_peak: tuple[LiveBuffer, ...] = ()
-    """In the order of the file: largest first in files of 2025 and later."""
     peak_bytes: int | None = None
     """The sum of what lives at the peak, parameters included; None where the file names no peak."""
     breakdown: tuple[ScopeShare, ...] = ()
@@ -102,7 +90,7 @@ class _Reader:
     schedule: list[str] = field(default_factory=list)
     ranges: list[LiveRange] = field(default_factory=list)
     peak: int | None = None
-    live: list[LiveBuffer] = field(default_factory=list)
+    live_bytes: int = 0
     breakdown: list[ScopeShare] = field(default_factory=list)
     stated_peak: int | None = None
 
@@ -158,7 +146,7 @@ class _Reader:
     def _live(self, line: str) -> bool:
         match = _LIVE.fullmatch(line)
         if match:
-            self.live.append(LiveBuffer(match[1], _index(match[2] or ""), int(match[3])))
+            self.live_bytes += int(match[1])
         return match is not None
 
     def _share(self, line: str) -> bool:
@@ -170,16 +158,13 @@ class _Reader:
         return match is not None
 
     def result(self) -> LiveRanges:
-        listed = (
-            sum(live_buffer.size for live_buffer in self.live) if self.peak is not None else None
-        )
+        listed = self.live_bytes if self.peak is not None else None
         if listed is not None and self.stated_peak not in (None, listed):
             self.troubles.add(None, f"the peak is stated as {self.stated_peak}, listed as {listed}")
         return LiveRanges(
             schedule=tuple(self.schedule),
             ranges=tuple(self.ranges),
             peak_position=self.peak,
-            live_at_peak=tuple(self.live),
             peak_bytes=listed,
             breakdown=tuple(self.breakdown),
         )

@@ -198,7 +198,3 @@ def _warnings(text: str) -> list[str]:
 def _trouble(text: str) -> str:
     """Return what a MkDocs that failed said; a fault of it stands in the last line of all."""
     return "".join(_warnings(text)).strip() or text.strip().rpartition("\n")[2]
-
-
-def _settings(out: Path) -> Path:
-    return next(out / name for name in ("mkdocs.yml", "mkdocs.yaml") if (out / name).exists())

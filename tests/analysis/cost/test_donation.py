@@ -31,8 +31,7 @@ def test_an_input_that_fits_a_free_output_could_be_given() -> None:
 def test_what_is_given_is_no_candidate() -> None:
     found = find_donations(module(", input_output_alias={ {1}: (0, {}, must-alias) }"))
     (alias,) = found.aliases
-    assert (alias.output, alias.parameter, alias.parameter_index) == ((1,), 0, ())
-    assert alias.kind == "must-alias"
+    assert (alias.output, alias.parameter) == ((1,), 0)
     assert found.candidates == ((1, (0,)),)
 
 

@@ -12,8 +12,8 @@ LIVE = LiveRanges(
     ),
 )
 VALUES = [
-    UsedValue(1, "y", (), 0, [("y", ())], [Use("z", 1, ()), Use("z", 2, ())]),
-    UsedValue(2, "z", (0,), 0, [("z", (0,))], [Use("q", 0, ())]),
+    UsedValue(1, "y", (), [("y", ())], [Use("z", 1), Use("z", 2)]),
+    UsedValue(2, "z", (0,), [("z", (0,))], [Use("q", 0)]),
 ]
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.shape import Shape
 
-_ALIAS = re.compile(
-    r"\{([0-9, ]{0,100})\}: \((\d{1,9}), \{([0-9, ]{0,100})\}(?:, ([a-z-]{1,20}))?\)"
-)
+_ALIAS = re.compile(r"\{([0-9, ]{0,100})\}: \((\d{1,9}), \{[0-9, ]{0,100}\}(?:, [a-z-]{1,20})?\)")
 _DONOR = re.compile(r"\((\d{1,9}), \{([0-9, ]{0,100})\}\)")
 Path = tuple[int, ...]
 
@@ -20,9 +18,6 @@ class Alias:
     output: Path
     """The place in the output's tuple; empty for the whole."""
     parameter: int
-    parameter_index: Path
-    kind: str
-    """`may-alias` or `must-alias`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,7 @@ def find_donations(module: HloModule) -> Donation:
     """Read the aliases and donors from the header, and look for inputs that fit an output."""
     header = module.attributes
     aliases = tuple(
-        Alias(_path(match[1]), int(match[2]), _path(match[3]), match[4] or "may-alias")
+        Alias(_path(match[1]), int(match[2]))
         for match in _ALIAS.finditer(header.get("input_output_alias", ""))
     )
     donors = tuple(

@@ -324,7 +324,3 @@ def _folders(report: ReportRecord) -> dict[str, str]:
     shared = commonpath(folders.values()) if folders else ""
     result = {key: folder[len(shared) :].strip("/") for key, folder in folders.items()}
     return {key: f"{text}/" if text else "" for key, text in result.items()}
-
-
-def _depth(path: str) -> int:
-    return path.count("/")

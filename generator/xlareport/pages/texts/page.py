@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.pages import navigation, words
@@ -11,7 +10,7 @@ from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 from xlareport.storage.folding import fold_strings
 from xlareport.storage.payloads import make_payload_file
-from xlareport.storage.texts import StoredText, TextStore
+from xlareport.storage.texts import TextStore
 
 
 def texts_page(module: ModuleRecord) -> PartPage:
@@ -88,7 +87,3 @@ def _snapshots_first(files: ModuleFiles) -> Iterator[tuple[Artifact, str, str]]:
         is_text = artifact.name.format in _TEXTS or artifact.name.kind == "flags"
         if is_text and artifact.entry.size <= _LARGEST and artifact.path not in result:
             yield artifact, artifact.path, artifact.path.rpartition("/")[2]
-
-
-def _record(text: StoredText) -> list[Any]:
-    return [text.path, text.size, text.modified, text.chunk, text.runs]
