@@ -5,7 +5,7 @@ from io import BytesIO
 from typing import Any
 
 from xlareport.analysis.profile.times import sum_times
-from xlareport.readers.debug_options import read_debug_options
+from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.kernels import llvm_kernels, object_kernels, ptx_kernels
@@ -34,7 +34,7 @@ def _space(data: bytes, path: str) -> tuple[Any, list[Problem]]:
 
 
 READERS: tuple[Callable[[bytes, str], tuple[Any, Any]], ...] = (
-    *(read_debug_options, read_device_words, read_fusion_decisions),
+    *(read_debug_options, read_flagfile, read_device_words, read_fusion_decisions),
     *(read_memory_report, read_memory_report_proto, read_pass_metadata, _trace, _space),
     *(read_stablehlo, read_tf_graph, read_thunk_metadata, read_thunk_sequence),
 )

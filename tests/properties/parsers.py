@@ -13,7 +13,7 @@ from typing import Any
 from xlareport.analysis.profile.times import sum_times
 from xlareport.readers.buffer_assignment import read_buffer_assignment, read_buffer_assignment_proto
 from xlareport.readers.buffer_values import read_buffer_values
-from xlareport.readers.debug_options import read_debug_options
+from xlareport.readers.debug_options import read_debug_options, read_flagfile
 from xlareport.readers.device_words import read_device_words
 from xlareport.readers.fusion_decisions import read_fusion_decisions
 from xlareport.readers.kernels import llvm_kernels, object_kernels, ptx_kernels
@@ -263,6 +263,7 @@ PARSERS = (
     Parser("buffer_assignment", told(read_buffer_assignment_proto), _assignment(), says=False),
     Parser("buffer_values", told(read_buffer_values), VALUES, says=False),
     Parser("debug_options", told(read_debug_options), OPTIONS, (b"a {\n", b"}\n", b"a: '\\\n")),
+    Parser("debug_options", told(read_flagfile), b"--a=1\n--b\n", (b"--", b"--a=\\")),
     Parser("device_words", told(read_device_words), DEVICE, says=False),
     Parser("fusion_decisions", told(read_fusion_decisions), DECISIONS),
     Parser("kernels", plain(llvm_kernels), LLVM, says=False),

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from xlareport.readers.debug_options import read_debug_options
+from xlareport.readers.debug_options import read_debug_options, read_flagfile
 
 TEXT = rb"""xla_cpu_enable_fast_min_max: false
 xla_dump_to: "/a \"b\"\n\303"
@@ -31,6 +31,17 @@ def test_fields_strings_and_messages() -> None:
     ]
 
 
+def test_a_flagfile() -> None:
+    settings, problems = read_flagfile(b"--a=1\n--b\n--c=x=y\n--d=\nrest\n", "f")
+    assert [(one.name, one.value) for one in settings] == [
+        ("a", "1"),
+        ("b", "true"),
+        ("c", "x=y"),
+        ("d", ""),
+    ]
+    assert [one.line for one in problems] == [5]
+
+
 def test_what_is_no_field_is_a_problem() -> None:
     settings, problems = read_debug_options(b"one two\nx: 1\nopen {\n  y: 2\n", "d")
     assert [one.name for one in settings] == ["x"]
@@ -49,6 +60,9 @@ def test_every_line_of_real_files(unpacked: Callable[[str], Path]) -> None:
             assert problems == []
             assert "xla_dump_to" in {one.name for one in settings}
     tpu = unpacked("tpu-v5e-scan")
+    flags, problems = read_flagfile(next(tpu.glob("*.flagfile")).read_bytes(), "flagfile")
+    assert len(flags) > 1000
+    assert problems == []
     environment = next(tpu.glob("*.tpu_comp_env.txt")).read_bytes()
     flags, problems = read_debug_options(environment, "tpu_comp_env")
     assert len(flags) > 1000

@@ -1,7 +1,7 @@
-"""Reads flags as a dump writes them: `*.debug_options`, `*.tpu_comp_env.txt`.
+"""Reads flags as a dump writes them: `*.debug_options`, `*.flagfile`, `*.tpu_comp_env.txt`.
 
-`debug_options` holds the options that are not at their default; the other holds every flag, and
-says nothing of defaults.
+`debug_options` holds the options that are not at their default; the other two hold every flag, and
+say nothing of defaults.
 """
 
 import re
@@ -12,6 +12,7 @@ from xlareport.runtime.errors import Problem
 
 _FIELD = re.compile(r"([A-Za-z_]\w*+): ?+(.*)", re.ASCII)
 _OPENS = re.compile(r"([A-Za-z_]\w*+):? \{", re.ASCII)
+_FLAG = re.compile(r"--([A-Za-z_]\w*+)(?:=(.*))?+", re.ASCII)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", re.DOTALL)
 _CHARACTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -34,6 +35,20 @@ def read_debug_options(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], l
     for number, line in enumerate(decoded_lines(data, troubles), 1):
         reader.line(number, line.strip())
     return reader.result(), troubles.problems()
+
+
+def read_flagfile(data: bytes, path: str) -> tuple[tuple[FlagValue, ...], list[Problem]]:
+    """Read `--name=value` lines; a flag without a value is `true`."""
+    troubles = Troubles(path)
+    settings = []
+    for number, line in enumerate(decoded_lines(data, troubles), 1):
+        match = _FLAG.fullmatch(line.strip())
+        if match:
+            value = "true" if match[2] is None else match[2]
+            settings.append(FlagValue(match[1], value, number))
+        elif line.strip() and not line.startswith("#"):
+            troubles.add(number, f"expected `--name=value`: {line[:80]}")
+    return tuple(settings), troubles.problems()
 
 
 class _Fields:

@@ -40,7 +40,7 @@ def test_what_no_file_says_is_none() -> None:
 
 
 def test_the_report_alone_gives_the_total() -> None:
-    figures = collect_memory_figures(None, None, [SpaceUsage("default", 0, 71144, ())])
+    figures = collect_memory_figures(None, None, [SpaceUsage("default", 0, 71144)])
     assert (figures.allocated_bytes, figures.temp_bytes) == (71144, None)
     assert figures.sources == {"allocated_bytes": "memory-usage-report"}
 
