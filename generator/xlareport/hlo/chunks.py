@@ -96,6 +96,7 @@ class LineByLine:
     ) -> None:
         self.computations: list[Computation] = []
         self.problems: list[Problem] = []
+        self._by_name: dict[str, Computation] = {}
         self._lines = lines
         self._pool = computations
         self._depth = depth
@@ -200,7 +201,7 @@ class LineByLine:
             reader = LineByLine(self._lines, self._pool, self._depth + 1)
             reader.read(f"{name} {{\n{inline.body}\n}}", self._line_number)
             reader.finish()
-            self.computations += reader.computations
+            self._add(*reader.computations)
             self.problems += reader.problems
             text = f"{text[: inline.start]}%{name}{text[inline.end :]}"
         return text
@@ -208,10 +209,12 @@ class LineByLine:
     def _close(self, trailer: str) -> None:
         opened, self._open = self._open, None
         if opened is not None:
-            known = {computation.name: computation for computation in self.computations}
-            instructions = infer_shapes(opened.instructions, known)
-            computation = self._pool.get(opened.header, instructions, thread_name(trailer))
-            self.computations.append(computation)
+            instructions = infer_shapes(opened.instructions, self._by_name)
+            self._add(self._pool.get(opened.header, instructions, thread_name(trailer)))
+
+    def _add(self, *computations: Computation) -> None:
+        self.computations += computations
+        self._by_name |= {computation.name: computation for computation in computations}
 
     def _complain(self, line: int, text: str, place: int, message: str) -> None:
         self.problems.append(trouble(line, text, place, message))
