@@ -12,6 +12,16 @@ def control_predecessors(instruction: Instruction) -> tuple[str, ...]:
     return tuple(computation_names(instruction.attributes.get("control-predecessors", "{}")))
 
 
+def find_fused_computations(module: HloModule) -> frozenset[str]:
+    """Return the names of the bodies of fusions: what is inside them runs as one kernel."""
+    return frozenset(
+        name
+        for instruction in module.instructions
+        if instruction.opcode == "fusion"
+        for _, name in instruction.called
+    )
+
+
 def called_computations(
     module: HloModule, instructions: Iterable[Instruction], without: Collection[str] = ()
 ) -> set[str]:

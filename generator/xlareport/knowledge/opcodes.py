@@ -51,10 +51,17 @@ class OpcodeWork:
     """No bytes by XLA's count."""
     bookkeeping: frozenset[str]
     """Bytes by XLA's count, none by ours."""
+    collectives: frozenset[str]
+    """What talks to other devices, without `-start` and `-done`."""
     complex_flops: Mapping[str, int]
     """Real flops of a complex operation, by opcode; `default` for others."""
     complex_transcendentals: Mapping[str, int]
     """Real transcendentals of a complex one, by opcode; `default` for others."""
+
+
+def is_collective(opcode: str) -> bool:
+    """Say whether an opcode talks to other devices, or starts or ends that."""
+    return opcode.startswith(tuple(opcode_work().collectives))
 
 
 @cache

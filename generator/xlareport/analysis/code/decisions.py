@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from xlareport.analysis.code.links import find_fused_computations
+from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.readers.fusion_decisions import FusionDecision
 

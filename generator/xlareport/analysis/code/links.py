@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.readers.thunks import Thunk, ThunkNote
 
@@ -118,16 +119,6 @@ class KernelIndex:
         for place, instruction in self._by_name.values():
             result.setdefault(kernel_name(instruction.name), []).append((place, instruction))
         return result
-
-
-def find_fused_computations(module: HloModule) -> frozenset[str]:
-    """Return the bodies of fusions: what is inside of them is no kernel of its own."""
-    return frozenset(
-        name
-        for instruction in module.instructions
-        if instruction.opcode == "fusion"
-        for _, name in instruction.called
-    )
 
 
 def kernel_name(instruction: str) -> str:

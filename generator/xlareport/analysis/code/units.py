@@ -11,10 +11,10 @@ from xlareport.analysis.code.files import CodeFile, CodeLink, group_by_place, li
 from xlareport.analysis.code.links import (
     CodeOrigin,
     KernelIndex,
-    find_fused_computations,
     noted_kernels,
 )
 from xlareport.hlo.backend_config import read_backend_config
+from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.program import CodeNotes
 from xlareport.readers.fusion_decisions import FusionDecision

@@ -8,6 +8,7 @@ from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Wh
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
+from xlareport.knowledge.opcodes import is_collective
 
 _OF_WRITING = frozenset({"instructions"})
 """Figures that differ with the form of a file: newer texts write no get-tuple-element."""
@@ -15,15 +16,6 @@ _BOOKKEEPING = frozenset({"get-tuple-element"})
 DEVICE = "device"
 """What stands for the device among the options."""
 _OF_DUMPING = "xla_dump_"
-_COLLECTIVES = (
-    "all-gather",
-    "all-reduce",
-    "all-to-all",
-    "collective-broadcast",
-    "collective-permute",
-    "ragged-all-to-all",
-    "reduce-scatter",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +122,7 @@ class Comparison:
     @property
     def collectives(self) -> tuple[tuple[str, int, int], ...]:
         """Of the opcodes, those that talk to other devices."""
-        return tuple(opcode for opcode in self.opcodes if opcode[0].startswith(_COLLECTIVES))
+        return tuple(opcode for opcode in self.opcodes if is_collective(opcode[0]))
 
 
 def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | None) -> Comparison:

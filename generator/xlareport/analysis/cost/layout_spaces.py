@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from xlareport.hlo.graph import find_fused_computations
 from xlareport.hlo.model import HloModule
 
 _SPACE = re.compile(r"S\((\d{1,3})\)")
@@ -21,13 +22,7 @@ class LayoutSpace:
 
 def layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     """Count the values outside of fusions by the memory space that their layout names."""
-    fused = {
-        name
-        for place in module.computations
-        for instruction in place.instructions
-        if instruction.opcode == "fusion"
-        for _, name in instruction.called
-    }
+    fused = find_fused_computations(module)
     counts: Counter[int] = Counter()
     sizes: Counter[int] = Counter()
     for place in module.computations:

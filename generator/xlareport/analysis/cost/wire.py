@@ -10,18 +10,9 @@ from xlareport.analysis.cost.device_groups import DeviceGroups, parse_groups
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, data_size
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.knowledge.opcodes import opcode_work
 
-KINDS = frozenset(
-    {
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "ragged-all-to-all",
-        "reduce-scatter",
-    }
-)
+KINDS = opcode_work().collectives
 _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.modules.weights import NO_WEIGHTS, Weights, find_weights
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.opcodes import opcode_work
 
 _PLUMBING = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "call", "bitcast", "copy", "after-all"}
@@ -167,7 +168,7 @@ def _digest(lines: Iterable[str]) -> str:
 def _collectives(module: HloModule) -> Iterator[CollectiveCall]:
     for instruction in module.instructions:
         opcode = instruction.opcode.removesuffix("-start")
-        if opcode in COLLECTIVES:
+        if opcode in opcode_work().collectives:
             groups = instruction.attributes.get(
                 "replica_groups", instruction.attributes.get("source_target_pairs")
             )
@@ -180,17 +181,3 @@ def _shapes(instruction: Instruction) -> str:
         f"{shape.element_type}[{','.join('?' if n is None else str(n) for n in shape.dimensions)}]"
         for shape in shapes
     )
-
-
-COLLECTIVES = frozenset(
-    {
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "ragged-all-to-all",
-        "reduce-scatter",
-    }
-)
-"""Opcodes that talk to other devices, without `-start`."""

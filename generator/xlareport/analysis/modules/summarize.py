@@ -27,6 +27,7 @@ from xlareport.analysis.modules.tpu_flags import compare_flags
 from xlareport.analysis.source.locations import is_framework, place_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.devices import Device
+from xlareport.knowledge.opcodes import is_collective
 from xlareport.program import ParsedModule
 
 _HEAVIEST = 15
@@ -34,15 +35,6 @@ _HEAVIEST = 15
 _MATRIX = frozenset({"dot", "ragged-dot", "scaled-dot", "convolution", "custom-call"})
 _BITS = frozenset(
     {"xor", "or", "and", "not", "shift-left", "shift-right-logical", "shift-right-arithmetic"}
-)
-_COLLECTIVES = (
-    "all-reduce",
-    "all-gather",
-    "all-to-all",
-    "reduce-scatter",
-    "collective-permute",
-    "collective-broadcast",
-    "ragged-all-to-all",
 )
 
 
@@ -82,7 +74,7 @@ def summarize_module(
         opcodes=tuple(counts.most_common()),
         matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
         bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
-        collectives=sum(count for name, count in counts.items() if name.startswith(_COLLECTIVES)),
+        collectives=sum(count for name, count in counts.items() if is_collective(name)),
         user_lines=_user_lines(texts[0]) if texts else 0,
         settings=tuple(classify_option(setting, result.backend) for setting in module.settings),
         problems=module.problems,
