@@ -42,8 +42,10 @@ LAYER = 40
 """Instructions of one layer, fused ones included."""
 SIZES = (1_000, 5_000, 10_000, 20_000, 40_000)
 AGAINST = ("", "seconds", "CPU s", "share of dot", "of its CPU")
-GROWTH = ("instructions", "scopes", "first: make s", "layout s", "boxes", "pictures", "make s")
-GROWTH += ("layouts", "layout s", "slowest s", "largest KB")
+GROWTH = (
+    *("instructions", "scopes", "first: make s", "layout s", "boxes", "pictures", "make s"),
+    *("layouts", "layout s", "slowest s", "largest KB"),
+)
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
 def _clone(clone: Path, repository: str) -> Path:
     if not clone.exists():
         options = ("--bare", "--filter=blob:none")
-        command = ["git", "clone", *options, f"https://{repository}", clone]
+        command = ["git", "clone", *options, f"https://{repository}", str(clone)]
         subprocess.run(command, check=True)
     return clone
 
@@ -43,9 +43,9 @@ def _clone(clone: Path, repository: str) -> Path:
 def _contents(clone: Path, commit: str, path: str) -> list[tuple[str, bytes]]:
     """Return the names and bytes of a folder, or of what a zip has in its folder `dump`."""
     if path.endswith(".zip"):
-        archive = zipfile.ZipFile(io.BytesIO(_git(clone, "show", f"{commit}:{path}")))
-        names = [name for name in archive.namelist() if name.startswith("dump/module")]
-        return [(Path(name).name, archive.read(name)) for name in names]
+        packed = zipfile.ZipFile(io.BytesIO(_git(clone, "show", f"{commit}:{path}")))
+        names = [name for name in packed.namelist() if name.startswith("dump/module")]
+        return [(Path(name).name, packed.read(name)) for name in names]
     listed = _git(clone, "ls-tree", "-r", "--name-only", commit, f"{path}/").decode().splitlines()
     kept = [name for name in listed if name.endswith(KEPT)]
     result = []
@@ -58,7 +58,7 @@ def _contents(clone: Path, commit: str, path: str) -> list[tuple[str, bytes]]:
 
 
 def _git(clone: Path, *arguments: str) -> bytes:
-    command = ["git", "-C", clone, *arguments]
+    command = ["git", "-C", str(clone), *arguments]
     return subprocess.run(command, capture_output=True, check=True).stdout
 
 

@@ -94,7 +94,8 @@ def begin(trial: Trial) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Return what the sites and the sources of both dumps are, with a page of the user."""
     trial.whole(DUMPS["A"])
     (trial.folder.sources / "notes.md").write_text(NOTES)
-    sites, sources = {}, {}
+    sites: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for name in ("A", "B", "A", "B"):
         site = trial.whole(DUMPS[name])
         if sites.setdefault(name, site) != site:

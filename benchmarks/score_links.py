@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from cases import Label, analysed, mains, opened, place_of, rows
 
 from xlareport.analysis.modules.links import ModuleLink, link_modules
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.side_files import read_graphs
 
 Pair = tuple[str, str]
@@ -21,7 +22,7 @@ Pair = tuple[str, str]
 class Found:
     """The links of one dump, and the labels that could be met there."""
 
-    link_modules: list[tuple[ModuleLink, Pair]]
+    links: list[tuple[ModuleLink, Pair]]
     labels: list[Pair]
 
 
@@ -46,12 +47,12 @@ def found_links(label: Label, known: list[Pair]) -> Found | None:
         made = analysed(source)
         graphs, _ = read_graphs(made.grouped.others)
     names = {one.files.key: one.display_name for one in made.summaries}
-    found = [
+    linked = [
         (one, (names[one.source], names[one.target]))
-        for one in link_modules(made.summaries, graphs)
+        for one in link_modules(made.summaries, assign_processes(made.summaries), graphs)
     ]
     possible = [one for one in known if _is_there(one, list(names.values()))]
-    return Found(found, possible)
+    return Found(linked, possible)
 
 
 def _is_there(label: Pair, names: list[str]) -> bool:

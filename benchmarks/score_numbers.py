@@ -22,7 +22,8 @@ from xlareport.analysis.passes.step_boundaries import find_boundaries
 from xlareport.analysis.steps.numbers_changed import numbers_changed
 from xlareport.analysis.steps.step import step
 from xlareport.dump.modules import ModuleFiles
-from xlareport.program import ParsedModule, ParsedSnapshot, read_module
+from xlareport.program import ParsedModule, read_module
+from xlareport.snapshots import ParsedSnapshot
 
 RUNNER = Path(__file__).with_name("run_snapshots.py")
 _MOST_INSTRUCTIONS = 2_000

@@ -94,9 +94,11 @@ def records(record: type) -> dict[type, None]:
     waiting = [record]
     while waiting:
         current = waiting.pop(0)
+        if current in known:
+            continue
         known[current] = None
         held = [part for hint in get_type_hints(current).values() for part in parts(hint)]
-        waiting += [part for part in held if is_dataclass(part) and part not in known]
+        waiting += [part for part in held if isinstance(part, type) and is_dataclass(part)]
     return known
 
 

@@ -52,8 +52,9 @@ SHOTS = (
 
 def shoot(browser: Browser, site: Path, shot: Shot) -> bytes:
     """Return the picture as PNG."""
-    size = {"width": 1040, "height": 640}
-    page = browser.new_page(viewport=size, color_scheme=shot.scheme, reduced_motion="reduce")
+    page = browser.new_page(
+        viewport={"width": 1040, "height": 640}, color_scheme=shot.scheme, reduced_motion="reduce"
+    )
     page.goto(f"{site.resolve().as_uri()}/{shot.address}")
     page.add_style_tag(content=STILL)
     if shot.name == "search":

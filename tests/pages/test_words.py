@@ -2,62 +2,17 @@
 
 from dataclasses import replace
 
+from tests.pages.records_of_modules import module, report, stage
+
 from xlareport.analysis.modules.links import ModuleLink
 from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.recompilations import RecompilationGroup
-from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.pages.coverage.page import coverage_page
 from xlareport.pages.words import frameworks, journey, label, lead, many, short_name
 from xlareport.records.report import (
-    DumpRecord,
-    GeneratorRecord,
     ModuleRecord,
-    ReportRecord,
-    SnapshotRecord,
 )
 from xlareport.records.sentences import sureness
-
-
-def stage(
-    instructions: int | None, *, changed: bool | None = None, label: str = "stage"
-) -> SnapshotRecord:
-    return SnapshotRecord(
-        sequence=None,
-        pipeline=None,
-        after=None,
-        before=None,
-        label=label,
-        changed=changed,
-        instructions=instructions,
-        computations=1,
-        added=0,
-        removed=0,
-        modified=0,
-        files=("a.txt",),
-    )
-
-
-def module(role_name: str, *stages: SnapshotRecord) -> ModuleRecord:
-    return ModuleRecord(
-        key="k",
-        slug="k",
-        id=1,
-        name="jit_f",
-        timestamp=None,
-        role=role_name,
-        role_reason="said so",
-        rank=1,
-        backend="cpu",
-        frontend="jax",
-        stages=stages,
-        final=ModuleFigures(instructions=7),
-        files=(),
-    )
-
-
-def report(*modules: ModuleRecord, backends: tuple[str, ...] = ("tpu",)) -> ReportRecord:
-    dump = DumpRecord("d", 3, 2048, backends, ("jax",))
-    return ReportRecord(1, GeneratorRecord("xlareport", "0"), dump, None, modules, (), ())
 
 
 def test_the_lead_names_framework_backend_and_sizes() -> None:

@@ -1,28 +1,12 @@
 """The passes that changed most come first."""
 
 from dataclasses import replace
-from pathlib import Path
+
+from tests.analysis.passes.three_steps import stages
 
 from xlareport.analysis.modules.summary import StepSummary
 from xlareport.analysis.passes.busiest import rank_busiest
 from xlareport.analysis.steps.boundaries import boundaries
-from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, SnapshotFiles, group
-from xlareport.dump.source import Entry
-
-FILES = (
-    "module_0001.f.0000.p.after_pipeline-start.before_a.txt",
-    "module_0001.f.0001.p.after_a.before_b.txt",
-    "module_0001.f.0002.p.after_b.before_pipeline-end.txt",
-)
-
-
-def stages() -> tuple[SnapshotFiles, ...]:
-    names = classify(FILES)
-    found = group(
-        [Artifact(Entry(p, 9, None, Path(p)), n) for p, n in zip(FILES, names, strict=True)]
-    )
-    return found.modules[0].stages
 
 
 def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary:

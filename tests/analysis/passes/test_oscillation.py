@@ -1,22 +1,9 @@
 """Snapshots and computations that are back later."""
 
+from tests.analysis.small_modules import modules
+
 from xlareport.analysis.passes.oscillation import Again, find_oscillations
-from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
-
-
-def modules(*bodies: str) -> list[HloModule]:
-    reader = TextReader()
-    found = []
-    for body in bodies:
-        text = (
-            "HloModule m\n\nENTRY %main (x: f32[8,4]) -> f32[8] {\n"
-            f"  %x = f32[8,4]{{1,0}} parameter(0)\n{body}\n}}\n"
-        )
-        read = reader.read(text.encode(), "m.txt")
-        assert read is not None
-        found.append(read)
-    return found
 
 
 def test_a_snapshot_that_is_back_is_seen_and_one_that_stays_is_not() -> None:

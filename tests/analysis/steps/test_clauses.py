@@ -2,24 +2,11 @@
 
 from dataclasses import replace
 
-from xlareport.analysis.matching.pairing import Grade, Place
-from xlareport.analysis.steps.changes import Change
+from tests.analysis.steps.made_change import change
+
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.steps.clauses import clause
 from xlareport.analysis.steps.differences import Kind
-
-
-def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Change:
-    return Change(
-        kind=kind,
-        before=Place("main", name),
-        after=Place("main", f"{name}.new"),
-        grade=grade,
-        reason="for a reason",
-        scope="layer_1/mlp",
-        opcodes=("add", "multiply"),
-        kinds=(kind,),
-        details=("this → that",),
-    )
 
 
 def test_an_opcode_stands_before_a_name_that_does_not_tell_it() -> None:

@@ -1,26 +1,13 @@
 from dataclasses import replace
 
 import pytest
+from tests.analysis.steps.made_change import change
 
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.groups import grouped
 from xlareport.analysis.steps.telling import Telling, describe_step
-
-
-def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Change:
-    return Change(
-        kind=kind,
-        before=Place("main", name),
-        after=Place("main", f"{name}.new"),
-        grade=grade,
-        reason="for a reason",
-        scope="layer_1/mlp",
-        opcodes=("add", "multiply"),
-        kinds=(kind,),
-        details=("this → that",),
-    )
 
 
 def told(*changes: Change, actor: str = "`algsimp`") -> tuple[str, ...]:

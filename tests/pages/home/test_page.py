@@ -2,60 +2,11 @@
 
 from dataclasses import replace
 
+from tests.pages.records_of_modules import module, report, stage
+
 from xlareport.analysis.modules.settings import OptionOrigin
-from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.pages.home.page import home_page, row
 from xlareport.readers.debug_options import FlagValue
-from xlareport.records.report import (
-    DumpRecord,
-    GeneratorRecord,
-    ModuleRecord,
-    ReportRecord,
-    SnapshotRecord,
-)
-
-
-def stage(
-    instructions: int | None, *, changed: bool | None = None, label: str = "stage"
-) -> SnapshotRecord:
-    return SnapshotRecord(
-        sequence=None,
-        pipeline=None,
-        after=None,
-        before=None,
-        label=label,
-        changed=changed,
-        instructions=instructions,
-        computations=1,
-        added=0,
-        removed=0,
-        modified=0,
-        files=("a.txt",),
-    )
-
-
-def module(role_name: str, *stages: SnapshotRecord) -> ModuleRecord:
-    return ModuleRecord(
-        key="k",
-        slug="k",
-        id=1,
-        name="jit_f",
-        timestamp=None,
-        role=role_name,
-        role_reason="said so",
-        rank=1,
-        backend="cpu",
-        frontend="jax",
-        stages=stages,
-        final=ModuleFigures(instructions=7),
-        files=(),
-    )
-
-
-def report(*modules: ModuleRecord, backends: tuple[str, ...] = ("tpu",)) -> ReportRecord:
-    dump = DumpRecord("d", 3, 2048, backends, ("jax",))
-    return ReportRecord(1, GeneratorRecord("xlareport", "0"), dump, None, modules, (), ())
-
 
 LONG = (
     "a_inference_step_7__XlaMustCompile_true_config_proto_13561319589895757934_executor_type_11_.7"

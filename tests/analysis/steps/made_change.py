@@ -1,0 +1,19 @@
+"""A change of one instruction."""
+
+from xlareport.analysis.matching.pairing import Grade, Place
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import Kind
+
+
+def change(kind: Kind, name: str = "add.1", grade: Grade = Grade.EXACT) -> Change:
+    return Change(
+        kind=kind,
+        before=Place("main", name),
+        after=Place("main", f"{name}.new"),
+        grade=grade,
+        reason="for a reason",
+        scope="layer_1/mlp",
+        opcodes=("add", "multiply"),
+        kinds=(kind,),
+        details=("this → that",),
+    )
