@@ -26,7 +26,8 @@ class Named(NamedTuple):
 
 
 _TARGET = re.compile(rb'custom_call_target="([^"\n]{1,200})"')
-_FLAG = re.compile(rb"^--([a-z]\w{1,200})=", re.MULTILINE)
+_FLAG = re.compile(rb"^(?:--([a-z]\w{1,200})=|([a-z]\w{1,200}): )", re.MULTILINE)
+_FLAG_FILES = (".flagfile", ".tpu_comp_env.txt", ".debug_options")
 _ENOUGH = 0.95
 _ORDER = ("source", "dumps", "step", "name", "not known")
 
@@ -61,10 +62,10 @@ def stated(dump: Path) -> tuple[set[str], set[str]]:
     targets, options = set[bytes](), set[bytes]()
     with open_source(dump) as source:
         for entry in source.entries:
-            if entry.path.endswith((".txt", ".hlo")):
+            if entry.path.endswith(_FLAG_FILES):
+                options.update(match[1] or match[2] for match in _FLAG.finditer(entry.read()))
+            elif entry.path.endswith((".txt", ".hlo")):
                 targets.update(_TARGET.findall(entry.read()))
-            elif entry.path.endswith(".flagfile"):
-                options.update(_FLAG.findall(entry.read()))
     return {target.decode() for target in targets}, {option.decode() for option in options}
 
 
@@ -95,8 +96,9 @@ def _print_explained(targets: set[str], options: set[str]) -> None:
     print("Said to be unknown:", ", ".join(sorted(targets - known)) or "none")
     told = {option for option in options if flags.find(option)}
     family = {option for option in options - told if flags.find_family(option)}
-    print(f"{len(told)} of {len(options)} flags of flagfiles have an entry with a source,")
-    print(f"{len(family)} are said to be unknown but for their beginning.")
+    print(f"{len(told)} of {len(options)} flags have an entry with a source,")
+    print(f"{len(family)} are said to be unknown but for their beginning, the others unknown:")
+    print(", ".join(sorted(options - told - family)) or "none")
 
 
 def _print_passes(met: Counter[Named]) -> None:

@@ -27,6 +27,7 @@ from xlareport.knowledge import (
     stages,
 )
 from xlareport.knowledge.memory_spaces import memory_spaces
+from xlareport.knowledge.tpu_defaults import all_releases
 from xlareport.runtime import units
 
 _NOT_RECOGNISED = frozenset({"unknown", "log"})
@@ -140,8 +141,15 @@ def _flag_of_family(name: str) -> Explanation | None:
     if family is None:
         return None
     tokens = (Token(name, plain(f"A flag: {family.words}"), "flag"),)
-    notes = ("What this one does is not published, or not known here.", f"Source: {family.source}.")
-    return Explanation(name, "flag", "", tokens, _all_plain(notes))
+    notes = ["What this one does is not published, or not known here.", f"Source: {family.source}."]
+    return Explanation(name, "flag", "", tokens, _all_plain([*notes, *_tpu_default(name)]))
+
+
+def _tpu_default(name: str) -> Iterator[str]:
+    """Say which default the newest release of libtpu that is known gives a flag."""
+    newest, flag = all_releases()[-1], name.strip().lstrip("-").partition("=")[0]
+    if flag in newest.values:
+        yield f"Default in libtpu {newest.release}: {newest.values[flag] or 'empty'}."
 
 
 def _shape(name: str) -> Explanation | None:
