@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from xlareport.analysis.matching.families import family_of
 from xlareport.hlo.model import Computation, Instruction
 
-_ACTING = frozenset(
+ACTING = frozenset(
     {"async-done", "async-start", "call", "conditional", "custom-call", "infeed", "outfeed"}
     | {"recv", "recv-done", "send", "send-done", "while"}
 )
@@ -37,10 +37,10 @@ def _unread_heavy(computation: Computation) -> frozenset[Instruction]:
         return frozenset()
     read: set[str] = set()
     for line in reversed(computation.instructions):  # XLA prints operands before their users
-        if line is computation.root or line.name in read or line.opcode in _ACTING:
+        if line is computation.root or line.name in read or line.opcode in ACTING:
             read.update(line.operand_names)
     return frozenset(
         line
         for line in heavy
-        if line.name not in read and line is not computation.root and line.opcode not in _ACTING
+        if line.name not in read and line is not computation.root and line.opcode not in ACTING
     )

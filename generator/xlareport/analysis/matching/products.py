@@ -142,8 +142,14 @@ _TELLING = ("direction", "index", "slice", "custom_call_target")
 def split_sums(search: Search) -> None:
     """Let the sum of a product that was split be, with it, what the product was."""
     for before, after in list(_grown(search)):
+        converts = {user for user, _ in search.before.users.get(before, ())}
         for further in _sum_and_convert(search.after, after):
-            search.extend(before, further)
+            if further.instruction.opcode != "convert" or not any(map(_is_convert, converts)):
+                search.extend(before, further)
+
+
+def _is_convert(node: Node) -> bool:
+    return node.instruction.opcode == "convert"
 
 
 def _grown(search: Search) -> Iterator[tuple[Node, Node]]:

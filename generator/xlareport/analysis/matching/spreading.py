@@ -173,9 +173,18 @@ class _Spread:
             ):
                 return node, source
         for source in _sources(ours, node):
-            if is_free(source) and _same_origin(source, other):
+            if is_free(source) and (
+                _same_origin(source, other) or self._is_same_of_same(source, other)
+            ):
                 return source, other
         return node, other
+
+    def _is_same_of_same(self, node: Node, other: Node) -> bool:
+        """Whether two nodes of one opcode read the same, whatever shape they give it."""
+        search = self._search
+        read = search.before.values.read(node)
+        alike = _opcode(node) == _opcode(other) and bool(read)
+        return alike and read == search.after.values.read(other)
 
     def _is_behind_moves(self, node: Node, source: Node) -> bool:
         """Whether a node goes on as what stands behind a move: what is no move, or as a transpose.

@@ -11,6 +11,7 @@ from xlareport.analysis.steps.differences import Kind, compare
 from xlareport.analysis.steps.folding import FOLDED_USERS, Folding, is_literal
 from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
+from xlareport.analysis.steps.unread import left_unread
 from xlareport.hlo.model import HloModule, Instruction
 
 
@@ -76,6 +77,7 @@ _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that carry values into a loop and out of it."""
+_LOOP_SCOPE = "while/body"
 _BESIDES = frozenset({Kind.RENAMED, Kind.METADATA, Kind.REWIRED})
 _NOT_REBUILT = frozenset(
     {Kind.HOISTED, Kind.PRECISION, Kind.REDIRECTED, Kind.REWIRED, Kind.SHAPE, Kind.SUNK, Kind.TYPE}
@@ -87,8 +89,15 @@ _WEIGHT = {kind: weight for weight, kind in enumerate(Kind)}
 def changes(matching: Matching) -> Iterator[Change]:
     """Yield every change between the two modules of a matching, in the order of its pairings."""
     reader = _Reader(matching)
+    named = set()
     for pairing in matching.pairings:
-        yield from reader.read(pairing)
+        for change in reader.read(pairing):
+            named.add((change.kind, change.before))
+            yield change
+    for before, after in left_unread(matching):
+        if (Kind.LEFT, before) not in named:
+            pairing = Pairing((before,), (after,), Grade.EXACT, "nothing uses it now")
+            yield reader.change((Kind.LEFT,), before, after, pairing, ())
     yield from _reordered(matching)
 
 
@@ -134,7 +143,7 @@ class _Reader:
     ) -> Change:
         first = before in pairing.before[:1] and after in pairing.after[:1]
         kind = _kind(pairing) if first or pairing.relation not in _PARTED else Kind.PART
-        change = self._change((kind,), before, after, pairing, ())
+        change = self.change((kind,), before, after, pairing, ())
         if kind is Kind.REMOVED and before and self._folding.folds(before):
             kind = Kind.FOLDED
         elif kind is Kind.CLONED and before == after:
@@ -154,7 +163,7 @@ class _Reader:
         change = next(self._compared(pairing), None)
         if change is None and balance:
             kind = Kind.CLONED if balance > 0 else Kind.MERGED
-            change = self._change((kind,), before, after, pairing, ())
+            change = self.change((kind,), before, after, pairing, ())
         if change is not None:
             yield replace(change, balance=balance)
 
@@ -168,7 +177,7 @@ class _Reader:
             kind = _kind(pairing) if pairing.relation is Relation.REWRITTEN else Kind.REPLACED
             folded = new.opcode == "constant" and is_constant(self._matching.before, before)
             kind = Kind.FOLDED if folded else kind
-            yield self._change((kind,), before, after, pairing, (message,))
+            yield self.change((kind,), before, after, pairing, (message,))
             return
         result = compare(old, new, self._matching.computations)
         home = self._matching.computations.get(before.computation, before.computation)
@@ -182,7 +191,7 @@ class _Reader:
         if result:
             kinds = tuple(sorted(result, key=lambda kind: _WEIGHT[kind]))
             details = tuple(result[kind] for kind in kinds)
-            yield self._change(kinds, before, after, pairing, details)
+            yield self.change(kinds, before, after, pairing, details)
 
     def _destination(self, before: Place, after: Place, opcode: str) -> dict[Kind, str]:
         """Say where an instruction stands now: out of a loop that goes on, or in one that did."""
@@ -200,6 +209,11 @@ class _Reader:
         new = holders[1].get(after.computation)
         return {Kind.MOVED: f"moved into %{new.name if new else after.computation}"}
 
+    def _is_outside(self, place: Place, scope: str) -> bool:
+        """Say whether a fusion or call of what a loop did stands in no loop: in the entry."""
+        entry = self._matching.after.entry
+        return _LOOP_SCOPE in scope and entry is not None and entry.name == place.computation
+
     def _members(self, kind: Kind, pairing: Pairing) -> tuple[Place, ...]:
         if kind in _FROM_SEVERAL:
             module, members = self._matching.before, _outermost(self._matching, pairing.before)
@@ -209,7 +223,7 @@ class _Reader:
             return ()
         return tuple(sorted(members, key=lambda place: _is_plain(module, place)))
 
-    def _change(
+    def change(
         self,
         kinds: tuple[Kind, ...],
         before: Place | None,
@@ -222,6 +236,8 @@ class _Reader:
         is_new = kinds[0] in _FROM_SEVERAL and new is not None
         place, line = (after, new) if is_new else (before or after, old or new)
         message = "" if line is None else scope(line)
+        if is_new and place is not None and self._is_outside(place, message):
+            message = ""
         old_opcode, new_opcode = (line.opcode if line else "" for line in (old, new))
         return Change(
             kind=kinds[0],
@@ -353,9 +369,13 @@ def _reordered(matching: Matching) -> Iterator[Change]:
     for alignment in alignments(matching):
         for here, there in alignment.moved:
             line = alignment.before.instructions[here]
+            place = Place(alignment.before.name, line.name)
+            pairing = matching.said_of_before(place)
+            if pairing is not None and pairing.relation is not Relation.SAME:
+                continue  # made anew elsewhere, not moved
             yield Change(
                 kind=Kind.REORDERED,
-                before=Place(alignment.before.name, line.name),
+                before=place,
                 after=Place(alignment.after.name, alignment.after.instructions[there].name),
                 grade=Grade.EXACT,
                 reason="stands at another place in the schedule",

@@ -107,7 +107,7 @@ _IMPORTANCE = {
     Kind.LAYOUT: 5.0,
     Kind.SHAPE: 5.0,
     Kind.CLONED: 4.0,
-    Kind.LEFT: 0.1,
+    Kind.LEFT: 2.5,
     Kind.REBUILT: 3.0,
     Kind.ADDED: 3.0,
     Kind.SHARDING: 2.0,

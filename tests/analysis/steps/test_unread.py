@@ -1,0 +1,37 @@
+"""What a step bypassed and left behind."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.steps.step import step
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_BEFORE = """
+HloModule m
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %copy.1 = f32[8]{0} copy(%a)
+  %send = f32[8]{0} custom-call(%copy.1), custom_call_target="f"
+  %idle = f32[8]{0} sine(%a)
+  ROOT %out = f32[8]{0} negate(%copy.1)
+}
+"""
+
+
+def test_what_is_bypassed_is_left_without_users(read: Read) -> None:
+    after = _BEFORE.replace("negate(%copy.1)", "negate(%a)").replace("(%copy.1),", "(%a),")
+    change = step(read(_BEFORE), read(after), "`bypass`")
+    assert change.headline == (
+        "`bypass` left 1 copy without users; `%copy.1` in `main` has no users now."
+    )
+    assert not change.added
+    assert not change.removed
+
+
+def test_what_had_no_users_before_and_what_acts_is_not_left(read: Read) -> None:
+    after = _BEFORE.replace("negate(%copy.1)", "negate(%send)")
+    before = _BEFORE.replace("negate(%copy.1)", "negate(%send)").replace("ROOT %out", "%old")
+    before = before.replace("negate(%send)\n", "negate(%send)\n  ROOT %out = f32[8]{0} abs(%a)\n")
+    headline = step(read(after), read(before)).headline
+    assert "left" not in headline
