@@ -35,6 +35,8 @@ class Node:
     """The number of what it does to its inputs."""
     reads_elements: bool = False
     """An operand is an element of a tuple that another node makes."""
+    element: tuple[int, ...] = ()
+    """Which element of its operand it takes; empty of all but a `get-tuple-element`."""
     commutes: bool = False
     """Its two operands may change places: its value is the same."""
     inputs: tuple["Node", ...] = ()
@@ -205,6 +207,12 @@ class Graph:
         return frame.node(line), path
 
 
+def element_taken(line: Instruction) -> tuple[int, ...]:
+    """Return which element a `get-tuple-element` takes; empty where it does not say."""
+    index = parse_whole_number(line.attributes.get("index", ""))
+    return () if index is None else (index,)
+
+
 class _Everything(Collection[Instruction]):
     """Holds every instruction: a shared computation keeps all its lines."""
 
@@ -246,8 +254,8 @@ def _through(frame: Frame, line: Instruction, path: tuple[int, ...]) -> _Step | 
             root = callee.computation.root if callee is not None else None
             return None if callee is None or root is None else (callee, root, path)
         case "get-tuple-element":
-            index = parse_whole_number(line.attributes.get("index", ""))
-            return None if index is None else _to_operand(frame, line, 0, (index, *path))
+            element = element_taken(line)
+            return _to_operand(frame, line, 0, (*element, *path)) if element else None
         case "tuple" if path:
             return _to_operand(frame, line, path[0], path[1:])
         case _:

@@ -7,6 +7,7 @@ from functools import cached_property
 from xlareport.analysis.matching.computations import Correspondence, correspond, pair_contents
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.depths import depths
+from xlareport.analysis.matching.elements import kept_elements
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import MOST_NODES_PER_LINE, CallSites, Frame, Graph, Node
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
@@ -150,9 +151,14 @@ class Search:
     def _name_result(self, before: Node, after: Node) -> None:
         """Let the first element of a library call's results be the one result of the other side.
 
-        The further elements are workspace.
+        The further elements are workspace. Of tuples of other lengths, elements keep their values.
         """
         old, new = before.instruction.shape, after.instruction.shape
+        if old.elements and new.elements and len(old.elements) != len(new.elements):
+            kept = kept_elements(self, before, after)
+            for number in range(len(new.elements)):
+                key = ("element", before.token, (kept.get(number, (number, "new")),))
+                self.after.values.name_element(after, (number,), self.tokens.of(key))
         if new.elements and not old.elements and after.instruction.opcode == _LIBRARY_CALL:
             self.after.values.name_element(after, (0,), before.token)
         if old.elements and not new.elements and before.instruction.opcode == _LIBRARY_CALL:

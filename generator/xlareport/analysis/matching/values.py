@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 
 from xlareport.analysis.matching.facts import Literal, callees_of, facts_of, literal_of
 from xlareport.analysis.matching.forms import Forms
-from xlareport.analysis.matching.graph import Frame, Graph, Node, opened_root
+from xlareport.analysis.matching.graph import Frame, Graph, Node, element_taken, opened_root
 
 UNKNOWN = -1
 _FEW_USERS = 16
@@ -18,6 +18,7 @@ _FEW_USERS = 16
 _PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
 """Opcodes that the graph sees through: their readers read something else."""
 
+_ELEMENT = "get-tuple-element"
 _COMMUTATIVE = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "xor"})
 _TWO = 2
 
@@ -53,6 +54,7 @@ class Values:
         self.forms = forms
         self.order: list[Node] = []
         self._tokens = tokens
+        self._of_element = tokens.of(_ELEMENT)
         self._callees = callees
         self._kept_with: dict[tuple[int, Frame | None], Node] = {}
         """Kept nodes by value, and by value and frame, the first where there are several."""
@@ -144,9 +146,12 @@ class Values:
         """Give what a node does a number; return what its value is made of. Once for each."""
         line = node.instruction
         if line.opcode == "parameter":
-            node.base = self._tokens.of(("parameter", node.frame.number, line.argument))
+            count = len(line.shape.elements)  # of others, elements have other numbers
+            node.base = self._tokens.of(("parameter", node.frame.number, line.argument, count))
             return ()
         operands = self.graph.operands(node)
+        if line.opcode == _ELEMENT and operands:
+            node.element = element_taken(line)
         node.reads_elements = any(path for _, path in operands)
         opened = opened_root(node)
         callees = () if opened else callees_of(line)
@@ -173,6 +178,9 @@ class Values:
 
     def _key(self, node: Node) -> tuple[int, ...]:
         """Return what decides a node's token: what it does, and to which values."""
+        if node.element:  # whatever its number, and its shape, which differ where others left
+            operand, path = self.graph.operands(node)[0]
+            return (self._of_element, self._element(operand, (*path, *node.element)))
         if node.commutes:
             return (node.base, *sorted(self.read(node)))
         if not node.reads_elements:

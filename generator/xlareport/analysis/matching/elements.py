@@ -1,0 +1,78 @@
+"""Which elements of what a loop carries go on where a pass dropped or added some."""
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.values import UNKNOWN
+
+if TYPE_CHECKING:
+    from xlareport.analysis.matching.search import Search, Side
+
+
+def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, int]:
+    """Return the element before of each element after, as far as it is known.
+
+    Elements of one shape, start value and result are told apart by their order if as many go on.
+    """
+    loop, other = _loop(search.before, before), _loop(search.after, after)
+    if loop is None or other is None:
+        return {}
+    old = _grouped(_keys(search, search.before, loop))
+    new = _grouped(_keys(search, search.after, other))
+    return {
+        number: origin
+        for key, numbers in new.items()
+        if len(numbers) == len(old.get(key, ()))
+        for number, origin in zip(numbers, old[key], strict=True)
+    }
+
+
+def _loop(side: "Side", node: Node) -> Node | None:
+    """Return a loop, of its body's parameter too; None of anything else."""
+    if node.instruction.opcode == "while":
+        return node
+    sites = side.graph.call_sites(node.frame.computation.name)
+    if node.instruction.opcode != "parameter" or len(sites) != 1:
+        return None
+    computation, call = sites[0]
+    home = side.homes.get(computation.name)
+    is_loop = home is not None and call.instruction.opcode == "while"
+    return home.node(call.instruction) if is_loop and home is not None else None
+
+
+def _grouped(keys: list[Hashable]) -> dict[Hashable, list[int]]:
+    groups: dict[Hashable, list[int]] = {}
+    for number, key in enumerate(keys):
+        groups.setdefault(key, []).append(number)
+    return groups
+
+
+def _keys(search: "Search", side: "Side", loop: Node) -> list[Hashable]:
+    """Return what is known of each element that a loop carries, on either side."""
+    starts = _starts(side, loop)
+    makers = _makers(side, loop)
+    shapes = [search.forms.shape(shape) for shape in loop.instruction.shape.elements]
+    return [
+        (shape, starts[number] if number < len(starts) else UNKNOWN, makers.get(number, ""))
+        for number, shape in enumerate(shapes)
+    ]
+
+
+def _starts(side: "Side", loop: Node) -> list[int]:
+    """Return the tokens of what a loop starts from."""
+    operands = side.graph.operands(loop)
+    single = operands[0][0] if len(operands) == 1 else None
+    if single is None or single.instruction.opcode != "tuple":
+        return []
+    return side.values.read(single)
+
+
+def _makers(side: "Side", loop: Node) -> dict[int, str]:
+    """Return the opcodes of what the body of a loop returns, by element."""
+    body = side.graph.module.by_name.get(dict(loop.instruction.called).get("body", ""))
+    root = None if body is None else body.root
+    if body is None or root is None or root.opcode != "tuple":
+        return {}
+    lines = [body.by_name.get(name.partition("#")[0]) for name in root.operands]
+    return {number: line.opcode for number, line in enumerate(lines) if line is not None}

@@ -1,0 +1,75 @@
+"""What loops carry, where a pass drops an element."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+BEFORE = """
+HloModule m
+
+%body (p: (s32[], f32[4], f32[8], f32[8])) -> (s32[], f32[4], f32[8], f32[8]) {
+  %p = (s32[], f32[4]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %unused = f32[4]{0} get-tuple-element(%p), index=1
+  %x = f32[8]{0} get-tuple-element(%p), index=2
+  %y = f32[8]{0} get-tuple-element(%p), index=3
+  %sum = f32[8]{0} multiply(%x, %y)
+  ROOT %t = (s32[], f32[4]{0}, f32[8]{0}, f32[8]{0}) tuple(%next, %unused, %sum, %y)
+}
+
+%cond (q: (s32[], f32[4], f32[8], f32[8])) -> pred[] {
+  %q = (s32[], f32[4]{0}, f32[8]{0}, f32[8]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%j, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[8], b: f32[8], c: f32[4]) -> (f32[8], f32[8]) {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[8]{0} parameter(1)
+  %c = f32[4]{0} parameter(2)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[4]{0}, f32[8]{0}, f32[8]{0}) tuple(%zero, %c, %a, %b)
+  %while.1 = (s32[], f32[4]{0}, f32[8]{0}, f32[8]{0}) while(%start), condition=%cond, body=%body
+  %end = f32[8]{0} get-tuple-element(%while.1), index=2
+  %last = f32[8]{0} get-tuple-element(%while.1), index=3
+  ROOT %out = (f32[8]{0}, f32[8]{0}) tuple(%end, %last)
+}
+"""
+
+
+def _dropped() -> str:
+    text = BEFORE.replace("f32[4]{0}, ", "").replace("f32[4], ", "", 6)
+    text = text.replace("  %unused = f32[4]{0} get-tuple-element(%p), index=1\n", "")
+    text = text.replace("%unused, ", "").replace("%zero, %c, ", "%zero, ")
+    text = text.replace("b: f32[8]) ->", "b: f32[8], c: f32[4]) ->")
+    for old, new in ((2, 1), (3, 2)):
+        text = text.replace(f"index={old}", f"index={new}")
+    for name in ("x", "y", "end", "last", "while.1", "start", "t"):
+        text = text.replace(f"%{name} ", f"%{name}.9 ").replace(f"%{name},", f"%{name}.9,")
+        text = text.replace(f"%{name})", f"%{name}.9)")
+    return text
+
+
+def test_elements_go_on_under_another_number(read: Read) -> None:
+    matching = match(read(BEFORE), read(_dropped()))
+    for computation, name in (
+        ("body", "x"),
+        ("body", "y"),
+        ("main", "end"),
+        ("main", "last"),
+        ("main", "while.1"),
+    ):
+        place = matching.partner_after(Place(computation, name))
+        assert place == Place(computation, f"{name}.9")
+
+
+def test_a_dropped_element_goes_on_as_no_other(read: Read) -> None:
+    matching = match(read(BEFORE), read(_dropped()))
+    assert matching.partner_after(Place("body", "unused")) is None
