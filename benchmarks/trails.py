@@ -15,7 +15,13 @@ from xlareport.hlo.model import Computation, Instruction
 
 _TRANSPARENT = ("transpose", "reshape", "convert", "bitcast", "copy")
 """What passes fold into the instruction that it reads, which takes its op_name then."""
-_BRANCHING = (Relation.MERGED, Relation.CLONED, Relation.COMBINED, Relation.SPLIT)
+_BRANCHING = (
+    Relation.ASYNC,
+    Relation.CLONED,
+    Relation.COMBINED,
+    Relation.MERGED,
+    Relation.SPLIT,
+)
 
 
 class Direction(StrEnum):

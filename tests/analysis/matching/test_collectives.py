@@ -106,7 +106,7 @@ def test_a_collective_became_a_start_and_a_done(read: Read) -> None:
     found = match(read(APART), read(ASYNCHRONOUS))
     said = found.said_of_before(at("all-reduce.2"))
     assert said is not None
-    assert said.relation is Relation.SPLIT
+    assert said.relation is Relation.ASYNC
     assert said.after == (at("all-reduce-start"), at("all-reduce-done"))
     assert found.added == found.removed == ()
     assert found.partner_before(at("all-reduce-done")) == at("all-reduce.2")
@@ -118,5 +118,5 @@ def test_the_opcode_of_a_wrapped_asynchronous_instruction_is_that_of_its_computa
     said = match(read(AT_ONCE), read(WRAPPED)).said_of_before(at("slice.1"))
     assert said is not None
     wrapped = Place("async_computation", "slice.9")
-    assert said.relation is Relation.SPLIT
+    assert said.relation is Relation.ASYNC
     assert said.after == (at("slice-start"), at("slice-done"), wrapped)

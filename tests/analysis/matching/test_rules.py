@@ -1,6 +1,8 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching import rules
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place
 from xlareport.analysis.matching.search import start
 from xlareport.hlo.model import HloModule
 
@@ -41,3 +43,31 @@ def test_light_instructions_of_one_framework_op_are_paired_in_order_as_a_guess(r
 
 def test_order_pairs_no_heavy_instructions_of_one_framework_op(read: Read) -> None:
     assert grades(read, "dot") == []
+
+
+def test_a_division_by_a_constant_goes_on_as_the_multiplication_by_its_inverse(read: Read) -> None:
+    head = "HloModule m\nENTRY %main (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n"
+    before = read(
+        head + "  %b = f32[] parameter(1)\n  %s = f32[] sine(%a)\n  %four = f32[] constant(7)\n"
+        "  %div = f32[] divide(%s, %four)\n  %yes = pred[] constant(true)\n"
+        "  %pick = f32[] select(%yes, %div, %b)\n  ROOT %out = f32[] add(%pick, %b)\n}\n"
+    )
+    after = read(
+        head + "  %b = f32[] parameter(1)\n  %s = f32[] sine(%a)\n"
+        "  %part = f32[] constant(0.142857149)\n"
+        "  %multiply.9 = f32[] multiply(%s, %part)\n  ROOT %out = f32[] add(%multiply.9, %b)\n}\n"
+    )
+    place = match(before, after).partner_after(Place("main", "div"))
+    assert place == Place("main", "multiply.9")
+
+
+def test_what_only_fills_does_not_go_on_as_arithmetic(read: Read) -> None:
+    head = "HloModule m\nENTRY %main (a: f32[8]) -> f32[8] {\n  %a = f32[8]{0} parameter(0)\n"
+    before = read(
+        head + "  %c = f32[] constant(3)\n  %wide = f32[8]{0} broadcast(%c), dimensions={}\n"
+        "  ROOT %out = f32[8]{0} add(%wide, %a)\n}\n"
+    )
+    after = read(
+        head + "  %sine.1 = f32[8]{0} sine(%a)\n  ROOT %out = f32[8]{0} add(%sine.1, %a)\n}\n"
+    )
+    assert match(before, after).partner_after(Place("main", "wide")) is None

@@ -34,6 +34,7 @@ class Event(StrEnum):
     REWRITTEN = "rewritten"
     COMBINED = "combined"
     SPLIT = "split"
+    ASYNC = "made asynchronous"
     REPLACED = "replaced"
     MERGED = "merged"
     CLONED = "cloned"
@@ -279,6 +280,7 @@ _EVENTS = {
     Relation.REWRITTEN: Event.REWRITTEN,
     Relation.COMBINED: Event.COMBINED,
     Relation.SPLIT: Event.SPLIT,
+    Relation.ASYNC: Event.ASYNC,
     Relation.ABSORBED: Event.ABSORBED,
     Relation.SWAPPED: Event.MOVED,
     Relation.MERGED: Event.MERGED,

@@ -1,7 +1,7 @@
 """What became of instructions that are only before."""
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from xlareport.analysis.matching.facts import facts_of
@@ -132,15 +132,22 @@ class Gone:
         return None if result is None or result.root is None else result.root.name
 
     def _with_users(self, node: Node, users: list[tuple[Node, int]]) -> Iterator[str]:
-        for user, position in self._living_users(users):
+        known = [use for use in users if use[0].partner is not None]
+        yield from self._reads_of(node, known, near=True)
+        if not any(self._lives.get(user, user.kept) for user, _ in users):
+            yield f"its user %{users[0][0].instruction.name} was removed"
+        yield from self._reads_of(node, self._living_users(users), near=False)
+
+    def _reads_of(
+        self, node: Node, uses: Iterable[tuple[Node, int]], *, near: bool
+    ) -> Iterator[str]:
+        """Yield what users that go on read now."""
+        for user, position in uses:
             now = None
             if user.partner is not None:
                 now = read_at(self._search.after, user.partner, position)
             if user.partner is not None and now is not None:
-                near = (user, position) in users
                 yield _reads_now(node, user.partner, position, now, near=near)
-        if not any(self._lives.get(user, user.kept) for user, _ in users):
-            yield f"its user %{users[0][0].instruction.name} was removed"
 
     def _living_users(self, users: list[tuple[Node, int]]) -> Iterator[tuple[Node, int]]:
         """Yield the nearest users that have a partner, behind users that are gone as well."""

@@ -48,6 +48,7 @@ _RULES = (
     rules.same_value,
     rules.same_origin,
     spreading.neighbours,
+    rules.same_first_operand,
     rules.same_value_in_order,
     frames.called,
     frames.uncalled,

@@ -34,6 +34,8 @@ class Relation(StrEnum):
     """One became several that do its work together; the first after is its partner."""
     SWAPPED = "swapped"
     """The same move of data, done after what read its result before, or the reverse."""
+    ASYNC = "asynchronous"
+    """One became a start and a done; the start is its partner."""
     MERGED = "merged"
     """Several that computed the same became one."""
     CLONED = "cloned"

@@ -133,6 +133,31 @@ def same_origin(search: Search) -> None:
     _pair_unique(search, key, "the only one of its form and framework op")
 
 
+def same_first_operand(search: Search) -> None:
+    """Pair arithmetic that alone computes from one value, as another operation: x / y as x * (1/y).
+
+    Both are elementwise on one shape.
+    """
+    search.evaluate()
+
+    def key(side: Side, node: Node) -> Hashable:
+        form, read = search.forms.of(node.instruction), side.values.read(node)
+        known = form.opcode in _EXCHANGED and len(read) == _OPERANDS and not node.constant
+        return (node.frame.number, form.shape, read[0]) if known else None
+
+    old = _grouped(search.before, lambda node: key(search.before, node))
+    new = _grouped(search.after, lambda node: key(search.after, node))
+    for value, ours in old.items():
+        theirs = new.get(value, ())
+        if value is not None and len(ours) == len(theirs) == 1:
+            reason = "arithmetic on the same value, of which there is no other"
+            search.link(ours[0], theirs[0], Grade.MATCHED, reason)
+
+
+_EXCHANGED = frozenset({"add", "divide", "multiply", "power", "remainder", "subtract"})
+_OPERANDS = 2
+
+
 def same_operation(search: Search) -> None:
     """Pair, of what is left, equally many operations of one framework op, whatever their shape.
 

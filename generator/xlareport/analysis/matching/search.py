@@ -185,7 +185,8 @@ class Search:
         if link.relation is not Relation.SAME:
             return link.relation
         if link.before in self.further:
-            return Relation.SPLIT
+            begun = link.after.instruction.opcode.endswith("-start")
+            return Relation.ASYNC if begun else Relation.SPLIT
         if link.equal:
             return Relation.SAME
         before, after = link.before, link.after

@@ -44,7 +44,7 @@ class _Spread:
         search.unsettled = [pair for pair in search.unsettled if self._is_unsettled(pair)]
         for before, after in list(search.unsettled):
             for node, other in self._exchanged(before, after):
-                if is_free(node) and is_free(other):
+                if is_free(node) and is_free(other) and _could_do_its_work(node, other):
                     self._link(node, other, f"%{before.instruction.name} reads it instead")
         return bool(self._queue)
 
@@ -169,7 +169,9 @@ class _Spread:
             if is_free(source) and _same_origin(node, source):
                 return node, source
             if is_free(source) and (
-                _is_moved_by_copy(node, other, source) or self._is_behind_moves(node, source)
+                source.token == node.token
+                or _is_moved_by_copy(node, other, source)
+                or self._is_behind_moves(node, source)
             ):
                 return node, source
         for source in _sources(ours, node):
@@ -217,6 +219,21 @@ _MOVES = frozenset({"bitcast", "copy", "reshape", "transpose"})
 _RESHAPES = _MOVES - {"copy"}
 _MOST_MOVES = 4
 """Moves in a row that are looked behind."""
+
+
+_FILLS = frozenset({"broadcast", "constant", "iota"})
+"""Opcodes whose values only fill: passes replace them with one another, moved at most."""
+
+
+_PASSING = (
+    _FILLS | _MOVES | TRANSPARENT | {"convert", "get-tuple-element", "pad", "parameter", "slice"}
+)
+
+
+def _could_do_its_work(node: Node, other: Node) -> bool:
+    """Whether what is read instead can be what was read: no arithmetic does what only fills."""
+    fills = _opcode(node) in _FILLS and not other.constant
+    return not fills or _opcode(other) in _PASSING
 
 
 def _is_moved_by_copy(node: Node, copy: Node, source: Node) -> bool:

@@ -58,6 +58,7 @@ _SIMPLE = {
     Relation.REWRITTEN: Kind.REWRITTEN,
     Relation.COMBINED: Kind.COMBINED,
     Relation.SPLIT: Kind.SPLIT,
+    Relation.ASYNC: Kind.ASYNC,
     Relation.SWAPPED: Kind.SWAPPED,
     Relation.MERGED: Kind.MERGED,
     Relation.CLONED: Kind.CLONED,
@@ -70,9 +71,9 @@ _SIMPLE = {
 }
 _TAKES_IN = frozenset({Kind.FUSED, Kind.OUTLINED})
 _FROM_SEVERAL = _TAKES_IN | {Kind.COMBINED}
-_INTO_SEVERAL = frozenset({Kind.INLINED, Kind.SPLIT})
+_INTO_SEVERAL = frozenset({Kind.ASYNC, Kind.INLINED, Kind.SPLIT})
 _NEW_OPCODE = frozenset({Kind.REPLACED, Kind.REWRITTEN})
-_PARTED = frozenset({Relation.COMBINED, Relation.SPLIT})
+_PARTED = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.SPLIT})
 _HOLDING = frozenset({Relation.FUSED, Relation.OUTLINED})
 _GIVEN_UP = frozenset({Relation.INLINED, Relation.ABSORBED})
 _FRAME = frozenset({"get-tuple-element", "parameter", "tuple"})

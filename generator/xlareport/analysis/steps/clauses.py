@@ -70,6 +70,7 @@ _TEMPLATES = {
     Kind.COMBINED: "{new}{where} combines {members}",
     Kind.SPLIT: "{old}{where} was split into {members}",
     Kind.SWAPPED: "{old}{where} was moved {reason}",
+    Kind.ASYNC: "{old}{where} became {members}",
     Kind.REPLACED: "{old}{where} became {new}",
     Kind.FOLDED: "{old}{where} was folded into {new_name}",
     Kind.REBUILT: "{old}{where} was rebuilt as {new_name}: {detail}",

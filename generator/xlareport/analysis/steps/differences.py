@@ -27,6 +27,8 @@ class Kind(StrEnum):
     """Several became one that does the work of all."""
     SPLIT = "split"
     """One became several that do its work together."""
+    ASYNC = "asynchronous"
+    """One became a start and a done, between which others can run."""
     PART = "part"
     """One more of several that were combined, or that something was split into."""
     SWAPPED = "swapped"

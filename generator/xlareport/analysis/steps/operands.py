@@ -16,7 +16,7 @@ _SAME_VALUE = frozenset({"bitcast", "copy", "get-tuple-element", "optimization-b
 """Opcodes that hand on what they read, in another form at most."""
 _HOLDERS = frozenset({"call", "fusion"})
 _NOT_CONSTANT = frozenset({"call", "custom-call", "parameter", "rng", "while"})
-_IN_PARTS = frozenset({Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
+_IN_PARTS = frozenset({Relation.ASYNC, Relation.COMBINED, Relation.REWRITTEN, Relation.SPLIT})
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,10 @@ def _swapped(groups: Sequence[ChangeGroup]) -> str:
     return f"moved {wording.counted(_counts(groups, _BEFORE))} past other instructions"
 
 
+def _asynchronous(groups: Sequence[ChangeGroup]) -> str:
+    return f"made {wording.counted(_counts(groups, _BEFORE))} asynchronous"
+
+
 def _left(groups: Sequence[ChangeGroup]) -> str:
     return f"left {wording.counted(_counts(groups, _BEFORE))} without users"
 
@@ -155,6 +159,7 @@ def _uncalled(groups: Sequence[ChangeGroup]) -> str:
 
 _WITH_RESULT: Mapping[Kind, Callable[[Sequence[ChangeGroup]], str]] = {
     Kind.ABSORBED: _absorbed,
+    Kind.ASYNC: _asynchronous,
     Kind.COMBINED: _combined,
     Kind.FOLDED: _folded,
     Kind.HOISTED: _hoisted,

@@ -91,6 +91,7 @@ _IMPORTANCE = {
     Kind.REWRITTEN: 200.0,
     Kind.COMBINED: 200.0,
     Kind.SPLIT: 100.0,
+    Kind.ASYNC: 100.0,
     Kind.OUTLINED: 200.0,
     Kind.HOISTED: 1000.0,
     Kind.SUNK: 1000.0,
@@ -155,7 +156,9 @@ _LIGHT = frozenset(
 
 _CONSEQUENCES = frozenset({Kind.ARGUMENT, Kind.PARAMETER, Kind.PART, Kind.REDIRECTED, Kind.REWIRED})
 """Kinds that follow from others in the same step."""
-_CAUSES = frozenset({Kind.FUSED, Kind.OUTLINED, Kind.INLINED, Kind.COMBINED, Kind.SPLIT})
+_CAUSES = frozenset(
+    {Kind.FUSED, Kind.OUTLINED, Kind.INLINED, Kind.COMBINED, Kind.SPLIT, Kind.ASYNC}
+)
 """Kinds from which it follows that instructions moved."""
 
 

@@ -85,6 +85,7 @@ _LABELS = {
     Kind.REWRITTEN: "Rewritten as another operation",
     Kind.COMBINED: "Combined into one",
     Kind.SPLIT: "Split into several",
+    Kind.ASYNC: "Made asynchronous",
     Kind.PART: "Parts of what was combined or split",
     Kind.SWAPPED: "Moved past other instructions",
     Kind.REPLACED: "Replaced with another operation",
@@ -122,7 +123,7 @@ _LABELS = {
 def _example(change: Change) -> dict[str, Any]:
     return {
         "before": _names(change, change.before, Kind.FUSED, Kind.OUTLINED, Kind.COMBINED),
-        "after": _names(change, change.after, Kind.INLINED, Kind.SPLIT),
+        "after": _names(change, change.after, Kind.INLINED, Kind.SPLIT, Kind.ASYNC),
         "scope": wording.short(change.scope),
         "reason": "; ".join(part for part in (change.reason, *change.details) if part),
         "grade": str(change.grade),
