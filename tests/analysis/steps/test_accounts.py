@@ -1,6 +1,7 @@
 """Accounts that a reader found not right, in the words that are right."""
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ def check(dump: Path, row: dict[str, str]) -> None:
     with api.read(dump) as report:
         for module in report.modules:
             snapshots = module.read.snapshots
-            for before, after in zip(snapshots, snapshots[1:], strict=False):
+            for before, after in pairwise(snapshots):
                 if row["file_after"] in after.read_from.path:
                     change = step(before.hlo, after.hlo)
                     account = " ".join((change.headline, *change.account))
