@@ -202,22 +202,28 @@ def _memory(module: ModuleRecord) -> str:
     message += _largest(memory) if memory is not None and message else ""
     if reserved is not None:
         message += f" Allocated: {units.byte_size(reserved)}."
-    return f"{message}{_analysis(memory)}".lstrip()
+    return f"{message}{_analysis(memory, module.backend)}".lstrip()
 
 
-def _analysis(memory: MemoryRecord | None) -> str:
-    """Return the line that `memory_analysis()` prints; a dump has no size of generated code."""
+def _analysis(memory: MemoryRecord | None, backend: str | None) -> str:
+    """Return the line that `memory_analysis()` prints; a dump has no size of generated code.
+
+    libtpu sets aside temporaries after buffer assignment: no file has their size, nor its peak.
+    """
     held = memory.held if memory is not None else None
     if held is None:
         return ""
-    sizes = (
-        ("argument", held.argument_bytes),
-        ("output", held.output_bytes),
-        ("temp", held.temp_bytes),
-        ("alias", held.alias_bytes),
-    )
-    words = ", ".join(f"{name} {units.byte_size(size)}" for name, size in sizes)
-    return f" `memory_analysis()`: {words}; generated code size not in the dump."
+    sizes = {
+        "argument": held.argument_bytes,
+        "output": held.output_bytes,
+        "temp": None if backend == "tpu" else held.temp_bytes,
+        "alias": held.alias_bytes,
+        "peak": held.peak_without_temp_bytes if backend == "cpu" else None,
+    }
+    known = {name: size for name, size in sizes.items() if size is not None}
+    words = ", ".join(f"{name} {units.byte_size(size)}" for name, size in known.items())
+    unknown = listing([*(name for name in sizes if name not in known), "generated code size"])
+    return f" `memory_analysis()`: {words}; {unknown} not in the dump."
 
 
 def _largest(memory: MemoryRecord) -> str:

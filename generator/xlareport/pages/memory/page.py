@@ -57,7 +57,7 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         tables=memory_tables(module.backend, memory),
         lead=_lead(memory),
         per_device=per_device(cost.totals.devices),
-        figures=tuple(_figures(memory)),
+        figures=tuple(_figures(memory, module.backend)),
         is_estimate=memory.estimate is not None,
         spaces=spaces_table(module.backend, memory),
         curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped there
@@ -106,7 +106,18 @@ def _lead(memory: MemoryReport) -> str:
             "estimated from the schedule"
         )
     words = "; ".join(facts)
-    return f"{words[0].upper()}{words[1:]}.{_host(memory)}"
+    return f"{words[0].upper()}{words[1:]}.{_host(memory)}{_without_curve(memory)}"
+
+
+def _without_curve(memory: MemoryReport) -> str:
+    """Say why there is no curve of memory in use."""
+    if memory.curve or memory.occupied_peak_bytes is not None:
+        return ""
+    missing = "live ranges" if memory.figures.held else "buffer assignment"
+    return (
+        f" No curve of memory in use: the dump has no {missing} of this module, and its final "
+        "snapshot has no schedule to estimate it from."
+    )
 
 
 def _host(memory: MemoryReport) -> str:
@@ -116,12 +127,12 @@ def _host(memory: MemoryReport) -> str:
     return f" Host memory: {units.byte_size(held.host_bytes)}."
 
 
-def _figures(memory: MemoryReport) -> list[Figure]:
+def _figures(memory: MemoryReport, backend: str | None) -> list[Figure]:
     figures, held = memory.figures, memory.figures.held
     rows: list[tuple[str, int | None, str]] = []
     if held is not None:
         rows = [
-            ("Device memory", held.total_bytes, _HELD),
+            ("Device memory", held.total_bytes, _HELD_TPU if backend == "tpu" else _HELD),
             ("Arguments", held.argument_bytes, "entry parameters"),
             ("Outputs", held.output_bytes, "including those aliased with arguments"),
             ("Alias", held.alias_bytes, "outputs that reuse argument memory"),
@@ -143,6 +154,10 @@ def _figures(memory: MemoryReport) -> list[Figure]:
 _HELD = (
     "arguments + outputs + temp - alias, as in memory_analysis(); generated code size is not in "
     "the dump"
+)
+_HELD_TPU = (
+    "arguments + outputs + temp - alias; libtpu's memory_analysis() counts another temp, and its "
+    "peak and generated code size are not in the dump"
 )
 _LIVE_PEAK = (
     "from XLA's live-range file: logical sizes in all memory spaces, shared memory counted for "
