@@ -118,6 +118,10 @@ export interface Step {
   modified: number | null;
   headline: string;
   files: string[];
+  /** What it did to the program, for ranking; not there where it did nothing or that is not known. */
+  weight?: number;
+  /** Kinds of effects, and what each was. */
+  chips?: [string, string][];
 }
 /** The steps of a pipeline: positions, both inclusive. */
 export interface PipelineRange {
@@ -181,8 +185,10 @@ export interface Diff {
   signs: string;
   /** Numbers of lines before, as distances: of all but `+`. */
   before: number[];
-  /** Numbers of lines after, as distances: of `+` and `~`. */
+  /** Numbers of lines after, as distances: of all but `-` and the unchanged. */
   after: number[];
+  /** Of lines that stand elsewhere in the schedule, the positions before and after. */
+  moves: number[];
   /** The key of what holds the lines from 0 up. */
   texts: string | null;
   /** The lines from -1 down. */

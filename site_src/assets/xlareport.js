@@ -6,8 +6,8 @@ var xlareport = (() => {
   var __getOwnPropNames = Object.getOwnPropertyNames;
   var __hasOwnProp = Object.prototype.hasOwnProperty;
   var __export = (target2, all) => {
-    for (var name2 in all)
-      __defProp(target2, name2, { get: all[name2], enumerable: true });
+    for (var name in all)
+      __defProp(target2, name, { get: all[name], enumerable: true });
   };
   var __copyProps = (to, from, except, desc) => {
     if (from && typeof from === "object" || typeof from === "function") {
@@ -38,8 +38,8 @@ var xlareport = (() => {
 
   // src/core/elements.js
   function element(tag, attributes, ...children) {
-    const [name2, ...classes] = tag.split(".");
-    const created = document.createElement(name2);
+    const [name, ...classes] = tag.split(".");
+    const created = document.createElement(name);
     if (classes.length) created.className = classes.join(" ");
     for (const [key, value] of Object.entries(attributes ?? {})) {
       if (value === null || value === void 0 || value === false) continue;
@@ -60,11 +60,20 @@ var xlareport = (() => {
     if (parts.length % 2 === 0) return [sentence2];
     return parts.map((part2, place) => place % 2 ? element("code", null, part2) : part2).filter(Boolean);
   }
+  function exchange(parent, wanted2) {
+    const kept2 = new Set(wanted2);
+    for (const child of [...parent.children]) if (!kept2.has(child)) child.remove();
+    let next = parent.firstElementChild;
+    for (const child of wanted2) {
+      if (child === next) next = next.nextElementSibling;
+      else parent.insertBefore(child, next);
+    }
+  }
   var errorMessage = (error) => error instanceof Error ? error.message : String(error);
   var failure = (...words2) => element("p.xr-failed", { role: "alert" }, ...words2);
-  function saveFile(content, name2) {
+  function saveFile(content, name) {
     const address3 = URL.createObjectURL(content);
-    element("a", { href: address3, download: name2 }).click();
+    element("a", { href: address3, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address3), 1e3);
   }
 
@@ -111,8 +120,8 @@ var xlareport = (() => {
      * @param {string} name
      * @returns {string | null} its value, null where the address does not have it
      */
-    get(name2) {
-      return parameters().get(name2);
+    get(name) {
+      return parameters().get(name);
     },
     /**
      * Puts values into the address; empty ones and null leave it.
@@ -120,9 +129,9 @@ var xlareport = (() => {
      */
     set(values3) {
       const all = parameters();
-      for (const [name2, value] of Object.entries(values3)) {
-        if (value) all.set(name2, value);
-        else all.delete(name2);
+      for (const [name, value] of Object.entries(values3)) {
+        if (value) all.set(name, value);
+        else all.delete(name);
       }
       const text = all.toString().replaceAll("%2F", "/").replaceAll("%3F", "?");
       history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
@@ -130,8 +139,8 @@ var xlareport = (() => {
   };
   function askedPart() {
     const query = isSingleFile ? (state.get("page") ?? "").split("?")[1] : location.search.slice(1);
-    const [[name2, value] = ["", ""]] = new URLSearchParams(query);
-    return value ? "" : name2;
+    const [[name, value] = ["", ""]] = new URLSearchParams(query);
+    return value ? "" : name;
   }
   function shareableAddress(fragment) {
     const page3 = state.get("page");
@@ -235,7 +244,7 @@ var xlareport = (() => {
       const parts = typeof pattern === "string" ? pattern.split("\x7F") : pattern;
       const [start, count] = [end, counts[place]];
       for (let slot = 1; slot < parts.length; slot += 1, end += count) {
-        for (let row4 = 1; row4 < count; row4 += 1) numbers[end + row4] += numbers[end + row4 - 1];
+        for (let row3 = 1; row3 < count; row3 += 1) numbers[end + row3] += numbers[end + row3 - 1];
       }
       return { parts, next: start, count };
     });
@@ -272,13 +281,13 @@ var xlareport = (() => {
     return once(loaded, key, () => locate(key));
   }
   async function locate(key) {
-    const [, folder, name2] = MAY_BE_SMALL.exec(key) ?? [];
+    const [, folder, name] = MAY_BE_SMALL.exec(key) ?? [];
     if (folder) {
       const small = (
         /** @type {Payloads["m/x/small"]} */
         await load(`${folder}small`)
       );
-      if (Object.hasOwn(small, name2)) return small[name2];
+      if (Object.hasOwn(small, name)) return small[name];
     }
     if (leftOut.has(key)) {
       throw new Error("It was left out of this packed report, to keep it small. LEFT-OUT.txt lists what else was.");
@@ -322,16 +331,16 @@ var xlareport = (() => {
     if (!grade || !(grade in GRADES)) return null;
     return element(`span.xr-grade.xr-${grade}`, { title: GRADES[grade] }, grade);
   }
-  function historyLink(name2, title2) {
-    const bare2 = name2.replace(/^%/, "");
+  function historyLink(name, title2) {
+    const bare2 = name.replace(/^%/, "");
     return element(
       "a.xr-ask",
       { href: `#i=${encodeURIComponent(bare2)}`, title: title2 ?? null },
       element("code", null, `%${bare2}`)
     );
   }
-  function nameNode(name2) {
-    return name2.startsWith("%") ? historyLink(name2, "History") : element("code", null, name2);
+  function nameNode(name) {
+    return name.startsWith("%") ? historyLink(name, "History") : element("code", null, name);
   }
   function sentence(words2) {
     const parts = words2.split("`");
@@ -352,7 +361,7 @@ var xlareport = (() => {
       this.key = key;
       this.starts = starts;
       this.texts = /** @type {Text[]} */
-      records.map(([path, size, , chunk, runs, name2, label]) => ({ path, size, key: name2, label, chunk, runs }));
+      records.map(([path, size, , chunk, runs, name, label]) => ({ path, size, key: name, label, chunk, runs }));
       this.blocks = [];
       this.chunks = /* @__PURE__ */ new Map();
       this.taken = 0;
@@ -511,7 +520,7 @@ var xlareport = (() => {
     ["word", String.raw`[A-Za-z_][\w.-]*`],
     ["equals", String.raw`=(?=\s)`]
   ];
-  var NAMES = FORMS.map(([name2]) => name2);
+  var NAMES = FORMS.map(([name]) => name);
   var PATTERN = FORMS.map(([, form]) => `(${form})`).join("|");
   var INVISIBLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]/gu;
   function visible(text) {
@@ -545,7 +554,7 @@ var xlareport = (() => {
   var COLORED = 4e4;
   var ORDER = "(order)";
   var title = (unit) => unit.name || unit.computation;
-  var address = (name2) => `#unit=${encodeURIComponent(name2)}`;
+  var address = (name) => `#unit=${encodeURIComponent(name)}`;
   function colored(text) {
     const looked = text.slice(0, COLORED).split("\n");
     const parts = looked.flatMap((line2, place) => [place ? "\n" : "", ...coloredLine(line2)]);
@@ -611,22 +620,22 @@ var xlareport = (() => {
     }
     /** Shows what the address names: an instruction, one inside of a fusion, or all thunks. */
     show() {
-      const name2 = (state.get("unit") ?? "").replace(/^%/, "");
+      const name = (state.get("unit") ?? "").replace(/^%/, "");
       const { units, inside } = this.index;
-      let place = units.findIndex((unit) => title(unit) === name2);
-      const within = place < 0 && Object.hasOwn(inside, name2);
-      if (within) place = inside[name2];
+      let place = units.findIndex((unit) => title(unit) === name);
+      const within = place < 0 && Object.hasOwn(inside, name);
+      if (within) place = inside[name];
       for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
-      if (place < 0 && this.order && (!name2 || name2 === ORDER)) {
+      if (place < 0 && this.order && (!name || name === ORDER)) {
         this.order.setAttribute("aria-current", "true");
         this.panel.replaceChildren(...this.thunks());
         return;
       }
-      const missing = place < 0 && name2;
+      const missing = place < 0 && name;
       if (place < 0) place = 0;
       if (!units[place]) return;
       this.items[place].setAttribute("aria-current", "true");
-      const note2 = within ? `${name2} is part of this instruction.` : missing ? `${name2} has no code of its own here; this is the first instruction that has.` : "";
+      const note2 = within ? `${name} is part of this instruction.` : missing ? `${name} has no code of its own here; this is the first instruction that has.` : "";
       this.panel.replaceChildren(...this.unit(units[place], note2));
       if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
     }
@@ -635,7 +644,7 @@ var xlareport = (() => {
      * @param {string} note
      */
     unit(unit, note2) {
-      const name2 = unit.name ? historyLink(unit.name, "History") : element("code", null, unit.computation);
+      const name = unit.name ? historyLink(unit.name, "History") : element("code", null, unit.computation);
       const facts2 = (
         /** @type {[string, string][]} */
         [
@@ -651,7 +660,7 @@ var xlareport = (() => {
         ]
       );
       return [
-        element("h2", null, name2),
+        element("h2", null, name),
         note2 && element("p.xr-warning", null, note2),
         element("p", null, gradeChip(unit.grade), " ", unit.reason),
         element(
@@ -689,9 +698,9 @@ var xlareport = (() => {
     }
     /** @param {string[]} names */
     waits(names2) {
-      return names2.flatMap((name2, place) => [
+      return names2.flatMap((name, place) => [
         place ? ", " : "",
-        element("a", { href: address(name2) }, element("code", null, name2))
+        element("a", { href: address(name) }, element("code", null, name))
       ]);
     }
     /** @param {number} id */
@@ -756,7 +765,7 @@ var xlareport = (() => {
       if (!decisions) return null;
       const head2 = ["", "Producer", "Consumer", "Result", "Reason not fused", "\xB5s fused", "\xB5s unfused"];
       const number = (value) => value === null ? "" : format.float(value);
-      const rows3 = decisions.steps.map(
+      const rows2 = decisions.steps.map(
         ([what, producer, consumers, fusion, reason, fused, apart]) => element(
           "tr",
           null,
@@ -790,7 +799,7 @@ var xlareport = (() => {
             "table.xr-static",
             null,
             element("thead", null, element("tr", null, ...head2.map((text) => element("th", { scope: "col" }, text)))),
-            element("tbody", null, ...rows3)
+            element("tbody", null, ...rows2)
           )
         ),
         more > 0 && element("p.xr-muted", null, `${format.count(more)} more; priority_fusion_dump has them.`)
@@ -806,7 +815,7 @@ var xlareport = (() => {
       const head2 = ["#", "Kind", "What", "Instruction", "Depends on", "Successors"].map(
         (text) => element("th", { scope: "col" }, text)
       );
-      const rows3 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
+      const rows2 = this.index.thunks.map((thunk) => this.thunkRow(thunk));
       yield element(
         "div.xr-scroll",
         { tabindex: 0, role: "region", "aria-label": "Thunks" },
@@ -814,7 +823,7 @@ var xlareport = (() => {
           "table.xr-static",
           null,
           element("thead", null, element("tr", null, ...head2)),
-          element("tbody", null, ...rows3)
+          element("tbody", null, ...rows2)
         )
       );
       const gone = this.decisions(this.index.gone, "Fusion decisions about removed instructions");
@@ -875,43 +884,43 @@ var xlareport = (() => {
       [word.slice(0, colon), word.slice(colon + 1)]
     );
   }
-  var bareFlag = (name2) => name2.replace(/^-+/, "").replace(/=.*$/s, "");
-  function address2(kind, name2) {
+  var bareFlag = (name) => name.replace(/^-+/, "").replace(/=.*$/s, "");
+  function address2(kind, name) {
     if (kind === "instruction" && document.querySelector("[data-xr-history]")) {
-      return `#i=${encodeURIComponent(name2.replace(/^%|\{[\d,]*\}$/g, ""))}`;
+      return `#i=${encodeURIComponent(name.replace(/^%|\{[\d,]*\}$/g, ""))}`;
     }
-    const entry = kind === "flag" ? bareFlag(name2) : name2;
+    const entry = kind === "flag" ? bareFlag(name) : name;
     return root + (PAGES[kind] ?? `glossary.html#${kind}-${entry.replace(/[^a-zA-Z0-9_-]/g, "-")}`);
   }
   var entryAddress = (word) => address2(...divide(word));
-  function nameLink(kind, name2, ...shown) {
-    const inside = shown.length ? shown : [element("code", null, name2)];
-    return element("a.xr-word", { "data-word": `${kind}:${name2}`, href: address2(kind, name2) }, ...inside);
+  function nameLink(kind, name, ...shown) {
+    const inside = shown.length ? shown : [element("code", null, name)];
+    return element("a.xr-word", { "data-word": `${kind}:${name}`, href: address2(kind, name) }, ...inside);
   }
   async function explainWord(word) {
     const known3 = await tables();
-    const [kind, name2] = divide(word);
-    if (kind === "instruction") return instruction(name2, known3);
-    if (kind === "shape") return shape(name2, known3);
-    if (kind === "layout") return layoutParts(name2.slice(1, -1));
-    return kinds(name2, known3).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
+    const [kind, name] = divide(word);
+    if (kind === "instruction") return instruction(name, known3);
+    if (kind === "shape") return shape(name, known3);
+    if (kind === "layout") return layoutParts(name.slice(1, -1));
+    return kinds(name, known3).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
   }
-  function kinds(name2, known3) {
+  function kinds(name, known3) {
     const meanings = Object.entries(known3.words).map(([kind, words2]) => [
       kind,
-      own(words2, kind === "flag" ? bareFlag(name2) : name2)
+      own(words2, kind === "flag" ? bareFlag(name) : name)
     ]);
     return (
       /** @type {Part[]} */
       meanings.filter(([, meaning]) => meaning)
     );
   }
-  var own = (words2, name2) => Object.hasOwn(words2, name2) ? words2[name2] : "";
-  function instruction(name2, known3) {
+  var own = (words2, name) => Object.hasOwn(words2, name) ? words2[name] : "";
+  function instruction(name, known3) {
     const { fields, suffix } = known3.instruction;
-    const output = /\{([\d,]*)\}$/.exec(name2);
-    const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name2.slice(0, output?.index ?? LONGEST2));
-    if (!match) return [[name2, fields.born]];
+    const output = /\{([\d,]*)\}$/.exec(name);
+    const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name.slice(0, output?.index ?? LONGEST2));
+    if (!match) return [[name, fields.born]];
     const [, wide, first, later, elements] = match;
     return [
       ...Array.from(wide.matchAll(/wide/g), () => (
@@ -1040,12 +1049,12 @@ var xlareport = (() => {
     }
     return null;
   }
-  function kindInText(text, start, name2, known3) {
-    const follows = text.slice(start + name2.length);
-    if (follows.startsWith("(") && own(known3.words.opcode, name2)) return `opcode:${name2}`;
-    if (follows.startsWith(" = ") || name2.startsWith("%")) return `instruction:${name2}`;
-    const form = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name2));
-    return form ? `${form[1]}:${name2}` : "";
+  function kindInText(text, start, name, known3) {
+    const follows = text.slice(start + name.length);
+    if (follows.startsWith("(") && own(known3.words.opcode, name)) return `opcode:${name}`;
+    if (follows.startsWith(" = ") || name.startsWith("%")) return `instruction:${name}`;
+    const form = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name));
+    return form ? `${form[1]}:${name}` : "";
   }
   var UNMARKED = "code:not(pre code, h1 code, button code, [data-word] code, .xr-table code, .xr-meanings code, .xr-parts code, .xr-glossary dt code, .xr-whole, .xr-whole code)";
   async function mark(parent) {
@@ -1112,12 +1121,12 @@ var xlareport = (() => {
     const own2 = [...bound].map(([key, { help }]) => [key, help]);
     const theme = document.querySelector("[data-md-component=search]") ? [["s", "Full-text search"]] : [];
     const all = [...own2, ...theme, ["Esc", "Close"]];
-    const rows3 = all.map(
+    const rows2 = all.map(
       ([key, help]) => element("tr", null, element("th", { scope: "row" }, element("kbd", null, key)), element("td", null, help))
     );
     overlay.replaceChildren(
       element("h2", null, "Keys on this page"),
-      element("table", null, element("tbody", null, ...rows3)),
+      element("table", null, element("tbody", null, ...rows2)),
       element("button.xr-button", { type: "button", onclick: () => overlay.close() }, "Close")
     );
     overlay.showModal();
@@ -1166,9 +1175,9 @@ var xlareport = (() => {
     if (!marked2?.rangeCount || !(line2 instanceof HTMLElement)) return;
     await showFound(await wordAtCaret(line2, marked2.getRangeAt(0)));
   }
-  async function showFound(name2) {
-    const parts = name2 ? await explainWord(name2.word) : [];
-    if (name2 && parts.length) show(name2.place, parts);
+  async function showFound(name) {
+    const parts = name ? await explainWord(name.word) : [];
+    if (name && parts.length) show(name.place, parts);
     else if (!asked) hide();
   }
   function show(place, parts) {
@@ -1188,13 +1197,13 @@ var xlareport = (() => {
   }
   function reachWide() {
     const boxes = [...document.querySelectorAll(".xr-scroll:not([tabindex]), .md-typeset__scrollwrap:not([tabindex])")];
-    for (const wide of boxes.filter((box2) => box2.scrollWidth > box2.clientWidth)) {
-      for (const [name2, value] of [
+    for (const wide of boxes.filter((box3) => box3.scrollWidth > box3.clientWidth)) {
+      for (const [name, value] of [
         ["tabindex", "0"],
         ["role", "region"],
         ["aria-label", "Wide table"]
       ]) {
-        wide.setAttribute(name2, value);
+        wide.setAttribute(name, value);
       }
     }
   }
@@ -1238,7 +1247,7 @@ var xlareport = (() => {
         this.inside.fill(number, place, place + count);
         place += count;
       }
-      this.numbers = new Map(index.computations.map(([name2], number) => [name2, number]));
+      this.numbers = new Map(index.computations.map(([name], number) => [name, number]));
       this.backwards = this.reversed();
       this.callers = this.calling();
       this.places = null;
@@ -1356,7 +1365,7 @@ var xlareport = (() => {
      * @param {string} name with or without `%`, alone or behind its computation: `region_0/%add.1`
      * @returns {number | null}
      */
-    find(name2) {
+    find(name) {
       if (!this.places) {
         this.places = /* @__PURE__ */ new Map();
         for (let place = this.size - 1; place >= 0; place -= 1) {
@@ -1364,15 +1373,15 @@ var xlareport = (() => {
           this.places.set(`${this.computation(place)}/%${this.name(place)}`, place);
         }
       }
-      return this.places.get(name2) ?? this.places.get(name2.replace(/^%/, "")) ?? null;
+      return this.places.get(name) ?? this.places.get(name.replace(/^%/, "")) ?? null;
     }
     /**
      * @param {number} place
      * @returns {string} the shortest that `find` takes for it
      */
     address(place) {
-      const name2 = this.name(place);
-      return this.find(name2) === place ? name2 : `${this.computation(place)}/%${name2}`;
+      const name = this.name(place);
+      return this.find(name) === place ? name : `${this.computation(place)}/%${name}`;
     }
     /**
      * Returns the instructions with all the words in their name or opcode, the best first.
@@ -1387,10 +1396,10 @@ var xlareport = (() => {
         []
       );
       for (let place = 0; place < this.size; place += 1) {
-        const name2 = this.name(place).toLowerCase();
-        const text = `${name2} ${this.opcode(place)}`;
+        const name = this.name(place).toLowerCase();
+        const text = `${name} ${this.opcode(place)}`;
         if (!words2.every((word) => text.includes(word))) continue;
-        ranked.push([name2 === words2[0] ? -1 : name2.startsWith(words2[0]) ? name2.length : 1e3 + name2.length, place]);
+        ranked.push([name === words2[0] ? -1 : name.startsWith(words2[0]) ? name.length : 1e3 + name.length, place]);
       }
       ranked.sort(([left, a], [right, b]) => left - right || a - b);
       return ranked.slice(0, most).map(([, place]) => place);
@@ -1455,43 +1464,43 @@ var xlareport = (() => {
   var HEAVY = ["dark-blue", "dark-green", "brown", "gray", "purple"];
   var NAMED = 3;
   var [AT_THE_END, AT_THE_START] = [-1, -2];
-  function computationAt(table, snapshot2, { name: name2, number, from = 0, to = table.versions.length }) {
-    const rows3 = [];
+  function computationAt(table, snapshot2, { name, number, from = 0, to = table.versions.length }) {
+    const rows2 = [];
     for (let at = from; at < to; at += 1) {
-      if (table.versions[at][1] <= snapshot2 && snapshot2 < table.versions[at][2]) rows3.push(at);
+      if (table.versions[at][1] <= snapshot2 && snapshot2 < table.versions[at][2]) rows2.push(at);
     }
-    rows3.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
-    const instructions = rows3.map((at) => table.versions[at][0]);
+    rows2.sort((left, right) => table.versions[left][0] - table.versions[right][0]);
+    const instructions = rows2.map((at) => table.versions[at][0]);
     const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
-    const operands = rows3.map(
+    const operands = rows2.map(
       (at, place) => table.versions[at][3].flatMap((used) => {
         const [instruction2, element2] = String(used).split("#");
         const source = places2.get(Number(instruction2));
         return source === void 0 ? [] : [element2 === void 0 ? place - source : `${place - source}#${element2}`];
       })
     );
-    const controls = rows3.map((at) => (table.controls[at] ?? []).flatMap((instruction2) => places2.get(instruction2) ?? []));
-    const root2 = rows3.findIndex((at) => table.roots.has(at));
+    const controls = rows2.map((at) => (table.controls[at] ?? []).flatMap((instruction2) => places2.get(instruction2) ?? []));
+    const root2 = rows2.findIndex((at) => table.roots.has(at));
     return {
-      name: name2,
+      name,
       number,
       columns: table,
-      rows: rows3,
+      rows: rows2,
       instructions,
       operands,
       controls,
-      calls: rows3.map((at) => table.calls[at] ?? []),
+      calls: rows2.map((at) => table.calls[at] ?? []),
       root: root2 < 0 ? null : root2,
       does: ""
     };
   }
-  function doing({ columns: columns2, rows: rows3 }) {
+  function doing({ columns: columns2, rows: rows2 }) {
     const counts = (
       /** @type {Map<string, {rank: number, count: number}>} */
       /* @__PURE__ */ new Map()
     );
-    for (const row4 of rows3) {
-      const [opcode, , color] = columns2.looks[columns2.look[row4]];
+    for (const row3 of rows2) {
+      const [opcode, , color] = columns2.looks[columns2.look[row3]];
       const rank2 = HEAVY.includes(color) ? HEAVY.indexOf(color) : HEAVY.length;
       if (!BOOKKEEPING.has(opcode)) counts.set(opcode, { rank: rank2, count: (counts.get(opcode)?.count ?? 0) + 1 });
     }
@@ -1503,23 +1512,23 @@ var xlareport = (() => {
     const words2 = most.slice(0, NAMED).map(([opcode, { count }]) => count > 1 ? `${count} ${opcode}` : opcode);
     return `${total}: ${words2.join(", ")}${most.length > NAMED ? ", \u2026" : ""}`;
   }
-  function unchangedComputation(graph, number, name2, numbers) {
-    const place = graph.numbers.get(name2);
+  function unchangedComputation(graph, number, name, numbers) {
+    const place = graph.numbers.get(name);
     if (place === void 0) return null;
     const first = graph.first[place];
     const [, size, does] = graph.index.computations[place];
-    const rows3 = Array.from({ length: size }, (_, row4) => first + row4);
-    const calls = rows3.map(
-      (row4) => graph.calls(row4).map(
+    const rows2 = Array.from({ length: size }, (_, row3) => first + row3);
+    const calls = rows2.map(
+      (row3) => graph.calls(row3).map(
         ([attribute, called3]) => (
           /** @type {[string, number]} */
           [attribute, numbers.get(graph.index.computations[called3][0]) ?? -1]
         )
       )
     );
-    const operands = rows3.map((row4) => graph.index.operands[row4]);
-    const controls = rows3.map((row4) => graph.controls(row4).map((other) => other - first));
-    return { name: name2, number, columns: graph.index, rows: rows3, operands, controls, calls, root: graph.index.roots[place], does };
+    const operands = rows2.map((row3) => graph.index.operands[row3]);
+    const controls = rows2.map((row3) => graph.controls(row3).map((other) => other - first));
+    return { name, number, columns: graph.index, rows: rows2, operands, controls, calls, root: graph.index.roots[place], does };
   }
   function assembleGraph(parts, description) {
     const places2 = new Map(parts.map(({ number }, place) => [number, place]));
@@ -1560,18 +1569,18 @@ var xlareport = (() => {
       }
     );
     for (const part2 of parts) {
-      const { name: name2, columns: columns2, rows: rows3, operands, controls, calls, root: root2, does } = part2;
+      const { name, columns: columns2, rows: rows2, operands, controls, calls, root: root2, does } = part2;
       const first = index.names.length;
       const [look2, shape2, shade] = starts.get(columns2) ?? [0, 0, 0];
-      index.computations.push([name2, rows3.length, does || doing(part2)]);
+      index.computations.push([name, rows2.length, does || doing(part2)]);
       index.inside[1].push(0);
       index.roots.push(root2);
-      for (const [place, row4] of rows3.entries()) {
-        index.names.push(columns2.names[row4]);
-        index.arguments.push(columns2.arguments[row4]);
-        index.look.push(look2 + columns2.look[row4]);
-        index.shape.push(shape2 + columns2.shape[row4]);
-        index.shade.push(shade + columns2.shade[row4]);
+      for (const [place, row3] of rows2.entries()) {
+        index.names.push(columns2.names[row3]);
+        index.arguments.push(columns2.arguments[row3]);
+        index.look.push(look2 + columns2.look[row3]);
+        index.shape.push(shape2 + columns2.shape[row3]);
+        index.shade.push(shade + columns2.shade[row3]);
         index.operands.push(operands[place]);
         if (controls[place].length) index.controls[first + place] = controls[place].map((source) => first + source);
         const called3 = calls[place].flatMap(
@@ -1621,12 +1630,12 @@ var xlareport = (() => {
     );
     const starts = firstRows(all);
     return numbers.map((number) => {
-      const name2 = nameAt(all, number, snapshot2);
+      const name = nameAt(all, number, snapshot2);
       const file = all.in[number];
-      if (file === AT_THE_END) return last && unchangedComputation(last, number, name2, namedLast);
-      if (file === AT_THE_START) return first && unchangedComputation(first, number, name2, namedFirst);
+      if (file === AT_THE_END) return last && unchangedComputation(last, number, name, namedLast);
+      if (file === AT_THE_START) return first && unchangedComputation(first, number, name, namedFirst);
       const table = tables2.get(file);
-      return table ? computationAt(table, snapshot2, { name: name2, number, from: starts[number], to: starts[number] + all.sizes[number] }) : null;
+      return table ? computationAt(table, snapshot2, { name, number, from: starts[number], to: starts[number] + all.sizes[number] }) : null;
     });
   }
   var numbersAt = ({ first, end }, snapshot2) => [...first.keys()].filter((number) => first[number] <= snapshot2 && snapshot2 < end[number]);
@@ -1645,20 +1654,20 @@ var xlareport = (() => {
     });
   }
   async function graphAt(key) {
-    const [timelines, name2] = key.split("@");
+    const [timelines, name] = key.split("@");
     const [{ stages }, all] = await Promise.all([
       /** @type {Promise<Payload<"m/x/versions">>} */
       load(timelines),
       /** @type {Promise<Payload<"m/x/versions-all">>} */
       load(`${timelines}-all`)
     ]);
-    const snapshot2 = stages.findIndex(([known3]) => known3 === name2);
-    if (snapshot2 < 0) throw new Error(`There is no snapshot ${name2}.`);
+    const snapshot2 = stages.findIndex(([known3]) => known3 === name);
+    if (snapshot2 < 0) throw new Error(`There is no snapshot ${name}.`);
     const parts = await computations(timelines, snapshot2, { ...all, names: unfold(all.names) });
     const present = parts.filter((part2) => part2 !== null);
     return assembleGraph(present, {
       label: stages[snapshot2][1],
-      text: all.texts.includes(name2) ? name2 : null,
+      text: all.texts.includes(name) ? name : null,
       complete: present.length === parts.length
     });
   }
@@ -1708,12 +1717,12 @@ var xlareport = (() => {
 
   // src/pictures/walk.js
   var ASIDE = 3;
-  function middle(box2) {
-    const { left, top, width, height } = box2.getBoundingClientRect();
+  function middle(box3) {
+    const { left, top, width, height } = box3.getBoundingClientRect();
     return { x: left + width / 2, y: top + height / 2 };
   }
-  function words(box2) {
-    return [...box2.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line2) => line2.textContent).join(", ") || (box2.textContent ?? "");
+  function words(box3) {
+    return [...box3.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line2) => line2.textContent).join(", ") || (box3.textContent ?? "");
   }
   var Walk = class {
     /** @param {Picture} picture */
@@ -1733,7 +1742,7 @@ var xlareport = (() => {
     take() {
       const { picture } = this;
       this.boxes = [...picture.svg.querySelectorAll("g.n")];
-      this.places = new Map(this.boxes.map((box2, place) => [box2, place]));
+      this.places = new Map(this.boxes.map((box3, place) => [box3, place]));
       this.ends = [...picture.svg.querySelectorAll("[data-e]")].map((arrow2) => {
         const [from, to] = (arrow2.getAttribute("data-e") ?? "").split(" ").map(Number);
         return { arrow: arrow2, from, to };
@@ -1746,41 +1755,41 @@ var xlareport = (() => {
         )
       ];
       for (const stop of this.stops) {
-        for (const [name2, value] of [
+        for (const [name, value] of [
           ["tabindex", "-1"],
           ["role", "button"],
           ["aria-label", words(stop)]
         ]) {
-          stop.setAttribute(name2, value);
+          stop.setAttribute(name, value);
         }
       }
       picture.svg.addEventListener("focusin", (event) => picture.point(event.target));
     }
     /** @param {Element} box */
-    arrows(box2) {
-      const place = this.places.get(box2);
+    arrows(box3) {
+      const place = this.places.get(box3);
       return this.ends.filter(({ from, to }) => from === place || to === place).map(({ arrow: arrow2 }) => arrow2);
     }
     /**
      * @param {Element} box
      * @param {boolean} down
      */
-    next(box2, down) {
-      const place = this.places.get(box2);
+    next(box3, down) {
+      const place = this.places.get(box3);
       const neighbors = this.ends.filter(({ from, to }) => (down ? from : to) === place).map(({ from, to }) => this.boxes[down ? to : from]);
-      return [...new Set(neighbors)].filter((next) => next && next !== box2).sort((left, right) => middle(left).x - middle(right).x);
+      return [...new Set(neighbors)].filter((next) => next && next !== box3).sort((left, right) => middle(left).x - middle(right).x);
     }
     /** @param {Element} box */
-    go(box2) {
-      box2.focus({ preventScroll: true });
-      this.picture.reveal(box2);
+    go(box3) {
+      box3.focus({ preventScroll: true });
+      this.picture.reveal(box3);
     }
     /** Goes to the box nearest to the middle of what is seen. */
     enter() {
       const around = middle(this.picture.canvas);
-      const far = (box2) => Math.hypot(middle(box2).x - around.x, middle(box2).y - around.y);
-      const known3 = this.boxes.find((box2) => box2.classList.contains("focus"));
-      const nearest = known3 ?? this.stops.reduce((best, box2) => far(box2) < far(best) ? box2 : best, this.stops[0]);
+      const far = (box3) => Math.hypot(middle(box3).x - around.x, middle(box3).y - around.y);
+      const known3 = this.boxes.find((box3) => box3.classList.contains("focus"));
+      const nearest = known3 ?? this.stops.reduce((best, box3) => far(box3) < far(best) ? box3 : best, this.stops[0]);
       this.choice = [];
       if (nearest) this.go(nearest);
     }
@@ -1788,10 +1797,10 @@ var xlareport = (() => {
      * @param {Element} box
      * @param {boolean} down
      */
-    along(box2, down) {
-      const choice = this.next(box2, down);
+    along(box3, down) {
+      const choice = this.next(box3, down);
       if (!choice.length) return;
-      const { x } = middle(box2);
+      const { x } = middle(box3);
       this.choice = choice;
       this.go(
         choice.reduce(
@@ -1803,11 +1812,11 @@ var xlareport = (() => {
      * @param {Element} box
      * @param {1 | -1} direction
      */
-    aside(box2, direction2) {
-      const place = this.choice.indexOf(box2);
+    aside(box3, direction2) {
+      const place = this.choice.indexOf(box3);
       const other = place >= 0 ? this.choice[place + direction2] : void 0;
       if (other) return this.go(other);
-      const from = middle(box2);
+      const from = middle(box3);
       const far = (stop) => Math.abs(middle(stop).x - from.x) + ASIDE * Math.abs(middle(stop).y - from.y);
       const there = this.stops.filter((stop) => (middle(stop).x - from.x) * direction2 > 2);
       this.choice = [];
@@ -1818,8 +1827,8 @@ var xlareport = (() => {
      * @param {KeyboardEvent} event
      */
     press(event) {
-      const box2 = event.target instanceof Element ? event.target.closest("[tabindex='-1']") : null;
-      if (!box2) {
+      const box3 = event.target instanceof Element ? event.target.closest("[tabindex='-1']") : null;
+      if (!box3) {
         if (event.key !== "Enter") return false;
         this.enter();
         return true;
@@ -1827,12 +1836,12 @@ var xlareport = (() => {
       const actions = (
         /** @type {Record<string, () => void>} */
         {
-          ArrowUp: () => this.along(box2, false),
-          ArrowDown: () => this.along(box2, true),
-          ArrowLeft: () => this.aside(box2, -1),
-          ArrowRight: () => this.aside(box2, 1),
-          Enter: () => this.follow(box2),
-          " ": () => this.follow(box2),
+          ArrowUp: () => this.along(box3, false),
+          ArrowDown: () => this.along(box3, true),
+          ArrowLeft: () => this.aside(box3, -1),
+          ArrowRight: () => this.aside(box3, 1),
+          Enter: () => this.follow(box3),
+          " ": () => this.follow(box3),
           Escape: () => this.picture.canvas.focus()
         }
       );
@@ -1872,9 +1881,9 @@ var xlareport = (() => {
      */
     find(wanted2, status) {
       const asked2 = wanted2.trim().toLowerCase().replace(/^%/, "").split(/\s+/).filter(Boolean);
-      const text = (box2) => `${box2.getAttribute("data-node")} ${words(box2)} ${box2.querySelector("title")?.textContent ?? ""}`.toLowerCase();
-      this.matches = asked2.length ? this.boxes.filter((box2) => asked2.every((word) => text(box2).includes(word))) : [];
-      for (const box2 of this.boxes) box2.classList.toggle("xr-found", this.matches.includes(box2));
+      const text = (box3) => `${box3.getAttribute("data-node")} ${words(box3)} ${box3.querySelector("title")?.textContent ?? ""}`.toLowerCase();
+      this.matches = asked2.length ? this.boxes.filter((box3) => asked2.every((word) => text(box3).includes(word))) : [];
+      for (const box3 of this.boxes) box3.classList.toggle("xr-found", this.matches.includes(box3));
       this.shown = -1;
       status.textContent = asked2.length && !this.matches.length ? "none" : "";
       if (this.matches.length) this.showFound(1, status);
@@ -1884,11 +1893,11 @@ var xlareport = (() => {
      * @param {string} name
      * @param {HTMLElement} status
      */
-    async lookBehind(name2, status) {
-      const bare2 = name2.trim().replace(/^%/, "");
+    async lookBehind(name, status) {
+      const bare2 = name.trim().replace(/^%/, "");
       const picture = bare2 ? await this.picture.openers.openWith(this.picture, bare2) : null;
-      const box2 = picture?.walk.boxes.find((candidate) => candidate.getAttribute("data-target") === `i=${bare2}`);
-      if (picture && box2) picture.walk.go(box2);
+      const box3 = picture?.walk.boxes.find((candidate) => candidate.getAttribute("data-target") === `i=${bare2}`);
+      if (picture && box3) picture.walk.go(box3);
       else if (!picture) status.textContent = "none";
     }
     /**
@@ -1916,9 +1925,9 @@ var xlareport = (() => {
     if (read.localName !== "svg") throw new Error("The picture is damaged.");
     for (const active of read.querySelectorAll(REMOVED)) active.remove();
     for (const part2 of [read, ...read.querySelectorAll("*")]) {
-      for (const { name: name2, value } of [...part2.attributes]) {
-        const leadsOut = /href$/i.test(name2) && !value.startsWith("#");
-        if (/^on/i.test(name2) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part2.removeAttribute(name2);
+      for (const { name, value } of [...part2.attributes]) {
+        const leadsOut = /href$/i.test(name) && !value.startsWith("#");
+        if (/^on/i.test(name) || leadsOut || /url\(\s*["']?(?!#)/i.test(value)) part2.removeAttribute(name);
       }
     }
     return (
@@ -2035,7 +2044,7 @@ var xlareport = (() => {
       this.fit();
       if (this.scale() >= READABLE) return;
       const all = this.svg.querySelectorAll("g.n");
-      const changed = [...all].filter((box2) => /s-(added|removed|changed)/.test(box2.getAttribute("class") ?? ""));
+      const changed = [...all].filter((box3) => /s-(added|removed|changed)/.test(box3.getAttribute("class") ?? ""));
       this.visit(changed.length ? changed : [...all]);
     }
     /**
@@ -2043,7 +2052,7 @@ var xlareport = (() => {
      * @param {Element[]} boxes
      */
     visit(boxes) {
-      const places2 = boxes.map((box2) => box2.getBoundingClientRect()).sort((left, right) => left.top - right.top);
+      const places2 = boxes.map((box3) => box3.getBoundingClientRect()).sort((left, right) => left.top - right.top);
       if (!places2.length) return;
       const around = this.canvas.getBoundingClientRect();
       const x = this.view.x + (places2[0].left + places2[0].width / 2 - around.left) / this.scale();
@@ -2057,7 +2066,7 @@ var xlareport = (() => {
     /** Shows the boxes that the picture is about where the whole cannot be read. */
     showFocus() {
       if (this.scale() < READABLE) this.visit([...this.svg.querySelectorAll("g.focus")]);
-      else for (const box2 of this.svg.querySelectorAll("g.focus")) this.reveal(box2);
+      else for (const box3 of this.svg.querySelectorAll("g.focus")) this.reveal(box3);
     }
     /** Shows the whole picture, never larger than its natural size; as soon as it has a place. */
     fit() {
@@ -2107,10 +2116,10 @@ var xlareport = (() => {
      * Moves the view until a box is in it and can be read.
      * @param {Element} box
      */
-    reveal(box2) {
+    reveal(box3) {
       if (!this.canvas.clientWidth) return;
       if (this.scale() < READABLE) this.zoom(READABLE / this.scale());
-      const place = box2.getBoundingClientRect();
+      const place = box3.getBoundingClientRect();
       const around = this.canvas.getBoundingClientRect();
       const beyond = (start, end, from, to) => start < from ? start - from : end > to ? end - to : 0;
       this.move(
@@ -2443,15 +2452,15 @@ var xlareport = (() => {
     return way2;
   }
   function plainBox(graph, place, operands) {
-    const name2 = graph.name(place);
+    const name = graph.name(place);
     const opcode = `${graph.opcode(place)} ${graph.kind(place)}`.trim();
     const kind = graph.opcode(place) === "parameter" ? `parameter ${graph.argument(place)}` : opcode;
-    const isPlain = name2.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
+    const isPlain = name.startsWith(graph.opcode(place)) && graph.opcode(place) !== "fusion";
     const attribute = [graph.says(place)].filter(Boolean);
     return {
-      id: `${graph.computation(place)}/%${name2}`,
+      id: `${graph.computation(place)}/%${name}`,
       lines: [
-        name2,
+        name,
         ...isPlain ? [] : [kind],
         ...called(graph, place),
         ...attribute,
@@ -2459,7 +2468,7 @@ var xlareport = (() => {
         graph.shape(place)
       ].map((line2) => shorten(line2)),
       family: graph.family(place),
-      tooltip: [name2, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
+      tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
       target: `i=${graph.address(place)}`,
       shade: graph.shade(place)
     };
@@ -2482,7 +2491,7 @@ var xlareport = (() => {
       fused ? inside(fused[1])[1] : []
     );
     return {
-      opens: [...opens].map(([name2, attribute]) => [`c=${name2}`, `${attribute} ${name2}`]),
+      opens: [...opens].map(([name, attribute]) => [`c=${name}`, `${attribute} ${name}`]),
       mix: mix.flatMap((color, at) => at % 2 ? [] : [[color, mix[at + 1]]])
     };
   }
@@ -2501,11 +2510,11 @@ var xlareport = (() => {
   function layeredLayout(sizes2, edges) {
     const directed = withoutCycles(sizes2.length, edges);
     const rank2 = ranks(sizes2.length, directed);
-    const { rows: rows3, chains } = slots(sizes2, directed, rank2);
-    for (let sweep = 0; sweep < SWEEPS; sweep += 1) reorder(rows3, sweep % 2 === 0);
-    for (const row4 of rows3) pack(row4);
-    for (let sweep = 0; sweep < SWEEPS; sweep += 1) settle(rows3, sweep % 2 === 0);
-    return drawn(sizes2, edges, directed, rank2, rows3, chains);
+    const { rows: rows2, chains } = slots(sizes2, directed, rank2);
+    for (let sweep = 0; sweep < SWEEPS; sweep += 1) reorder(rows2, sweep % 2 === 0);
+    for (const row3 of rows2) pack(row3);
+    for (let sweep = 0; sweep < SWEEPS; sweep += 1) settle(rows2, sweep % 2 === 0);
+    return drawn(sizes2, edges, directed, rank2, rows2, chains);
   }
   function withoutCycles(count, edges) {
     const after = (
@@ -2580,7 +2589,7 @@ var xlareport = (() => {
     return layers;
   }
   function slots(sizes2, edges, rank2) {
-    const rows3 = (
+    const rows2 = (
       /** @type {Slot[][]} */
       Array.from({ length: Math.max(-1, ...rank2) + 1 }, () => [])
     );
@@ -2589,7 +2598,7 @@ var xlareport = (() => {
         /** @type {Slot} */
         { node: node2, width, x: 0, above: [], below: [] }
       );
-      rows3[layer].push(added);
+      rows2[layer].push(added);
       return added;
     };
     const own2 = sizes2.map(({ width }, node2) => slot(node2, width, rank2[node2]));
@@ -2603,40 +2612,40 @@ var xlareport = (() => {
       }
       return chain;
     });
-    for (const row4 of rows3) for (const [place, member] of row4.entries()) member.x = place;
-    return { rows: rows3, chains };
+    for (const row3 of rows2) for (const [place, member] of row3.entries()) member.x = place;
+    return { rows: rows2, chains };
   }
-  function reorder(rows3, down) {
-    for (const row4 of down ? rows3 : [...rows3].reverse()) {
-      const wish = new Map(row4.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
-      row4.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
-      const scale = 1 / Math.max(1, row4.length);
-      for (const [place, slot] of row4.entries()) slot.x = (place + 0.5) * scale;
+  function reorder(rows2, down) {
+    for (const row3 of down ? rows2 : [...rows2].reverse()) {
+      const wish = new Map(row3.map((slot) => [slot, mean(down ? slot.above : slot.below) ?? slot.x]));
+      row3.sort((left, right) => (wish.get(left) ?? 0) - (wish.get(right) ?? 0));
+      const scale = 1 / Math.max(1, row3.length);
+      for (const [place, slot] of row3.entries()) slot.x = (place + 0.5) * scale;
     }
   }
   function mean(joined) {
     return joined.length ? joined.reduce((sum, slot) => sum + slot.x, 0) / joined.length : null;
   }
-  function pack(row4) {
+  function pack(row3) {
     let x = 0;
-    for (const slot of row4) {
+    for (const slot of row3) {
       slot.x = x + slot.width / 2;
       x += slot.width + GAP_X;
     }
-    for (const slot of row4) slot.x -= x / 2;
+    for (const slot of row3) slot.x -= x / 2;
   }
-  function settle(rows3, down) {
-    for (const row4 of down ? rows3 : [...rows3].reverse()) {
+  function settle(rows2, down) {
+    for (const row3 of down ? rows2 : [...rows2].reverse()) {
       placeRow(
-        row4,
-        row4.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x)
+        row3,
+        row3.map((slot) => mean(down ? slot.above : slot.below) ?? slot.x)
       );
     }
   }
-  function placeRow(row4, wishes) {
+  function placeRow(row3, wishes) {
     const offsets = [0];
-    for (let at2 = 1; at2 < row4.length; at2 += 1) {
-      offsets.push(offsets[at2 - 1] + (row4[at2 - 1].width + row4[at2].width) / 2 + GAP_X);
+    for (let at2 = 1; at2 < row3.length; at2 += 1) {
+      offsets.push(offsets[at2 - 1] + (row3[at2 - 1].width + row3[at2].width) / 2 + GAP_X);
     }
     const blocks = (
       /** @type {{sum: number, count: number}[]} */
@@ -2652,24 +2661,24 @@ var xlareport = (() => {
     }
     let at = 0;
     for (const { sum, count } of blocks) {
-      for (let end = at + count; at < end; at += 1) row4[at].x = sum / count + offsets[at];
+      for (let end = at + count; at < end; at += 1) row3[at].x = sum / count + offsets[at];
     }
   }
-  function drawn(sizes2, edges, directed, rank2, rows3, chains) {
-    const left = Math.min(0, ...rows3.map((row4) => row4[0].x - row4[0].width / 2));
-    const right = Math.max(0, ...rows3.map((row4) => row4[row4.length - 1].x + row4[row4.length - 1].width / 2));
+  function drawn(sizes2, edges, directed, rank2, rows2, chains) {
+    const left = Math.min(0, ...rows2.map((row3) => row3[0].x - row3[0].width / 2));
+    const right = Math.max(0, ...rows2.map((row3) => row3[row3.length - 1].x + row3[row3.length - 1].width / 2));
     const tops = [0];
-    for (const row4 of rows3) {
-      const tallest = Math.max(0, ...row4.map((slot) => slot.node === null ? 0 : sizes2[slot.node].height));
+    for (const row3 of rows2) {
+      const tallest = Math.max(0, ...row3.map((slot) => slot.node === null ? 0 : sizes2[slot.node].height));
       tops.push(tops[tops.length - 1] + tallest + GAP_Y);
     }
     const boxes = (
       /** @type {Box[]} */
       []
     );
-    for (const [layer, row4] of rows3.entries()) {
+    for (const [layer, row3] of rows2.entries()) {
       const tall = tops[layer + 1] - GAP_Y - tops[layer];
-      for (const { node: node2, x, width } of row4) {
+      for (const { node: node2, x, width } of row3) {
         if (node2 === null) continue;
         const { height } = sizes2[node2];
         boxes[node2] = { x: x - width / 2 - left, y: tops[layer] + (tall - height) / 2, width, height };
@@ -2743,7 +2752,7 @@ var xlareport = (() => {
   function pictureFooter(drawing2, modes2, look2, { left, top, width }) {
     const columns2 = Math.floor((width - 2 * left) / LEGEND_CHARACTER);
     const lines3 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
-    const below2 = lines3.map((line2, row4) => note(line2, left, top + 12 + LEGEND_LINE * row4));
+    const below2 = lines3.map((line2, row3) => note(line2, left, top + 12 + LEGEND_LINE * row3));
     let start = top + LEGEND_LINE * lines3.length + 6;
     let ends = [start];
     for (const [mode, entries] of drawing2.plain ? [] : sections(drawing2, modes2, look2)) {
@@ -2759,14 +2768,14 @@ var xlareport = (() => {
   }
   function sections({ nodes, edges, groups = [] }, modes2, look2) {
     const used = {
-      families: new Set(nodes.flatMap(({ family, mix = [] }) => [family, ...mix.map(([name2]) => name2)])),
+      families: new Set(nodes.flatMap(({ family, mix = [] }) => [family, ...mix.map(([name]) => name)])),
       states: new Set([...nodes, ...edges, ...groups].map(({ state: state2 }) => state2)),
       edges: new Set(edges.map(({ style }) => style))
     };
     const entries = KINDS.flatMap(
-      (kind) => look2[kind].filter(([name2]) => used[kind].has(name2)).map(([name2, words2]) => (
+      (kind) => look2[kind].filter(([name]) => used[kind].has(name)).map(([name, words2]) => (
         /** @type {Entry} */
-        [kind, name2, words2]
+        [kind, name, words2]
       ))
     );
     return [
@@ -2781,26 +2790,26 @@ var xlareport = (() => {
     ];
   }
   function section(mode, entries, left, top, right) {
-    let [x, row4] = [left, 0];
+    let [x, row3] = [left, 0];
     const swatches = entries.map((entry) => {
       const wide = LEGEND_SWATCH + LEGEND_CHARACTER * entry[2].length;
-      if (x > left && x + wide > right) [x, row4] = [left, row4 + 1];
-      const drawn5 = swatch(entry, x, top + 12 + LEGEND_LINE * row4);
+      if (x > left && x + wide > right) [x, row3] = [left, row3 + 1];
+      const drawn5 = swatch(entry, x, top + 12 + LEGEND_LINE * row3);
       x += wide + LEGEND_GAP;
       return drawn5;
     });
-    const end = top + LEGEND_LINE * (entries.length ? row4 + 1 : 0);
+    const end = top + LEGEND_LINE * (entries.length ? row3 + 1 : 0);
     return [mode && swatches.length ? [`<g class="legend of-${mode}">`, ...swatches, "</g>"] : swatches, end];
   }
-  function swatch([kind, name2, words2], x, y) {
-    return `<g>${sample(kind, name2, x, y)}${note(words2, x + LEGEND_SWATCH, y)}</g>`;
+  function swatch([kind, name, words2], x, y) {
+    return `<g>${sample(kind, name, x, y)}${note(words2, x + LEGEND_SWATCH, y)}</g>`;
   }
-  function sample(kind, name2, x, y) {
+  function sample(kind, name, x, y) {
     const place = `x="${decimal(x)}" y="${decimal(y - 9)}" width="16" height="10"`;
-    if (kind === "families") return `<rect class="f-${name2}" ${place} rx="1"/>`;
-    if (kind in PALETTES) return `<rect class="${PALETTES[kind]}-${name2}" ${place} rx="1"/>`;
-    if (kind === "edges") return `<path class="e e-${name2}" d="M${decimal(x)} ${decimal(y - 4)}h16"/>`;
-    return stateSign(name2, x + 8, y - 4) || `<g class="s-${name2}"><rect class="box frame" ${place}/></g>`;
+    if (kind === "families") return `<rect class="f-${name}" ${place} rx="1"/>`;
+    if (kind in PALETTES) return `<rect class="${PALETTES[kind]}-${name}" ${place} rx="1"/>`;
+    if (kind === "edges") return `<path class="e e-${name}" d="M${decimal(x)} ${decimal(y - 4)}h16"/>`;
+    return stateSign(name, x + 8, y - 4) || `<g class="s-${name}"><rect class="box frame" ${place}/></g>`;
   }
   function stateSign(state2, x, y) {
     const mark2 = SIGNS[state2 ?? ""];
@@ -2869,11 +2878,11 @@ var xlareport = (() => {
       /** @type {Map<string, number>} */
       /* @__PURE__ */ new Map()
     );
-    for (const name2 of named.values()) if (name2) counts.set(name2, (counts.get(name2) ?? 0) + 1);
-    let names2 = [...counts].sort(([, left], [, right]) => right - left).map(([name2]) => name2);
+    for (const name of named.values()) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+    let names2 = [...counts].sort(([, left], [, right]) => right - left).map(([name]) => name);
     if (mode === "scope" && names2.length < 2) names2 = [];
-    const numbers = new Map(names2.map((name2, place) => [name2, Math.min(place, MOST_KINDS - 1)]));
-    const levels = new Map([...named].flatMap(([id, name2]) => numbers.has(name2) ? [[id, numbers.get(name2) ?? 0]] : []));
+    const numbers = new Map(names2.map((name, place) => [name, Math.min(place, MOST_KINDS - 1)]));
+    const levels = new Map([...named].flatMap(([id, name]) => numbers.has(name) ? [[id, numbers.get(name) ?? 0]] : []));
     const marks = new Map([...levels].map(([id, level]) => [id, letter(level)]));
     return {
       mode,
@@ -2891,9 +2900,9 @@ var xlareport = (() => {
   }
   var letter = (level) => String.fromCharCode(65 + level);
   function kindWords(names2) {
-    return names2.slice(0, MOST_KINDS).map((name2, place) => {
+    return names2.slice(0, MOST_KINDS).map((name, place) => {
       const last = place === MOST_KINDS - 1 && names2.length > MOST_KINDS;
-      return [place, `${letter(place)} ${last ? "others" : shorten(name2, LEGEND_WORDS)}`];
+      return [place, `${letter(place)} ${last ? "others" : shorten(name, LEGEND_WORDS)}`];
     });
   }
   function scopes(shades) {
@@ -2917,12 +2926,12 @@ var xlareport = (() => {
   function columns(line2) {
     return [...line2].reduce((sum, letter2) => sum + (WIDE.test(letter2) ? 2 : 1), 0);
   }
-  function boxSize({ lines: rows3, shape: shape2, mix = [], opens = [] }) {
-    const longest = Math.max(...rows3.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
+  function boxSize({ lines: rows2, shape: shape2, mix = [], opens = [] }) {
+    const longest = Math.max(...rows2.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
     const behind = shape2 === "stack" ? STACK_OFFSET : 0;
     return {
       width: Math.max(longest, OPENING_WIDTH * opens.length) + behind,
-      height: rows3.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind
+      height: rows2.length * LINE_HEIGHT + 2 * PADDING_Y + (mix.length ? BAR_HEIGHT + 2 : 0) + behind
     };
   }
   function writeSvg(drawing2, layout, look2, together = drawing2.nodes) {
@@ -2994,11 +3003,11 @@ var xlareport = (() => {
     });
     return `${behind}<rect class="box" ${around}/>${bar.join("")}`;
   }
-  function lines({ lines: [name2, ...rest2], mix = [] }, width, height) {
+  function lines({ lines: [name, ...rest2], mix = [] }, width, height) {
     const x = decimal(width / 2);
     const first = (height - (mix.length ? BAR_HEIGHT + 2 : 0) - (rest2.length + 1) * LINE_HEIGHT) / 2 + BASELINE;
     const spans = rest2.map((line2) => `<tspan x="${x}" dy="${LINE_HEIGHT}">${escaped(line2)}</tspan>`);
-    return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name2)}</tspan>${spans.join("")}</text>`;
+    return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name)}</tspan>${spans.join("")}</text>`;
   }
   function openings(opens, x, y) {
     return (opens ?? []).map(([opened2, words2], place) => {
@@ -3049,9 +3058,9 @@ var xlareport = (() => {
     };
   }
   function known([place, operands, badge2, shape2], graph) {
-    const box2 = plainBox(graph, place, operands || []);
+    const box3 = plainBox(graph, place, operands || []);
     return {
-      ...box2,
+      ...box3,
       ...calledPictures(graph, place),
       id: graph.name(place),
       target: `i=${graph.name(place)}`,
@@ -3067,7 +3076,7 @@ var xlareport = (() => {
       title: title2,
       notes,
       plain,
-      nodes: nodes.map((row4) => graph && typeof row4[0] === "number" ? known(row4, graph) : node(row4)),
+      nodes: nodes.map((row3) => graph && typeof row3[0] === "number" ? known(row3, graph) : node(row3)),
       edges: edges.map(([source = 0, target2 = 0, label, style, state2]) => ({
         source,
         target: target2,
@@ -3100,10 +3109,10 @@ var xlareport = (() => {
     const arrows = /* @__PURE__ */ new Map();
     const key = ({ nodes }, { source, target: target2, style }) => [nodes[source].id, nodes[target2].id, style].join("\n");
     for (const drawing2 of pair) {
-      for (const box2 of drawing2.nodes) {
-        const { width, height } = boxSize(box2);
-        const other = boxes.get(box2.id) ?? { place: boxes.size, width, height };
-        boxes.set(box2.id, {
+      for (const box3 of drawing2.nodes) {
+        const { width, height } = boxSize(box3);
+        const other = boxes.get(box3.id) ?? { place: boxes.size, width, height };
+        boxes.set(box3.id, {
           place: other.place,
           width: Math.max(width, other.width),
           height: Math.max(height, other.height)
@@ -3114,17 +3123,17 @@ var xlareport = (() => {
         boxes.get(drawing2.nodes[end].id).place
       );
       for (const edge of drawing2.edges) {
-        const name2 = key(drawing2, edge);
-        if (!arrows.has(name2)) arrows.set(name2, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
+        const name = key(drawing2, edge);
+        if (!arrows.has(name)) arrows.set(name, { place: arrows.size, ends: [place(edge.source), place(edge.target)] });
       }
     }
     const whole2 = layeredLayout(
       [...boxes.values()],
       [...arrows.values()].map(({ ends }) => ends)
     );
-    const taken2 = (all, name2) => (
+    const taken2 = (all, name) => (
       /** @type {{place: number}} */
-      all.get(name2).place
+      all.get(name).place
     );
     return {
       ...whole2,
@@ -3178,7 +3187,7 @@ var xlareport = (() => {
     await show2(picture, levels, place);
     return true;
   }
-  async function openLevelWith(picture, name2) {
+  async function openLevelWith(picture, name) {
     const key = picture.host.dataset.levels;
     if (!key) return null;
     const levels = await loadLevels(key);
@@ -3187,7 +3196,7 @@ var xlareport = (() => {
       /** @type {Promise<Payload<"m/x/pictures-where">>} */
       load(`${key}-where`)
     ]);
-    const place = graph.find(name2);
+    const place = graph.find(name);
     const shown = place === null ? -1 : nth(runs, place);
     return shown < 0 ? null : show2(picture, levels, shown);
   }
@@ -3238,29 +3247,29 @@ var xlareport = (() => {
 
   // src/pictures/details.js
   var LISTED = 12;
-  async function openDetails(picture, box2, target2) {
+  async function openDetails(picture, box3, target2) {
     if (!target2.startsWith("i=") && await openLevel(picture, target2)) return;
-    const name2 = target2.startsWith("i=") ? target2.slice(2) : box2.getAttribute("data-node") ?? target2.slice(2);
-    const panel = element("section.xr-details", { "aria-label": `Details of ${name2}`, tabindex: -1 });
+    const name = target2.startsWith("i=") ? target2.slice(2) : box3.getAttribute("data-node") ?? target2.slice(2);
+    const panel = element("section.xr-details", { "aria-label": `Details of ${name}`, tabindex: -1 });
     const close = () => {
       panel.remove();
-      box2.focus({ preventScroll: true });
+      box3.focus({ preventScroll: true });
     };
     panel.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), close()));
     picture.host.querySelector(".xr-details")?.remove();
     picture.host.append(panel);
     panel.append(
-      head(name2, close, exploring(picture.host, name2)),
-      ways(picture, box2, name2),
-      ...await facts(picture, box2, name2)
+      head(name, close, exploring(picture.host, name)),
+      ways(picture, box3, name),
+      ...await facts(picture, box3, name)
     );
     panel.focus({ preventScroll: true });
     const place = panel.getBoundingClientRect();
     if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
   }
-  function head(name2, close, around) {
+  function head(name, close, around) {
     const status = element("span.xr-muted", { role: "status" });
-    const code = element("code", null, `%${name2.replace(/^%/, "")}`);
+    const code = element("code", null, `%${name.replace(/^%/, "")}`);
     return element(
       "header",
       null,
@@ -3268,7 +3277,7 @@ var xlareport = (() => {
       element(
         "div.xr-details-tools",
         null,
-        copier("Copy name", () => name2, code, status),
+        copier("Copy name", () => name, code, status),
         around && copier("Copy link", () => shareableAddress(around), code, status),
         element("button.xr-button", { type: "button", onclick: close }, "Close"),
         status
@@ -3287,9 +3296,9 @@ var xlareport = (() => {
     };
     return element("button.xr-button", { type: "button", onclick: copy }, words2);
   }
-  function ways(picture, box2, name2) {
-    const around = exploring(picture.host, name2);
-    const marks = [...box2.querySelectorAll("[data-target]")].map((mark2) => {
+  function ways(picture, box3, name) {
+    const around = exploring(picture.host, name);
+    const marks = [...box3.querySelectorAll("[data-target]")].map((mark2) => {
       const target2 = mark2.getAttribute("data-target") ?? "";
       const words2 = mark2.querySelector("title")?.textContent ?? target2.slice(2);
       return element("button.xr-button", { type: "button", onclick: () => openLevel(picture, target2) }, `Open ${words2}`);
@@ -3298,32 +3307,32 @@ var xlareport = (() => {
       "p.xr-onward",
       null,
       around && element("a.xr-around", { href: around }, "Neighborhood"),
-      document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name2)}` }, "History"),
-      timelineLink(picture.host, box2, name2),
-      inText(picture.host, name2),
+      document.querySelector("[data-xr-history]") && element("a.xr-ask", { href: `#i=${encodeURIComponent(name)}` }, "History"),
+      timelineLink(picture.host, box3, name),
+      inText(picture.host, name),
       ...marks
     );
   }
-  function timelineLink(host, box2, name2) {
-    const [computation, rest2] = (box2.getAttribute("data-node") ?? "").split("/%");
+  function timelineLink(host, box3, name) {
+    const [computation, rest2] = (box3.getAttribute("data-node") ?? "").split("/%");
     if (!page(host) || rest2 === void 0) return null;
-    const asked2 = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name2 });
+    const asked2 = new URLSearchParams({ computation, frame: state.get("step") ?? "", watch: name });
     return element("a", { href: `${page(host)}#${asked2}` }, "Neighborhood in every step");
   }
-  function inText({ dataset: { side = "" }, parentElement }, name2) {
+  function inText({ dataset: { side = "" }, parentElement }, name) {
     const text = (
       /** @type {HTMLElement | null} */
       parentElement?.closest(`[data-text-${side || "none"}]`)?.dataset[side === "before" ? "textBefore" : "textAfter"]
     );
-    return text ? element("a", { href: `${text}&name=${encodeURIComponent(name2)}` }, "In the HLO text") : null;
+    return text ? element("a", { href: `${text}&name=${encodeURIComponent(name)}` }, "In the HLO text") : null;
   }
-  function exploring(host, name2) {
+  function exploring(host, name) {
     const here = (
       /** @type {HTMLElement | null} */
       document.querySelector("[data-xr-graph]")
     );
     if (!here && !page(host)) return null;
-    const asked2 = new URLSearchParams({ node: name2 });
+    const asked2 = new URLSearchParams({ node: name });
     const [step, at] = [here && state.get("step"), snapshot(host, here)];
     if (step) asked2.set("step", step);
     if (at) asked2.set("at", at);
@@ -3348,23 +3357,23 @@ var xlareport = (() => {
       host.closest("[data-explore]")?.dataset.explore
     );
   }
-  async function facts(picture, box2, name2) {
+  async function facts(picture, box3, name) {
     const key = (
       /** @type {HTMLElement | null} */
       picture.host.closest("[data-graph]")?.dataset.graph
     );
-    if (!key) return tooltipFacts(box2);
+    if (!key) return tooltipFacts(box3);
     try {
       const graph = await loadSnapshotGraph(key);
-      const place = graph.find(box2.getAttribute("data-node") ?? "") ?? graph.find(name2);
-      return place === null ? tooltipFacts(box2) : await known2(graph, key, place);
+      const place = graph.find(box3.getAttribute("data-node") ?? "") ?? graph.find(name);
+      return place === null ? tooltipFacts(box3) : await known2(graph, key, place);
     } catch (error) {
-      return [...tooltipFacts(box2), failure(errorMessage(error))];
+      return [...tooltipFacts(box3), failure(errorMessage(error))];
     }
   }
-  function tooltipFacts(box2) {
-    const lines3 = (box2.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
-    if (!lines3.length) return [element("p.xr-empty", null, box2.getAttribute("aria-label") ?? "")];
+  function tooltipFacts(box3) {
+    const lines3 = (box3.querySelector("title")?.textContent ?? "").split("\n").filter(Boolean);
+    if (!lines3.length) return [element("p.xr-empty", null, box3.getAttribute("aria-label") ?? "")];
     return [element("ul.xr-told", null, ...lines3.map((fact) => element("li", null, element("code", null, fact))))];
   }
   async function row(graph, key, place) {
@@ -3423,8 +3432,8 @@ var xlareport = (() => {
         ["line", parts.length || graph.index.text ? line(graph, key, place, parts) : null]
       ]
     );
-    const rows3 = pairs2.filter(([, value]) => value).map(([title2, value]) => element("div", null, element("dt", null, title2), element("dd", null, value ?? "")));
-    return [element("dl", null, ...rows3)];
+    const rows2 = pairs2.filter(([, value]) => value).map(([title2, value]) => element("div", null, element("dt", null, title2), element("dd", null, value ?? "")));
+    return [element("dl", null, ...rows2)];
   }
   function cost(figures2) {
     if (!figures2) return null;
@@ -3440,14 +3449,14 @@ var xlareport = (() => {
     const share = part2 === null ? "" : `; ${format.percent(part2)} of the time of all runs`;
     return `ran ${count === 1 ? "once" : format.plural(count, "time")}, ${format.seconds(total)} in total${inside}, ${format.seconds(mean2)} on average${share}`;
   }
-  function traced(name2, module, times) {
+  function traced(name, module, times) {
     if (!times) return null;
     const stamp = times[5].toLocaleString("en", { maximumFractionDigits: 3 });
     return element(
       "span",
       null,
       "search for ",
-      element("code", null, name2),
+      element("code", null, name),
       " of module ",
       element("code", null, module),
       `; it began first at ${stamp} \xB5s`
@@ -3529,22 +3538,22 @@ var xlareport = (() => {
     load(key);
     await rest();
     if (!host.isConnected) return;
-    const { name: name2, drawing: drawing2 = 0 } = host.dataset;
-    const svg = await recordSvg(Array.isArray(pictures) ? pictures : pictures[name2 ?? ""], Number(drawing2));
-    interactivePicture(host, name2 ? `${key}-${name2}` : key, svg);
+    const { name, drawing: drawing2 = 0 } = host.dataset;
+    const svg = await recordSvg(Array.isArray(pictures) ? pictures : pictures[name ?? ""], Number(drawing2));
+    interactivePicture(host, name ? `${key}-${name}` : key, svg);
   }
 
   // src/graphs/frames.js
   var MOST_NEAR = 60;
   var MOST = 200;
   var RADIUS = 2;
-  function snapshotView(table, name2, stage, watched) {
-    const part2 = computationAt(table, stage, { name: name2, number: -1 });
-    const { instructions, rows: rows3 } = part2;
+  function snapshotView(table, name, stage, watched) {
+    const part2 = computationAt(table, stage, { name, number: -1 });
+    const { instructions, rows: rows2 } = part2;
     const places2 = new Map(instructions.map((instruction2, place) => [instruction2, place]));
-    const graph = assembleGraph([{ ...part2, does: name2 }], { label: "", text: null, complete: true });
+    const graph = assembleGraph([{ ...part2, does: name }], { label: "", text: null, complete: true });
     const kept2 = watched === null ? void 0 : places2.get(watched);
-    return { view: new View(graph, kept2 === void 0 ? [] : [kept2]), instructions, versions: rows3 };
+    return { view: new View(graph, kept2 === void 0 ? [] : [kept2]), instructions, versions: rows2 };
   }
   function near({ view, instructions }, watched) {
     const all = [...instructions.keys()];
@@ -3579,9 +3588,9 @@ var xlareport = (() => {
      * @param {Title} title
      * @param {string} watch a name, or empty for what changes most often
      */
-    constructor(table, [name2, frames, , most], watch) {
+    constructor(table, [name, frames, , most], watch) {
       this.table = table;
-      this.name = name2;
+      this.name = name;
       this.versions = /* @__PURE__ */ new Map();
       for (const [at, [instruction2]] of table.versions.entries()) {
         this.versions.set(instruction2, [...this.versions.get(instruction2) ?? [], at]);
@@ -3592,7 +3601,7 @@ var xlareport = (() => {
       this.boxes = /* @__PURE__ */ new Map();
       this.curves = /* @__PURE__ */ new Map();
       this.watched = watch || most > MOST ? this.named(watch) : null;
-      const views = frames.map((stage) => snapshotView(table, name2, stage, this.watched));
+      const views = frames.map((stage) => snapshotView(table, name, stage, this.watched));
       const shown = views.map((view) => near(view, this.watched));
       const chosen = this.chosen(views, shown);
       this.frames = views.map(
@@ -3752,7 +3761,7 @@ var xlareport = (() => {
         "select",
         { id: "xr-computations-computation", onchange: () => this.choose() },
         ...index.timelines.map(
-          ([name2, frames], number) => element("option", { value: number }, `${name2}, ${format.plural(frames.length, "step")}`)
+          ([name, frames], number) => element("option", { value: number }, `${name}, ${format.plural(frames.length, "step")}`)
         )
       );
       this.watch = element("input", {
@@ -3805,7 +3814,7 @@ var xlareport = (() => {
     /** Opens the computation that the address names. */
     open() {
       const wanted2 = state.get("computation") ?? "";
-      const named = this.index.timelines.findIndex(([name2]) => name2 === wanted2);
+      const named = this.index.timelines.findIndex(([name]) => name === wanted2);
       this.unknown = named < 0 ? wanted2 : "";
       this.choice.value = String(Math.max(0, named));
       this.watch.value = state.get("watch") ?? "";
@@ -3878,16 +3887,16 @@ var xlareport = (() => {
     }
   };
   function fade(before, after) {
-    const here = new Map([...after.querySelectorAll("g.n")].map((box2) => [box2.getAttribute("data-node"), box2]));
-    const there = new Map([...before.querySelectorAll("g.n")].map((box2) => [box2.getAttribute("data-node"), box2]));
-    for (const [life, box2] of here) if (!there.has(life)) box2.classList.add("xr-born");
+    const here = new Map([...after.querySelectorAll("g.n")].map((box3) => [box3.getAttribute("data-node"), box3]));
+    const there = new Map([...before.querySelectorAll("g.n")].map((box3) => [box3.getAttribute("data-node"), box3]));
+    for (const [life, box3] of here) if (!there.has(life)) box3.classList.add("xr-born");
     const drawn5 = new Set([...before.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
     const kept2 = new Set([...after.querySelectorAll("[data-e]")].map((arrow2) => arrow2.getAttribute("d")));
     for (const arrow2 of after.querySelectorAll("[data-e]")) {
       if (!drawn5.has(arrow2.getAttribute("d"))) arrow2.classList.add("xr-born");
     }
     const gone = [
-      ...[...there].filter(([life]) => !here.has(life)).map(([, box2]) => box2),
+      ...[...there].filter(([life]) => !here.has(life)).map(([, box3]) => box3),
       ...[...before.querySelectorAll("path[data-e]")].filter((arrow2) => !kept2.has(arrow2.getAttribute("d")))
     ];
     const stage = after.querySelector(":scope > g[transform]");
@@ -4064,8 +4073,8 @@ var xlareport = (() => {
      * @param {string} words
      * @param {string} name
      */
-    field(words2, name2) {
-      const list2 = element("datalist", { id: `xr-explore-names-${name2}` });
+    field(words2, name) {
+      const list2 = element("datalist", { id: `xr-explore-names-${name}` });
       const input = element("input", {
         type: "search",
         list: list2.id,
@@ -4156,7 +4165,7 @@ var xlareport = (() => {
      * @param {Wanted} asked
      */
     async draw(graph, asked2) {
-      const [from, to] = [asked2.node, asked2.to].map((name2) => graph.find(name2) ?? graph.find(name2.replace(/^.*\/%/, "")));
+      const [from, to] = [asked2.node, asked2.to].map((name) => graph.find(name) ?? graph.find(name.replace(/^.*\/%/, "")));
       if (from === null) return this.unknown(graph, asked2.node);
       if (asked2.show === "path" && to === null) {
         return asked2.to ? this.unknown(graph, asked2.to) : this.empty("Enter the instruction at the end of the path.");
@@ -4184,14 +4193,14 @@ var xlareport = (() => {
      * @param {Graph} graph
      * @param {string} name
      */
-    unknown(graph, name2) {
-      const similar = graph.search(name2, SUGGESTED).map(
+    unknown(graph, name) {
+      const similar = graph.search(name, SUGGESTED).map(
         (place) => element("a.xr-around", { href: `#node=${encodeURIComponent(graph.address(place))}` }, `%${graph.name(place)}`)
       );
       const most = graph.index.complete ? "" : " This module is so large that not all of its computations are here.";
       const other = this.timelines ? " It may be there in another snapshot." : "";
       this.empty(
-        `${graph.index.label} has no instruction %${name2.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`
+        `${graph.index.label} has no instruction %${name.replace(/^%/, "")}.${most}${other}${similar.length ? " Is one of these meant? " : ""}`
       );
       this.status.append(...similar.flatMap((link2, place) => [place ? ", " : "", link2]));
     }
@@ -4201,14 +4210,14 @@ var xlareport = (() => {
   }
 
   // src/history/columns.js
-  var rowsOf = (columns2) => columns2[0].map((_, row4) => columns2.map((column) => column[row4]));
+  var rowsOf = (columns2) => columns2[0].map((_, row3) => columns2.map((column) => column[row3]));
   function readIndex({ titles, between: [first, others], names: [names2, lengths, steps], ...rest2 }) {
     const numbers = splitRows([lengths, sums(steps)]);
     return {
       ...rest2,
       titles: unfold(titles),
       between: [first, ...unfold(others)],
-      names: Object.fromEntries(unfold(names2).map((name2, place) => [name2, numbers[place]]))
+      names: Object.fromEntries(unfold(names2).map((name, place) => [name, numbers[place]]))
     };
   }
   function readChunk({
@@ -4219,7 +4228,7 @@ var xlareport = (() => {
     standings,
     events: [stages, kinds3, names2, sources, targets, grades, reasons]
   }) {
-    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row4, place) => [counts[place], ...row4]);
+    const firsts = ([counts, lengths, steps]) => splitRows([lengths, sums(steps)]).map((row3, place) => [counts[place], ...row3]);
     const lists = ([lengths, folded]) => splitRows([lengths, unfold(folded)]);
     const subjects = rowsOf([instructions, happened, firsts(origins), firsts(now)]);
     return {
@@ -4256,8 +4265,8 @@ var xlareport = (() => {
   );
   var isStep = ({ stages }, stage) => /^\d/.test(stages[stage][0]);
   var lastName = (place) => place.slice(place.lastIndexOf("/%") + 1);
-  var nameOrMore = (name2) => name2.startsWith("and ") ? name2 : historyLink(name2);
-  var listed = (names2) => names2.flatMap((name2, place) => [place ? ", " : "", nameOrMore(name2)]);
+  var nameOrMore = (name) => name.startsWith("and ") ? name : historyLink(name);
+  var listed = (names2) => names2.flatMap((name, place) => [place ? ", " : "", nameOrMore(name)]);
   var SubjectView = class {
     /**
      * @param {Index} index
@@ -4274,7 +4283,7 @@ var xlareport = (() => {
     part({ title: title2, subject, events, standings, number }, open) {
       const between = number >= this.index.between[0];
       const backward = number < this.index.forward || between;
-      const rows3 = (numbers) => places(numbers, standings);
+      const rows2 = (numbers) => places(numbers, standings);
       const kind = between ? "intermediate only" : backward ? "in after_optimizations" : `in before_optimizations${subject.instructions > 1 ? `: ${format.count(subject.instructions)} instructions` : ""}`;
       return element(
         "details.xr-subject",
@@ -4287,19 +4296,19 @@ var xlareport = (() => {
           element("span.xr-muted", null, kind)
         ),
         backward ? this.since(lastName(title2), events) : null,
-        backward && !between ? rows3(subject.now) : null,
+        backward && !between ? rows2(subject.now) : null,
         ...subject.origins[0] ? [
           element(
             "h3",
             null,
             backward ? `Comes from ${format.plural(subject.origins[0], "instruction")} in before_optimizations` : "In before_optimizations"
           ),
-          rows3(subject.origins)
+          rows2(subject.origins)
         ] : this.begun(events),
         element("h3", null, "Changes by pass"),
         this.events(events, subject.instructions),
         (between || !backward) && element("h3", null, `Maps to ${format.plural(subject.now[0], "instruction")} in after_optimizations`),
-        (between || !backward) && rows3(subject.now)
+        (between || !backward) && rows2(subject.now)
       );
     }
     /**
@@ -4328,8 +4337,8 @@ var xlareport = (() => {
      * @param {string} name
      * @param {Event[]} events
      */
-    since(name2, events) {
-      const first = events.find(([, what, instruction2]) => lastName(instruction2) === name2 && what in NAMING);
+    since(name, events) {
+      const first = events.find(([, what, instruction2]) => lastName(instruction2) === name && what in NAMING);
       if (!first) return null;
       const named = isStep(this.index, first[0]) ? NAMING[first[1]] : "First seen in";
       return element("p", null, `${named} `, ...this.place(first[0]));
@@ -4370,7 +4379,7 @@ var xlareport = (() => {
      * @param {Event} event
      */
     event([stage, what, instruction2, from, to, grade, reason]) {
-      const name2 = lastName(instruction2);
+      const name = lastName(instruction2);
       return element(
         "li",
         null,
@@ -4378,7 +4387,7 @@ var xlareport = (() => {
         element(
           "p",
           null,
-          historyLink(name2, instruction2),
+          historyLink(name, instruction2),
           " ",
           element("b", null, what),
           ...from.length ? [/^(replaced|absorbed)$/.test(what) ? " " : " from ", ...listed(from)] : [],
@@ -4392,13 +4401,13 @@ var xlareport = (() => {
   };
   function places([count, ...numbers], standings) {
     if (!count) return element("p.xr-empty", null, "None found.");
-    const rows3 = numbers.map((number) => standingRow(standings[number]));
-    const rest2 = rows3.splice(SHOWN2);
+    const rows2 = numbers.map((number) => standingRow(standings[number]));
+    const rest2 = rows2.splice(SHOWN2);
     const left = count - numbers.length;
     return element(
       "div",
       null,
-      element("ul.xr-places", null, ...rows3),
+      element("ul.xr-places", null, ...rows2),
       rest2.length > 0 && element(
         "details",
         null,
@@ -4490,9 +4499,9 @@ var xlareport = (() => {
       this.openWanted();
     }
     openWanted() {
-      const name2 = state.get("i");
+      const name = state.get("i");
       const op = state.get("op");
-      if (name2 || op) this.open(name2, op);
+      if (name || op) this.open(name, op);
     }
     close() {
       this.panel.close();
@@ -4507,7 +4516,7 @@ var xlareport = (() => {
       }
       const index = await this.index();
       const links = [
-        ...matches(Object.keys(index.names), wanted2).map((name2) => historyLink(name2)),
+        ...matches(Object.keys(index.names), wanted2).map((name) => historyLink(name)),
         ...matches(opsOf(index), wanted2).map(opLink)
       ];
       this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction or op_name contains this text.";
@@ -4518,11 +4527,11 @@ var xlareport = (() => {
      * @param {string | null} name
      * @param {string | null} op
      */
-    async open(name2, op) {
-      const title2 = name2 ? `%${name2.replace(/^%/, "")}` : op ?? "";
+    async open(name, op) {
+      const title2 = name ? `%${name.replace(/^%/, "")}` : op ?? "";
       const body = element("div", { "aria-busy": "true" });
       const close = element("button.xr-button", { type: "button", onclick: () => this.close() }, "Close");
-      const code = name2 && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name2.replace(/^%/, ""))}` }, "Its code") : null;
+      const code = name && this.code ? element("a", { href: `${this.code}#unit=${encodeURIComponent(name.replace(/^%/, ""))}` }, "Its code") : null;
       this.panel.replaceChildren(
         element("header", null, element("h2", null, element("code", null, title2)), code, close),
         body
@@ -4531,7 +4540,7 @@ var xlareport = (() => {
       this.panel.scrollTop = 0;
       try {
         const index = await this.index();
-        body.append(...await this.answer(index, this.numbers(index, name2, op)));
+        body.append(...await this.answer(index, this.numbers(index, name, op)));
       } catch (error) {
         body.append(failure(`The history cannot be shown. ${errorMessage(error)}`));
       }
@@ -4543,9 +4552,9 @@ var xlareport = (() => {
      * @param {string | null} op
      * @returns {number[]}
      */
-    numbers(index, name2, op) {
-      if (name2) {
-        const bare2 = name2.replace(/^%/, "");
+    numbers(index, name, op) {
+      if (name) {
+        const bare2 = name.replace(/^%/, "");
         return Object.hasOwn(index.names, bare2) ? index.names[bare2] : [];
       }
       const number = index.titles.indexOf(op ?? "", index.forward);
@@ -4608,11 +4617,11 @@ var xlareport = (() => {
       /** @type {[number, string][]} */
       []
     );
-    for (const name2 of names2) {
-      const place = name2.toLowerCase().indexOf(wanted2);
-      if (place >= 0) ranked.push([name2.length === wanted2.length ? -1 : place, name2]);
+    for (const name of names2) {
+      const place = name.toLowerCase().indexOf(wanted2);
+      if (place >= 0) ranked.push([name.length === wanted2.length ? -1 : place, name]);
     }
-    return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name2]) => name2);
+    return ranked.sort(([left, a], [right, b]) => left - right || byName.compare(a, b)).map(([, name]) => name);
   }
   function drawHistory(host, key) {
     new Histories(host, key);
@@ -4632,28 +4641,28 @@ var xlareport = (() => {
 
   // src/parts.js
   async function show3(tabs, article) {
-    const name2 = askedPart();
+    const name = askedPart();
     if (location.search) window.addEventListener("pagehide", keep);
     while (tabs.nextSibling) tabs.nextSibling.remove();
     article.setAttribute("aria-busy", "true");
     list([]);
     document.documentElement.classList.remove("xr-part-asked");
     try {
-      put(article, await loadPart(tabs, name2));
+      put(article, await loadPart(tabs, name));
     } catch (error) {
       fail(article, tabs, errorMessage(error));
     }
     article.removeAttribute("aria-busy");
   }
-  async function loadPart(tabs, name2) {
+  async function loadPart(tabs, name) {
     const links = [...tabs.querySelectorAll("a")];
-    const own2 = links.find((link2) => link2.dataset.part === name2);
+    const own2 = links.find((link2) => link2.dataset.part === name);
     for (const link2 of links) link2.removeAttribute("aria-current");
-    if (!own2) throw new Error(`This page has no part of the name ${name2}.`);
+    if (!own2) throw new Error(`This page has no part of the name ${name}.`);
     own2.setAttribute("aria-current", "page");
     return (
       /** @type {Promise<Payload<"m/x/page">>} */
-      load(`${tabs.dataset.xrParts}${name2}`)
+      load(`${tabs.dataset.xrParts}${name}`)
     );
   }
   function put(article, { title: title2, html, wide }) {
@@ -4743,7 +4752,7 @@ var xlareport = (() => {
   // src/tables/rows.js
   var NUMBERS = /* @__PURE__ */ new Set(["int", "bytes", "flops", "float", "percent"]);
   var cellText = (cell) => cell === null ? "" : Array.isArray(cell) ? cell[0] : String(cell);
-  var natural = (name2) => name2.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
+  var natural = (name) => name.toLowerCase().replace(/\d{1,15}/g, (digits) => digits.padStart(15, "0"));
   function formatted(column, cell) {
     if (typeof cell !== "number") return cellText(cell);
     if (column.kind === "bytes") return format.bytes(cell);
@@ -4753,14 +4762,14 @@ var xlareport = (() => {
   }
   var LAYOUT = /\]\{[^{}]*(?:\}|$)/g;
   var bareShape = (text, { kind, of }) => of === "shape" || kind === "code" ? text.replace(LAYOUT, "]") : text;
-  var searchTexts = (rows3) => rows3.map((row4) => row4.map(cellText).join("\n").toLowerCase());
+  var searchTexts = (rows2) => rows2.map((row3) => row3.map(cellText).join("\n").toLowerCase());
   function matchingRows(texts, filter) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return [...texts.keys()].filter((row4) => words2.every((word) => texts[row4].includes(word)));
+    return [...texts.keys()].filter((row3) => words2.every((word) => texts[row3].includes(word)));
   }
-  function sortedRows(rows3, shown, column, direction2) {
+  function sortedRows(rows2, shown, column, direction2) {
     const sign = direction2 === "asc" ? 1 : -1;
-    const keys = rows3.map((row4) => sortKey(row4[column]));
+    const keys = rows2.map((row3) => sortKey(row3[column]));
     return [...shown].sort((first, second) => {
       const [left, right] = [keys[first], keys[second]];
       if (left === right) return first - second;
@@ -4772,20 +4781,20 @@ var xlareport = (() => {
 
   // src/tables/cells.js
   var SHORT = 12;
-  var breakable = (name2) => name2.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
-  function takenApart([name2, parts], { meanings, whole: whole2 }) {
-    const pieces4 = (
+  var breakable = (name) => name.split(/(?<=[._/])(?=.)/).flatMap((part2, place) => place ? [element("wbr"), part2] : [part2]);
+  function takenApart([name, parts], { meanings, whole: whole2 }) {
+    const pieces5 = (
       /** @type {Node[]} */
       []
     );
     for (let place = 0, start = 0; place < parts.length; place += 2) {
-      const part2 = name2.slice(start, start += parts[place]);
+      const part2 = name.slice(start, start += parts[place]);
       const meaning = meanings[parts[place + 1]];
       const shown = whole2 ? breakable(part2) : [part2];
-      pieces4.push(meaning ? explained(meaning, shown) : element("span", null, ...shown));
-      if (whole2) pieces4.push(element("wbr"));
+      pieces5.push(meaning ? explained(meaning, shown) : element("span", null, ...shown));
+      if (whole2) pieces5.push(element("wbr"));
     }
-    const apart = element("code.xr-apart", null, ...pieces4);
+    const apart = element("code.xr-apart", null, ...pieces5);
     apart.querySelector("a")?.removeAttribute("tabindex");
     return apart;
   }
@@ -4823,8 +4832,8 @@ var xlareport = (() => {
       return element("a", { href: insideReport(cell[1]), "data-word": word }, text);
     }
     const shown = look2.layouts || look2.whole ? text : bareShape(text, column);
-    const pieces4 = look2.whole ? breakable(shown) : [shown];
-    const inside = column.kind === "code" ? [element("code", null, ...pieces4)] : pieces4;
+    const pieces5 = look2.whole ? breakable(shown) : [shown];
+    const inside = column.kind === "code" ? [element("code", null, ...pieces5)] : pieces5;
     if (column.of) return nameLink(column.of, text, ...inside);
     if (column.kind === "chip") {
       const kind = Array.isArray(cell) && typeof cell[1] === "string" && /^[a-z-]+$/.test(cell[1]) ? `.${cell[1]}` : "";
@@ -4838,6 +4847,32 @@ var xlareport = (() => {
     const whole2 = scaled2 || text.length > SHORT ? text : null;
     const tag = NUMBERS.has(column.kind) ? "td.xr-number" : "td";
     return element(tag, { "data-whole": whole2 }, cellContent(column, cell, look2));
+  }
+
+  // src/tables/chooser.js
+  function makeChooser({ columns: columns2 }, changed) {
+    const boxes = columns2.map(({ title: title2, help }, index) => box2(`c${index}`, title2, changed.columns, help));
+    const shapes2 = columns2.some(({ of }) => of === "shape");
+    const layouts = shapes2 && box2("layouts", "Layouts and tiling of shapes", changed.layouts);
+    const list2 = element("div.xr-columns-list", { role: "group", "aria-label": "Columns" }, ...boxes, layouts);
+    const chooser = element("details.xr-columns", null, element("summary.xr-button"), list2);
+    chooser.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !chooser.open) return;
+      chooser.open = false;
+      chooser.querySelector("summary")?.focus();
+      event.stopPropagation();
+    });
+    document.addEventListener("pointerdown", (event) => {
+      if (!chooser.contains(
+        /** @type {Node} */
+        event.target
+      )) chooser.open = false;
+    });
+    return chooser;
+  }
+  function box2(name, words2, changed, meaning) {
+    const input = element("input", { type: "checkbox", name, onchange: changed });
+    return element("label", { "data-meaning": meaning ?? null }, input, ` ${words2}`);
   }
 
   // src/tables/columns.js
@@ -4861,11 +4896,11 @@ var xlareport = (() => {
     return known3.length ? known3.sort((left, right) => left - right) : null;
   }
   var chosenText = (shown) => shown.join(".");
-  function textWidths({ columns: columns2, rows: rows3 }) {
+  function textWidths({ columns: columns2, rows: rows2 }) {
     return columns2.map((column, index) => {
       let longest = column.title.length + 2;
-      for (const row4 of NUMBERS.has(column.kind) ? rows3.slice(0, SAMPLE) : rows3) {
-        longest = Math.max(longest, bareShape(formatted(column, row4[index]), column).length);
+      for (const row3 of NUMBERS.has(column.kind) ? rows2.slice(0, SAMPLE) : rows2) {
+        longest = Math.max(longest, bareShape(formatted(column, row3[index]), column).length);
         if (longest >= WIDEST2) return WIDEST2 + BESIDE;
       }
       return longest + BESIDE;
@@ -4882,15 +4917,15 @@ var xlareport = (() => {
 
   // src/tables/export.js
   var FORMULA = /^[=+\-@\t\r]/;
-  var tabSeparated = (data, rows3) => lines2(data, rows3, "	", (text) => text.replace(/[\t\r\n]+/g, " "));
-  var commaSeparated = (data, rows3) => lines2(data, rows3, ",", (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text, "\r\n");
-  function lines2({ columns: columns2, rows: all }, rows3, separator, written2, end = "\n") {
+  var tabSeparated = (data, rows2) => lines2(data, rows2, "	", (text) => text.replace(/[\t\r\n]+/g, " "));
+  var commaSeparated = (data, rows2) => lines2(data, rows2, ",", (text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text, "\r\n");
+  function lines2({ columns: columns2, rows: all }, rows2, separator, written2, end = "\n") {
     const cell = (value) => {
       const text = cellText(value);
       return written2(typeof value !== "number" && FORMULA.test(text) ? `'${text}` : text);
     };
     const head2 = columns2.map(({ title: title2 }) => cell(title2)).join(separator);
-    return [head2, ...rows3.map((row4) => all[row4].map(cell).join(separator))].join(end) + end;
+    return [head2, ...rows2.map((row3) => all[row3].map(cell).join(separator))].join(end) + end;
   }
 
   // src/tables/table.js
@@ -4899,15 +4934,6 @@ var xlareport = (() => {
   var PRINTED = 2e3;
   var NARROW2 = 600;
   var ROW = 27;
-  function exchange(parent, wanted2) {
-    const kept2 = new Set(wanted2);
-    for (const child of [...parent.children]) if (!kept2.has(child)) child.remove();
-    let next = parent.firstElementChild;
-    for (const child of wanted2) {
-      if (child === next) next = next.nextElementSibling;
-      else parent.insertBefore(child, next);
-    }
-  }
   var Table = class {
     /**
      * @param {HTMLElement} host
@@ -4931,7 +4957,7 @@ var xlareport = (() => {
       this.look = { meanings: data.meanings ?? [], layouts: false };
       this.filter = this.makeFilter();
       this.counter = element("span.xr-count", { role: "status" });
-      this.chooser = this.makeChooser();
+      this.chooser = makeChooser(data, { columns: () => this.choose(), layouts: () => this.showLayouts() });
       this.body = element("tbody");
       this.head = element("tr", { "aria-rowindex": 1 });
       this.group = element("colgroup");
@@ -4979,39 +5005,6 @@ var xlareport = (() => {
         oninput: () => this.changed()
       });
     }
-    /** Makes the list of all columns, each with a box to show it. */
-    makeChooser() {
-      const boxes = this.data.columns.map(
-        ({ title: title2, help }, index) => this.box(`c${index}`, title2, () => this.choose(), help)
-      );
-      const shapes2 = this.data.columns.some(({ of }) => of === "shape");
-      const layouts = shapes2 && this.box("layouts", "Layouts and tiling of shapes", () => this.showLayouts());
-      const list2 = element("div.xr-columns-list", { role: "group", "aria-label": "Columns" }, ...boxes, layouts);
-      const chooser = element("details.xr-columns", null, element("summary.xr-button"), list2);
-      chooser.addEventListener("keydown", (event) => {
-        if (event.key !== "Escape" || !chooser.open) return;
-        chooser.open = false;
-        chooser.querySelector("summary")?.focus();
-        event.stopPropagation();
-      });
-      document.addEventListener("pointerdown", (event) => {
-        if (!chooser.contains(
-          /** @type {Node} */
-          event.target
-        )) chooser.open = false;
-      });
-      return chooser;
-    }
-    /**
-     * @param {string} name
-     * @param {string} words
-     * @param {() => void} changed
-     * @param {string} [meaning]
-     */
-    box(name2, words2, changed, meaning) {
-      const box2 = element("input", { type: "checkbox", name: name2, onchange: changed });
-      return element("label", { "data-meaning": meaning ?? null }, box2, ` ${words2}`);
-    }
     exports() {
       const button = (words2, title2, action) => element("button.xr-button", { type: "button", title: title2, onclick: action }, words2);
       return [
@@ -5044,10 +5037,10 @@ var xlareport = (() => {
       this.redraw();
     }
     /** @param {string} name */
-    checkbox(name2) {
+    checkbox(name) {
       return (
         /** @type {HTMLInputElement | null} */
-        this.chooser.querySelector(`[name="${name2}"]`)
+        this.chooser.querySelector(`[name="${name}"]`)
       );
     }
     /** Puts the columns that are shown side by side. */
@@ -5061,8 +5054,8 @@ var xlareport = (() => {
       const [shown, all] = [this.columns.length, this.data.columns.length];
       summary.textContent = shown === all ? "Columns" : `Columns: ${shown} of ${all}`;
       for (const index of this.data.columns.keys()) {
-        const box2 = this.checkbox(`c${index}`);
-        if (box2) box2.checked = this.columns.includes(index);
+        const box3 = this.checkbox(`c${index}`);
+        if (box3) box3.checked = this.columns.includes(index);
       }
       this.setWidths();
     }
@@ -5155,11 +5148,11 @@ var xlareport = (() => {
       const [first, last] = printing ? [0, Math.min(total, PRINTED)] : this.range(total);
       if (this.drawn === `${first} ${last}` && !printing) return;
       this.drawn = `${first} ${last}`;
-      const rows3 = this.shown.slice(first, last).map((row4, offset) => this.line(row4, first + offset));
-      this.lines = new Map(rows3.map((line2) => [line2.dataset.row ?? "", line2]));
-      exchange(this.body, [this.gap(first), ...rows3, this.gap(printing ? 0 : total - last)]);
-      if (!this.rowHeight && this.windowed && rows3.length) {
-        this.rowHeight = rows3[0].getBoundingClientRect().height;
+      const rows2 = this.shown.slice(first, last).map((row3, offset) => this.line(row3, first + offset));
+      this.lines = new Map(rows2.map((line2) => [line2.dataset.row ?? "", line2]));
+      exchange(this.body, [this.gap(first), ...rows2, this.gap(printing ? 0 : total - last)]);
+      if (!this.rowHeight && this.windowed && rows2.length) {
+        this.rowHeight = rows2[0].getBoundingClientRect().height;
         if (this.rowHeight) this.redraw();
       }
     }
@@ -5175,10 +5168,10 @@ var xlareport = (() => {
       return [Math.max(0, top - SPARE), Math.min(total, top + seen + 2 * SPARE)];
     }
     /** @param {number} rows how many rows are not drawn here */
-    gap(rows3) {
+    gap(rows2) {
       const gap = element("tr.xr-gap", { "aria-hidden": "true" }, element("td", { colspan: this.columns.length }));
-      gap.style.height = `${rows3 * (this.rowHeight || ROW)}px`;
-      gap.hidden = rows3 <= 0;
+      gap.style.height = `${rows2 * (this.rowHeight || ROW)}px`;
+      gap.hidden = rows2 <= 0;
       return gap;
     }
     drawEmpty() {
@@ -5200,18 +5193,18 @@ var xlareport = (() => {
      * @param {number} row
      * @param {number} place
      */
-    line(row4, place) {
-      return this.lines.get(String(row4)) ?? this.makeRow(row4, place);
+    line(row3, place) {
+      return this.lines.get(String(row3)) ?? this.makeRow(row3, place);
     }
     /**
      * @param {number} row
      * @param {number} place
      */
-    makeRow(row4, place) {
-      const { columns: columns2, rows: rows3 } = this.data;
-      const cells = this.columns.map((index) => tableCell(columns2[index], rows3[row4][index], this.look));
-      const selected = row4 === this.selected ? "tr.xr-selected" : "tr";
-      return element(selected, { "aria-rowindex": place + 2, "data-row": row4 }, ...cells);
+    makeRow(row3, place) {
+      const { columns: columns2, rows: rows2 } = this.data;
+      const cells = this.columns.map((index) => tableCell(columns2[index], rows2[row3][index], this.look));
+      const selected = row3 === this.selected ? "tr.xr-selected" : "tr";
+      return element(selected, { "aria-rowindex": place + 2, "data-row": row3 }, ...cells);
     }
     /** @param {Event} event */
     click(event) {
@@ -5229,8 +5222,8 @@ var xlareport = (() => {
      * Shows a row with all its columns below the table; the same row once more hides it.
      * @param {number} row
      */
-    select(row4) {
-      this.selected = row4 === this.selected ? -1 : row4;
+    select(row3) {
+      this.selected = row3 === this.selected ? -1 : row3;
       this.details.hidden = this.selected < 0;
       const look2 = { ...this.look, whole: true };
       const pairs2 = this.data.columns.map(
@@ -5238,7 +5231,7 @@ var xlareport = (() => {
           "div",
           null,
           element("dt", null, column.title),
-          element("dd", null, cellContent(column, this.data.rows[row4][index], look2))
+          element("dd", null, cellContent(column, this.data.rows[row3][index], look2))
         )
       );
       this.details.replaceChildren(...pairs2);
@@ -5294,8 +5287,8 @@ var xlareport = (() => {
     /** @type {Record<string, string>} */
     { opcode: "kind of opcode", scope: "scope" }
   );
-  function drawn3(name2, attributes, ...children) {
-    const created = document.createElementNS(SVG, name2);
+  function drawn3(name, attributes, ...children) {
+    const created = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
     created.append(...children);
     return created;
@@ -5374,12 +5367,12 @@ var xlareport = (() => {
       this.ranks = new Map(first.map((bar, place) => [bar, place + 1]));
       const named = first.map(([, , length, place], at) => {
         const href = this.address(place);
-        const name2 = element("code", null, `%${this.data.instructions[place][0]}`);
+        const name = element("code", null, `%${this.data.instructions[place][0]}`);
         return element(
           "span",
           null,
           `${at + 1} `,
-          href ? element("a", { href: insideReport(href) }, name2) : name2,
+          href ? element("a", { href: insideReport(href) }, name) : name,
           ` ${duration(length)}`
         );
       });
@@ -5537,10 +5530,10 @@ var xlareport = (() => {
       const [, start, length, place, count] = bar;
       const [left, right] = [start, start + length].map((time) => (time - this.from) / this.wide * width);
       const [x, wide] = [Math.max(-2, left), Math.max(1, Math.min(width + 2, right) - Math.max(-2, left))];
-      const [name2, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
-      const words2 = count > 1 ? format.plural(count, "short event") : [`%${name2}`, opcode].filter(Boolean).join(", ");
+      const [name, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
+      const words2 = count > 1 ? format.plural(count, "short event") : [`%${name}`, opcode].filter(Boolean).join(", ");
       const tooltip = `${words2}: ${duration(length)}, from ${duration(start)} on`;
-      const box2 = drawn3("rect", {
+      const box3 = drawn3("rect", {
         class: "box",
         x: x.toFixed(1),
         y,
@@ -5549,7 +5542,7 @@ var xlareport = (() => {
         rx: Math.min(2, wide / 4)
       });
       const fits = Math.floor((wide - 6) / CHARACTER) - (this.ranks.has(bar) ? 2 : 0);
-      const whole2 = count > 1 ? `${count} short` : name2;
+      const whole2 = count > 1 ? `${count} short` : name;
       const rank2 = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
       const cut = whole2.length > fits ? `${whole2.slice(0, fits - 1)}\u2026` : whole2;
       const shown = fits >= 4 ? `${rank2 && `${rank2} `}${cut}` : rank2;
@@ -5558,7 +5551,7 @@ var xlareport = (() => {
         "g",
         { class: `n n-${family}`, "data-scope": scope },
         drawn3("title", {}, tooltip),
-        box2,
+        box3,
         ...label
       );
       const href = count > 1 ? null : this.address(place);
@@ -5566,13 +5559,13 @@ var xlareport = (() => {
     }
     /** @param {number} place of an instruction: the address of what is around it, seen from the root */
     address(place) {
-      const [name2, opcode] = this.data.instructions[place];
-      return opcode ? `${this.data.page}#node=${encodeURIComponent(name2)}` : null;
+      const [name, opcode] = this.data.instructions[place];
+      return opcode ? `${this.data.page}#node=${encodeURIComponent(name)}` : null;
     }
     /** Says what the colors mean. */
     describe() {
       const { families, scopes: scopes2 } = this.data;
-      const entries = this.mode === "scope" ? scopes2.map((words2, at) => [`t-${at}`, words2]) : families.map(([name2, words2]) => [`f-${name2}`, words2]);
+      const entries = this.mode === "scope" ? scopes2.map((words2, at) => [`t-${at}`, words2]) : families.map(([name, words2]) => [`f-${name}`, words2]);
       this.legend.replaceChildren(
         ...entries.map(([look2, words2]) => {
           const swatch2 = drawn3(
@@ -5595,10 +5588,10 @@ var xlareport = (() => {
       const room = element("div.xr-table");
       this.table.querySelector(".xr-table")?.remove();
       this.table.append(room);
-      const rows3 = this.step.bars.map(([lane, start, length, place, count]) => {
-        const [name2, opcode] = this.data.instructions[place] ?? ["", ""];
+      const rows2 = this.step.bars.map(([lane, start, length, place, count]) => {
+        const [name, opcode] = this.data.instructions[place] ?? ["", ""];
         const href = count > 1 ? null : this.address(place);
-        const shown = count > 1 ? format.plural(count, "short event") : name2;
+        const shown = count > 1 ? format.plural(count, "short event") : name;
         const cells = [start, length, href ? [shown, href] : shown, opcode || null, ...this.step.lanes[lane]];
         return cells;
       });
@@ -5610,7 +5603,7 @@ var xlareport = (() => {
         { title: "Thread", kind: "int" },
         { title: "Depth", kind: "int", help: "nesting depth" }
       ];
-      new Table(room, this.key, { columns: columns2, rows: rows3, sort: [1, "desc"], empty: "Nothing ran." });
+      new Table(room, this.key, { columns: columns2, rows: rows2, sort: [1, "desc"], empty: "Nothing ran." });
     }
   };
   async function drawTimeline(host, key) {
@@ -5670,7 +5663,7 @@ var xlareport = (() => {
       this.kinds = /* @__PURE__ */ new Map();
       for (const [kind, packed] of Object.entries(value.kinds)) {
         const values3 = unpacked(packed);
-        this.kinds.set(kind, { values: values3, lower: values3.map((name2) => name2.toLowerCase()) });
+        this.kinds.set(kind, { values: values3, lower: values3.map((name) => name.toLowerCase()) });
       }
       this.labels = value.stages.map(([key, label]) => `${key} ${label}`.toLowerCase());
     }
@@ -5704,18 +5697,18 @@ var xlareport = (() => {
     address(kind, text, last) {
       const [stage, , hasText] = this.value.stages[last];
       const page3 = `m/${this.module.slug}`;
-      const name2 = encodeURIComponent(text);
+      const name = encodeURIComponent(text);
       const kept2 = last === this.last;
-      if (kind === "instruction" && kept2) return `${page3}.html#${this.module.changed ? "i" : "node"}=${name2}`;
-      if (kind === "op_name" && this.module.changed) return `${page3}.html#op=${name2}`;
+      if (kind === "instruction" && kept2) return `${page3}.html#${this.module.changed ? "i" : "node"}=${name}`;
+      if (kind === "op_name" && this.module.changed) return `${page3}.html#op=${name}`;
       if (kept2 && (kind === "opcode" || kind === "source")) {
-        const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name2;
+        const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;
         return `${page3}.html#t=${page3}/instructions&q=${shown}`;
       }
       if (!hasText) return `${page3}.html?steps#step=${encodeURIComponent(stage)}`;
       const text_at = `${page3}.html?texts#text=${encodeURIComponent(stage)}`;
-      if (NAMED3.has(kind)) return `${text_at}&name=${name2}`;
-      return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name2}(` : name2}`;
+      if (NAMED3.has(kind)) return `${text_at}&name=${name}`;
+      return kind === "source" ? text_at : `${text_at}&find=${kind === "opcode" ? `${name}(` : name}`;
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
     *find(kind, ranked) {
@@ -5754,12 +5747,12 @@ var xlareport = (() => {
       });
     }
     /** @param {string} name of an instruction, in lower case @returns {Hit[]} the steps that touched it */
-    touchedName(name2) {
-      const place = this.kinds.get("instruction")?.lower.indexOf(name2) ?? -1;
+    touchedName(name) {
+      const place = this.kinds.get("instruction")?.lower.indexOf(name) ?? -1;
       if (place < 0) return [];
       return this.value.steps.flatMap(([step, , ...lists]) => {
         const changes = ["added", "removed", "changed"].filter((_, which) => holds(lists[which], place));
-        return changes.length ? [this.stage(step, `%${name2} ${changes.join(", ")}`)] : [];
+        return changes.length ? [this.stage(step, `%${name} ${changes.join(", ")}`)] : [];
       });
     }
   };
@@ -5845,9 +5838,9 @@ var xlareport = (() => {
         load("words").catch(() => null)
       ]);
       const front2 = this.small.front ?? NOTHING;
-      this.modules = front2.modules.map(([slug, name2, key, role, read2, changed], order) => ({
+      this.modules = front2.modules.map(([slug, name, key, role, read2, changed], order) => ({
         slug,
-        name: name2,
+        name,
         key,
         role,
         order,
@@ -5865,7 +5858,7 @@ var xlareport = (() => {
     async loadFiles() {
       const table = await /** @type {Promise<Payload<"table">>} */
       load("files").catch(() => null);
-      this.small.files = table?.rows.map(([name2, kind]) => [cellText(name2), cellText(kind)]) ?? null;
+      this.small.files = table?.rows.map(([name, kind]) => [cellText(name), cellText(kind)]) ?? null;
       this.show();
     }
     /** @param {number} most */
@@ -5939,9 +5932,9 @@ var xlareport = (() => {
       const { front: front2, words: words2, files } = this.small;
       if (kind === "word") return explained2(words2);
       if (kind === "file") {
-        return (files ?? []).map(([name2, note2]) => [
-          name2,
-          () => ({ text: name2, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name2)}` })
+        return (files ?? []).map(([name, note2]) => [
+          name,
+          () => ({ text: name, note: note2, href: `coverage.html#t=files&q=${encodeURIComponent(name)}` })
         ]);
       }
       if (!front2) return [];
@@ -6002,8 +5995,8 @@ var xlareport = (() => {
     /** @param {Group} group */
     drawn({ kind, title: title2, matches: matches2, count }) {
       const limit = this.limit.get(kind) ?? SHOWN3;
-      const rows3 = matches2.slice(0, limit).map((match) => row2(match.hit()));
-      const rest2 = count - rows3.length;
+      const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit()));
+      const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
         "button.xr-button",
         { type: "button", onclick: () => this.more(kind, limit) },
@@ -6013,7 +6006,7 @@ var xlareport = (() => {
         "section",
         null,
         element("h2", null, `${title2} `, element("span.xr-muted", null, format.count(count))),
-        element("ul", null, ...rows3),
+        element("ul", null, ...rows2),
         more
       );
     }
@@ -6055,10 +6048,10 @@ var xlareport = (() => {
   var page2 = (module) => `m/${module.slug}.html`;
   function* explained2(tables2) {
     for (const [kind, words2] of Object.entries(tables2?.words ?? {})) {
-      for (const [name2, meaning] of Object.entries(words2)) {
+      for (const [name, meaning] of Object.entries(words2)) {
         yield [
-          name2,
-          () => ({ text: name2, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name2}`).slice(root.length) })
+          name,
+          () => ({ text: name, note: `${kind}: ${meaning}`, href: entryAddress(`${kind}:${name}`).slice(root.length) })
         ];
       }
     }
@@ -6109,8 +6102,8 @@ var xlareport = (() => {
 
   // src/steps/diff.js
   var COMPARED = 400;
-  var AT_ONCE = 60;
   var ALIKE = 0.4;
+  var AFTER_TOO = /* @__PURE__ */ new Set(["~", "<", ">"]);
   var QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
   var tokens2 = (line2) => line2.match(/[\w.-]+|\s+|[^\w\s]/g) ?? [];
   function compareLines(before, after) {
@@ -6167,6 +6160,7 @@ var xlareport = (() => {
     all.push({ text: tail, changed: false });
     return all.filter((piece2) => piece2.text);
   }
+  var loudLength = (line2) => (QUIET.exec(line2)?.index ?? line2.length) + 1;
   function quietParts(line2) {
     const parts = (
       /** @type {[number, number][]} */
@@ -6218,59 +6212,6 @@ var xlareport = (() => {
     }
     return nodes;
   }
-  var LOOKS = (
-    /** @type {Record<string, [string, string, string]>} */
-    {
-      "+": ["xr-added", "+", "added"],
-      "-": ["xr-removed", "\u2212", "removed"],
-      "~": ["xr-changed", "~", "changed"],
-      " ": ["xr-same", " ", ""]
-    }
-  );
-  function row3(sign, line2, spoken) {
-    const [look2, shown, words2] = LOOKS[sign] ?? LOOKS[" "];
-    const aloud = spoken ?? words2;
-    return element(
-      `div.xr-line.${look2}`,
-      null,
-      element("span.xr-sign", { "aria-hidden": "true" }, shown),
-      aloud && element("span.xr-hidden", null, `${aloud}: `),
-      element("span.xr-text", null, ...written(line2))
-    );
-  }
-  function rows([sign, text, other]) {
-    if (sign !== "~" || other === void 0) return [row3(sign, [{ text, changed: false }])];
-    const [before, after] = compareLines(text, other);
-    const old = row3("~", before, "changed from");
-    const fresh = row3("~", after, "changed to");
-    old.classList.add("xr-from");
-    fresh.classList.add("xr-to");
-    return [old, fresh];
-  }
-  function hunk({ computation, lines: lines3 }) {
-    const head2 = element("h4.xr-hunk-title", null, element("code", null, computation));
-    return element("section.xr-hunk", null, head2, element("div.xr-lines", null, ...lines3.flatMap(rows)));
-  }
-  function withinReason({ computation, lines: lines3 }) {
-    const parts = [];
-    for (let from = 0; from === 0 || from < lines3.length; from += AT_ONCE) {
-      parts.push({ computation: from ? "" : computation, lines: lines3.slice(from, from + AT_ONCE) });
-    }
-    return parts;
-  }
-  function drawSome(box2, hunks) {
-    let lines3 = 0;
-    while (hunks.length && lines3 < AT_ONCE) {
-      const next = (
-        /** @type {Hunk} */
-        hunks.shift()
-      );
-      lines3 += next.lines.length;
-      if (next.computation) box2.append(hunk(next));
-      else box2.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
-    }
-    if (hunks.length) requestAnimationFrame(() => setTimeout(() => drawSome(box2, hunks)));
-  }
   async function readDiff(diff) {
     const numbers = [sums(diff.before), sums(diff.after)];
     const own2 = unfold(diff.own);
@@ -6286,12 +6227,14 @@ var xlareport = (() => {
       (list2) => list2.map((number) => loaded2.get(number) ?? own2[-1 - number])[Symbol.iterator]()
     );
     const take = (from) => from.next().value ?? "";
-    const lines3 = [...diff.signs].map(
-      (sign) => (
-        /** @type {Line} */
-        sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
-      )
-    );
+    const moves = diff.moves.values();
+    const position = () => moves.next().value ?? 0;
+    const lines3 = [...diff.signs].map((sign) => {
+      const line2 = { sign, text: take(sign === "+" ? after : before) };
+      if (AFTER_TOO.has(sign)) line2.other = take(after);
+      if (sign === "<" || sign === ">") line2.places = [position(), position()];
+      return line2;
+    });
     const ends = sums(diff.hunks);
     return unfold(diff.titles).map((computation, place) => ({
       computation,
@@ -6299,44 +6242,394 @@ var xlareport = (() => {
     }));
   }
   var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
+
+  // src/steps/list.js
+  var CHIPS = (
+    /** @type {Record<string, string>} */
+    {
+      collectives: "Collectives",
+      fusions: "Fusions",
+      bytes: "Bytes accessed",
+      precision: "Precision",
+      layout: "Layout",
+      order: "Schedule order"
+    }
+  );
+  function sections2({ steps, tree }) {
+    const all = (
+      /** @type {Section[]} */
+      []
+    );
+    const seen = /* @__PURE__ */ new Set();
+    for (const [place, step] of steps.entries()) {
+      const around = tree.filter(({ first, last: last2 }) => first <= place && place <= last2);
+      around.sort((left, right) => right.last - right.first - (left.last - left.first));
+      const range = around.at(-1) ?? null;
+      const last = all.at(-1);
+      if (last && last.range === range) last.steps.push(step);
+      else all.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
+      seen.add(range);
+    }
+    return all;
+  }
+  function heading({ range, depth, again, steps }) {
+    if (!range) return null;
+    const round = range.round && range.round > 1 ? `, round ${range.round}` : "";
+    const inside = steps.every(({ after, before }) => after === null !== (before === null));
+    return element(
+      "h2.xr-pipeline",
+      { style: `--xr-depth: ${Math.min(depth, 4)}` },
+      range.pipeline,
+      (round || again || inside) && element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : "")
+    );
+  }
+  function brief(step) {
+    return step.after === "pipeline-start" ? "pipeline start" : step.after ?? stepName(step);
+  }
+  function figures(step) {
+    if (step.changed === null) return element("span.xr-muted", null, "not known");
+    const parts = (
+      /** @type {[string, string, number | null][]} */
+      [
+        ["xr-added", "+", step.added],
+        ["xr-removed", "\u2212", step.removed],
+        ["xr-changed", "~", step.modified]
+      ]
+    );
+    const shown = parts.filter(([, , number]) => number);
+    return element(
+      "span.xr-delta",
+      null,
+      ...shown.map(([look2, sign, number]) => element(`span.${look2}`, null, `${sign}${format.count(number ?? 0)}`))
+    );
+  }
+  function stepName(step) {
+    const start = `${step.id} `;
+    const label = step.label.startsWith(start) ? step.label.slice(start.length) : step.label;
+    const pipeline = `${step.pipeline}: `;
+    return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
+  }
+  var isFirst = (step, index) => step === index.steps[0] && step.changed === null;
+  function chipParts({ chips }) {
+    if (!chips?.length) return null;
+    return element(
+      "span.xr-effects",
+      null,
+      ...chips.map(([kind, words2]) => element(`span.xr-effect.xr-${kind}`, null, words2))
+    );
+  }
+  var StepsList = class {
+    /**
+     * @param {Index} index
+     * @param {(step: Step) => void} open shows a step
+     */
+    constructor(index, open) {
+      this.index = index;
+      this.open = open;
+      this.items = /* @__PURE__ */ new Map();
+      this.by = state.get("by") === "effect" ? "effect" : "";
+      this.only = state.get("only") ?? "";
+      this.body = element("div");
+      this.root = element("nav.xr-steps-list", { "aria-label": "Steps" }, ...this.head(), this.body);
+      this.draw();
+    }
+    *head() {
+      const known3 = this.index.steps.filter((step) => step.changed !== null);
+      const changed = known3.filter((step) => step.changed).length;
+      const words2 = `${format.count(changed)} of ${format.plural(known3.length, "step")} changed the module.`;
+      yield element("p.xr-list-head", null, this.index.counted ?? words2);
+      const ranked = known3.filter((step) => step.weight !== void 0).length;
+      if (ranked > 1) yield this.choices();
+    }
+    /** How the list is ordered, and which steps it has. */
+    choices() {
+      const kinds3 = Object.keys(CHIPS).filter((kind) => this.index.steps.some((step) => has(step, kind)));
+      const by = [
+        ["", "In order of execution"],
+        ["effect", "By effect on the program"]
+      ];
+      const only = [["", "All changes"], ...kinds3.map((kind) => [kind, CHIPS[kind]])];
+      return element(
+        "div.xr-steps-choices",
+        null,
+        this.choice("Order of steps", by, this.by, (value) => this.by = value),
+        kinds3.length > 1 && this.choice("Steps shown", only, this.only, (value) => this.only = value)
+      );
+    }
+    /**
+     * @param {string} label
+     * @param {string[][]} options
+     * @param {string} chosen
+     * @param {(value: string) => void} choose
+     */
+    choice(label, options, chosen, choose2) {
+      const select = element(
+        "select.xr-choice",
+        { "aria-label": label },
+        ...options.map(([value, words2]) => element("option", { value, selected: value === chosen }, words2))
+      );
+      select.addEventListener("change", () => {
+        choose2(select.value);
+        state.set({ by: this.by, only: this.only });
+        this.draw();
+      });
+      return select;
+    }
+    draw() {
+      this.items.clear();
+      this.body.replaceChildren(...this.by || this.only ? this.rankedParts() : this.listParts());
+      if (this.current) this.mark(this.current);
+    }
+    /** @returns {HTMLElement[]} the steps that are asked for, the first those that did most */
+    rankedParts() {
+      const shown = this.index.steps.filter((step) => step.changed && (!this.only || has(step, this.only)));
+      if (this.by) shown.sort((left, right) => (right.weight ?? 0) - (left.weight ?? 0));
+      return shown.map((step) => this.item(step));
+    }
+    *listParts() {
+      if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
+      let quiet = (
+        /** @type {Section[]} */
+        []
+      );
+      for (const section2 of sections2(this.index)) {
+        if (section2.steps.some((step) => step.changed !== false)) {
+          if (quiet.length) yield this.fold(quiet);
+          quiet = [];
+          yield* this.sectionParts(section2);
+        } else quiet.push(section2);
+      }
+      if (quiet.length) yield this.fold(quiet);
+    }
+    /** @param {Section} section */
+    *sectionParts(section2) {
+      const head2 = heading(section2);
+      if (head2) yield head2;
+      let quiet = (
+        /** @type {Step[]} */
+        []
+      );
+      for (const step of section2.steps) {
+        if (step.changed === false) {
+          quiet.push(step);
+          continue;
+        }
+        if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
+        quiet = [];
+        yield this.item(step);
+      }
+      if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
+    }
+    /**
+     * Folds steps that changed nothing into one line that opens.
+     * @param {Section[]} quiet
+     */
+    fold(quiet) {
+      const number = quiet.reduce((sum, section2) => sum + section2.steps.length, 0);
+      const parts = quiet.flatMap((section2) => [heading(section2), ...section2.steps.map((step) => this.item(step))]);
+      const words2 = `${format.plural(number, "step")} without change`;
+      return element("details.xr-fold", null, element("summary", null, words2), ...parts);
+    }
+    /** @param {Step} step */
+    item(step) {
+      const look2 = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
+      const item = element(
+        look2,
+        { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
+        element("span.xr-item-label", step.after ? { "data-word": `pass:${step.after}` } : null, brief(step)),
+        isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step),
+        chipParts(step)
+      );
+      item.addEventListener("click", (event) => {
+        event.preventDefault();
+        this.open(step);
+      });
+      this.items.set(step.id, item);
+      return item;
+    }
+    /** @param {Step} step */
+    mark(step) {
+      this.current = step;
+      for (const current of this.root.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
+      const item = this.items.get(step.id);
+      if (!item) return;
+      item.setAttribute("aria-current", "true");
+      const fold = item.closest("details");
+      if (fold) fold.open = true;
+      const [around, place] = [this.root.getBoundingClientRect(), item.getBoundingClientRect()];
+      if (place.top < around.top || place.bottom > around.bottom) {
+        this.root.scrollTop += place.top - around.top - around.height / 3;
+      }
+    }
+  };
+  var has = ({ chips = [] }, kind) => chips.some(([other]) => other === kind);
+
+  // src/steps/diff_view.js
+  var SPARE2 = 10;
+  var PRINTED2 = 2e3;
+  var WIDEST3 = 1e3;
+  var LOOKS = (
+    /** @type {Record<string, [string, string, string]>} */
+    {
+      "+": ["xr-added", "+", "added"],
+      "-": ["xr-removed", "\u2212", "removed"],
+      "~": ["xr-changed", "~", "changed"],
+      "<": ["xr-moved", "\u2191", "earlier in the schedule"],
+      ">": ["xr-moved", "\u2193", "later in the schedule"],
+      " ": ["xr-same", " ", ""]
+    }
+  );
+  function diffRows(hunks, filter, ordered2) {
+    const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted2 = ({ sign, text, other = text }) => (ordered2 || !(sign in MOVED) || text !== other) && words2.every((word) => `${text} ${other}`.toLowerCase().includes(word)) && (!words2.length || sign !== " ");
+    return hunks.flatMap(({ computation, lines: lines3 }) => {
+      const shown = lines3.filter(wanted2);
+      return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
+    });
+  }
+  var MOVED = { "<": true, ">": true };
+  var lineRows = (line2) => line2.other !== void 0 && line2.other !== line2.text ? [
+    { line: line2, side: "from" },
+    { line: line2, side: "to" }
+  ] : [{ line: line2 }];
+  var textOf = (row3) => "title" in row3 ? row3.title : row3.side === "to" ? row3.line.other ?? "" : row3.line.text;
+  function drawRow(row3) {
+    if ("title" in row3) {
+      return element("div.xr-hunk-title", { role: "heading", "aria-level": 4 }, element("code", null, row3.title));
+    }
+    const { line: line2, side } = row3;
+    const [look2, shown, words2] = LOOKS[line2.sign] ?? LOOKS[" "];
+    const changed = line2.sign === "~" && side ? `changed ${side}` : words2;
+    const drawn5 = element(
+      `div.xr-line.${look2}`,
+      null,
+      element("span.xr-sign", { "aria-hidden": "true" }, shown),
+      changed && element("span.xr-hidden", null, `${changed}: `),
+      line2.places && side !== "to" && element("span.xr-places", null, line2.places.map(format.count).join(" \u2192 ")),
+      element("span.xr-text", null, ...written(pieces3(row3)))
+    );
+    if (side) drawn5.classList.add(`xr-${side}`);
+    return drawn5;
+  }
+  function pieces3(row3) {
+    if ("title" in row3 || !row3.side) return [{ text: textOf(row3), changed: false }];
+    const [before, after] = compareLines(row3.line.text, row3.line.other ?? "");
+    return row3.side === "from" ? before : after;
+  }
+  var DiffView = class {
+    /** @param {Hunk[]} hunks */
+    constructor(hunks) {
+      this.hunks = hunks;
+      this.rows = [];
+      this.height = 0;
+      this.drawn = "";
+      this.nodes = /* @__PURE__ */ new Map();
+      this.filter = element("input.xr-filter", {
+        type: "search",
+        placeholder: "Filter: words that a line must contain",
+        "aria-label": "Filter lines",
+        spellcheck: "false",
+        oninput: () => this.update()
+      });
+      this.lines = element("div.xr-lines");
+      this.all = element("div.xr-diff-all", null, this.lines);
+      this.scroller = element("div.xr-diff-scroll", { tabindex: 0, role: "region", "aria-label": "HLO diff" }, this.all);
+      this.whole = element("pre.xr-diff-whole", { hidden: true, tabindex: 0, role: "region", "aria-label": "The line" });
+      this.hush = element("input", { type: "checkbox", onchange: () => this.hushed() });
+      this.hush.checked = remembered() !== "no";
+      this.order = element("input", { type: "checkbox", checked: true, onchange: () => this.update() });
+      this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
+      this.lines.addEventListener("click", (event) => this.select(event));
+      window.addEventListener("beforeprint", () => this.scroller.isConnected && this.draw(true));
+      window.addEventListener("afterprint", () => this.scroller.isConnected && this.update());
+      new ResizeObserver(() => this.draw()).observe(this.scroller);
+    }
+    /** @returns {(HTMLElement | false)[]} what chooses among the lines */
+    choices() {
+      const moved = this.hunks.some(({ lines: lines3 }) => lines3.some(({ sign }) => sign in MOVED));
+      return [
+        this.filter,
+        moved && element("label", null, this.order, " Schedule order"),
+        element("label", null, this.hush, " Hide metadata")
+      ];
+    }
+    /** Hides metadata or shows it, and remembers that from page to page. */
+    hushed() {
+      remember(this.hush.checked ? "yes" : "no");
+      this.update();
+    }
+    update() {
+      this.rows = diffRows(this.hunks, this.filter.value, this.order.checked);
+      const length = this.hush.checked ? loudLength : (text) => text.length;
+      const longest = this.rows.reduce((most, row3) => Math.max(most, length(textOf(row3))), 0);
+      this.scroller.classList.toggle(HUSH, this.hush.checked);
+      this.all.style.minWidth = `${Math.min(longest, WIDEST3) + 20}ch`;
+      this.drawn = "";
+      this.nodes.clear();
+      this.scroller.scrollTop = 0;
+      this.draw();
+    }
+    /** @param {boolean} [printing] draw all that fits on paper */
+    draw(printing = false) {
+      const [first, last] = printing ? [0, Math.min(PRINTED2, this.rows.length)] : this.range();
+      if (this.drawn === `${first} ${last}` && !printing) return;
+      this.drawn = `${first} ${last}`;
+      this.first = first;
+      const known3 = this.nodes;
+      this.nodes = /* @__PURE__ */ new Map();
+      for (let at = first; at < last; at += 1) this.nodes.set(at, known3.get(at) ?? drawRow(this.rows[at]));
+      const rows2 = [...this.nodes.values()];
+      exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
+      this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
+      this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
+      if (!this.height && rows2.length && (this.height = rows2[0].getBoundingClientRect().height)) this.update();
+    }
+    get rowHeight() {
+      return this.height || 20;
+    }
+    /** @returns {[number, number]} the rows in sight and a few around them */
+    range() {
+      const seen = Math.ceil((this.scroller.clientHeight || 600) / this.rowHeight);
+      const top = Math.floor(this.scroller.scrollTop / this.rowHeight / SPARE2) * SPARE2;
+      return [Math.max(0, top - SPARE2), Math.min(this.rows.length, top + seen + 2 * SPARE2)];
+    }
+    /** @param {Event} event */
+    select(event) {
+      const target2 = event.target instanceof Element ? event.target.closest(".xr-lines > *") : null;
+      if (!target2 || !getSelection()?.isCollapsed) return;
+      const row3 = this.rows[(this.first ?? 0) + [...this.lines.children].indexOf(target2)];
+      if (!row3) return;
+      this.whole.hidden = false;
+      this.whole.replaceChildren(element("code.xr-text", null, ...written(pieces3(row3))));
+    }
+  };
   function drawDiff(diff) {
-    const box2 = element("div.xr-diff");
     const missing = diff.total > diff.shown;
     const words2 = missing ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.` : `${format.plural(diff.total, "changed line")}.`;
-    const options = element(
-      "div.xr-diff-bar",
-      null,
-      element("span", null, words2, diff.note ? ` ${diff.note}` : ""),
-      toggle(box2, "xr-nowrap", "One line each"),
-      toggle(box2, "xr-hush", "Hide metadata")
-    );
-    box2.append(options);
+    const options = element("div.xr-diff-bar", null, element("span", null, words2, diff.note ? ` ${diff.note}` : ""));
+    const box3 = element("div.xr-diff", null, options);
     readDiff(diff).then(
-      (hunks) => drawSome(box2, hunks.map(withinReason).flat()),
-      (error) => box2.append(failure(`The lines cannot be shown. ${errorMessage(error)}`))
+      (hunks) => {
+        const view = new DiffView(hunks);
+        options.append(...view.choices().filter((choice) => choice !== false));
+        box3.append(view.scroller, view.whole);
+        view.update();
+      },
+      (error) => box3.append(failure(`The lines cannot be shown. ${errorMessage(error)}`))
     );
-    return box2;
+    return box3;
   }
-  function toggle(box2, look2, words2) {
-    const input = element("input", { type: "checkbox" });
-    input.checked = remembered(look2);
-    box2.classList.toggle(look2, input.checked);
-    input.addEventListener("change", () => {
-      box2.classList.toggle(look2, input.checked);
-      remember(look2, input.checked);
-    });
-    return element("label", null, input, ` ${words2}`);
-  }
-  function remembered(look2) {
+  var HUSH = "xr-hush";
+  function remembered() {
     try {
-      return localStorage.getItem(look2) !== "no" && (look2 === "xr-hush" || localStorage.getItem(look2) === "yes");
+      return localStorage.getItem(HUSH);
     } catch {
-      return look2 === "xr-hush";
+      return null;
     }
   }
-  function remember(look2, on) {
+  function remember(value) {
     try {
-      localStorage.setItem(look2, on ? "yes" : "no");
+      localStorage.setItem(HUSH, value);
     } catch {
     }
   }
@@ -6355,7 +6648,7 @@ var xlareport = (() => {
     return element(
       "span",
       null,
-      ...all.flatMap((name2, place) => [place ? ", " : "", name2.startsWith("and ") ? name2 : nameNode(name2)])
+      ...all.flatMap((name, place) => [place ? ", " : "", name.startsWith("and ") ? name : nameNode(name)])
     );
   }
   function exampleRow(example) {
@@ -6434,16 +6727,16 @@ var xlareport = (() => {
   function ranPart(ran) {
     if (ran.length < 2) return null;
     const changed = ran.filter(([, change]) => change).length;
-    const rows3 = ran.map(
-      ([name2, change]) => element("li", null, element("code", null, name2), change && element("b", null, " reported a change"))
+    const rows2 = ran.map(
+      ([name, change]) => element("li", null, element("code", null, name), change && element("b", null, " reported a change"))
     );
     const words2 = `All ${format.count(ran.length)} passes, in order; ${changed ? format.count(changed) : "none"} reported a change`;
-    return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows3));
+    return element("details.xr-fold", null, element("summary", null, words2), element("ol", null, ...rows2));
   }
   function figuresPart({ figures: figures2, time }) {
     const changed = figures2.filter(([, , , difference]) => difference);
     const same = figures2.filter(([, , , difference]) => !difference);
-    const rows3 = changed.map(
+    const rows2 = changed.map(
       ([what, before, after, difference]) => element(
         "tr",
         null,
@@ -6458,7 +6751,7 @@ var xlareport = (() => {
     return element(
       "div.xr-step-figures",
       null,
-      rows3.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows3)),
+      rows2.length > 0 && element("table.xr-static", { "aria-label": "Figures before and after" }, element("tbody", null, ...rows2)),
       kept2.length > 0 && element("p.xr-muted", null, `Unchanged: ${kept2.join(", ")}.`),
       time && element("p.xr-muted", null, time)
     );
@@ -6467,26 +6760,26 @@ var xlareport = (() => {
     const changed = opcodes.filter(([, before, after]) => before !== after);
     changed.sort((left, right) => Math.abs(delta(right) ?? 0) - Math.abs(delta(left) ?? 0));
     if (!changed.length) return null;
-    const rows3 = changed.map(opcodeRow);
-    const rest2 = rows3.splice(SHOWN_OPCODES);
+    const rows2 = changed.map(opcodeRow);
+    const rest2 = rows2.splice(SHOWN_OPCODES);
     const all = (shown) => element("div.xr-opcodes", null, ...shown);
     return element(
       "section",
       null,
       element("h3", null, "Opcode counts"),
-      all(rows3),
+      all(rows2),
       rest2.length > 0 && element("details", null, element("summary", null, `${rest2.length} more`), all(rest2))
     );
   }
   var delta = ([, before, after]) => before === null || after === null ? null : after - before;
   function opcodeRow(opcode) {
-    const [name2, before, after] = opcode;
+    const [name, before, after] = opcode;
     const change = delta(opcode) ?? 0;
     const shown = (number) => number === null ? format.unknown : format.count(number);
     return element(
       "div.xr-opcode",
       { title: `${shown(before)} before, ${shown(after)} after` },
-      element("code", null, name2),
+      element("code", null, name),
       element(`span.xr-delta.${change > 0 ? "xr-added" : "xr-removed"}`, null, format.signed(change)),
       element("span.xr-muted", null, `${shown(before)} \u2192 ${shown(after)}`)
     );
@@ -6514,11 +6807,11 @@ var xlareport = (() => {
       element("ul", null, ...lines3.map(item))
     );
   }
-  function placePart({ name: name2, before, after }) {
+  function placePart({ name, before, after }) {
     return element(
       "details",
       null,
-      element("summary", null, "Drawn: ", element("code", null, name2)),
+      element("summary", null, "Drawn: ", element("code", null, name)),
       element("div.xr-pair", null, drawn4("Before", before), drawn4("After", after))
     );
   }
@@ -6559,61 +6852,6 @@ var xlareport = (() => {
   }
 
   // src/steps/steps.js
-  function sections2({ steps, tree }) {
-    const all = (
-      /** @type {Section[]} */
-      []
-    );
-    const seen = /* @__PURE__ */ new Set();
-    for (const [place, step] of steps.entries()) {
-      const around = tree.filter(({ first, last: last2 }) => first <= place && place <= last2);
-      around.sort((left, right) => right.last - right.first - (left.last - left.first));
-      const range = around.at(-1) ?? null;
-      const last = all.at(-1);
-      if (last && last.range === range) last.steps.push(step);
-      else all.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
-      seen.add(range);
-    }
-    return all;
-  }
-  function heading({ range, depth, again, steps }) {
-    if (!range) return null;
-    const round = range.round && range.round > 1 ? `, round ${range.round}` : "";
-    const inside = steps.every(({ after, before }) => after === null !== (before === null));
-    return element(
-      "h2.xr-pipeline",
-      { style: `--xr-depth: ${Math.min(depth, 4)}` },
-      range.pipeline,
-      (round || again || inside) && element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : "")
-    );
-  }
-  function name(step) {
-    const start = `${step.id} `;
-    const label = step.label.startsWith(start) ? step.label.slice(start.length) : step.label;
-    const pipeline = `${step.pipeline}: `;
-    return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
-  }
-  function brief(step) {
-    return step.after === "pipeline-start" ? "pipeline start" : step.after ?? name(step);
-  }
-  var isFirst = (step, index) => step === index.steps[0] && step.changed === null;
-  function figures(step) {
-    if (step.changed === null) return element("span.xr-muted", null, "not known");
-    const parts = (
-      /** @type {[string, string, number | null][]} */
-      [
-        ["xr-added", "+", step.added],
-        ["xr-removed", "\u2212", step.removed],
-        ["xr-changed", "~", step.modified]
-      ]
-    );
-    const shown = parts.filter(([, , number]) => number);
-    return element(
-      "span.xr-delta",
-      null,
-      ...shown.map(([look2, sign, number]) => element(`span.${look2}`, null, `${sign}${format.count(number ?? 0)}`))
-    );
-  }
   var Gallery = class {
     /**
      * @param {HTMLElement} host
@@ -6623,13 +6861,12 @@ var xlareport = (() => {
     constructor(host, index, passes) {
       this.index = index;
       this.passes = passes;
-      this.items = /* @__PURE__ */ new Map();
       this.missing = null;
-      this.list = element("nav.xr-steps-list", { "aria-label": "Steps" }, ...this.listParts());
+      this.list = new StepsList(index, (step) => this.open(step));
       this.panel = element("section.xr-step", { "aria-label": "The step" });
       this.status = element("p.xr-hidden", { role: "status" });
       host.classList.add("xr-steps");
-      host.replaceChildren(this.list, this.panel, this.status);
+      host.replaceChildren(this.list.root, this.panel, this.status);
       window.addEventListener("hashchange", () => this.show(this.wanted()));
       bindKey("j", "Next step with changes", () => this.go(1));
       bindKey("k", "Previous step with changes", () => this.go(-1));
@@ -6651,71 +6888,6 @@ var xlareport = (() => {
         this.index.steps.findIndex((step) => step.changed)
       );
     }
-    *listParts() {
-      const known3 = this.index.steps.filter((step) => step.changed !== null);
-      const changed = known3.filter((step) => step.changed).length;
-      const words2 = `${format.count(changed)} of ${format.plural(known3.length, "step")} changed the module.`;
-      yield element("p.xr-list-head", null, this.index.counted ?? words2);
-      if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
-      let quiet = (
-        /** @type {Section[]} */
-        []
-      );
-      for (const section2 of sections2(this.index)) {
-        if (section2.steps.some((step) => step.changed !== false)) {
-          if (quiet.length) yield this.fold(quiet);
-          quiet = [];
-          yield* this.sectionParts(section2);
-        } else quiet.push(section2);
-      }
-      if (quiet.length) yield this.fold(quiet);
-    }
-    /** @param {Section} section */
-    *sectionParts(section2) {
-      const head2 = heading(section2);
-      if (head2) yield head2;
-      let quiet = (
-        /** @type {Step[]} */
-        []
-      );
-      for (const step of section2.steps) {
-        if (step.changed === false) {
-          quiet.push(step);
-          continue;
-        }
-        if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
-        quiet = [];
-        yield this.item(step);
-      }
-      if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
-    }
-    /**
-     * Folds steps that changed nothing into one line that opens.
-     * @param {Section[]} quiet
-     */
-    fold(quiet) {
-      const number = quiet.reduce((sum, section2) => sum + section2.steps.length, 0);
-      const parts = quiet.flatMap((section2) => [heading(section2), ...section2.steps.map((step) => this.item(step))]);
-      const words2 = `${format.plural(number, "step")} without change`;
-      return element("details.xr-fold", null, element("summary", null, words2), ...parts);
-    }
-    /** @param {Step} step */
-    item(step) {
-      const look2 = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-      const item = element(
-        look2,
-        { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
-        element("span.xr-item-label", this.meaning(step.after), brief(step)),
-        isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step)
-      );
-      item.addEventListener("click", (event) => {
-        event.preventDefault();
-        this.show(this.index.steps.indexOf(step));
-        if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
-      });
-      this.items.set(step.id, item);
-      return item;
-    }
     /** @param {1 | -1} direction */
     neighbor(direction2) {
       const { steps } = this.index;
@@ -6729,32 +6901,24 @@ var xlareport = (() => {
       const place = this.neighbor(direction2);
       if (place !== null) this.show(place);
     }
+    /** @param {Step} step that the reader chose in the list */
+    open(step) {
+      this.show(this.index.steps.indexOf(step));
+      if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
+    }
     /** @param {number} place */
     show(place) {
       if (place === this.current && !this.missing || !this.index.steps.length) return;
       this.current = place;
       const step = this.index.steps[place];
       state.set({ step: step.id });
-      this.mark(step);
+      this.list.mark(step);
       const body = element("div.xr-step-body");
       this.panel.replaceChildren(this.head(step), body);
       this.status.textContent = `${step.label}: ${plainSentence(step.headline)}`;
       if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
       this.missing = null;
       this.tell(step, body);
-    }
-    /** @param {Step} step */
-    mark(step) {
-      for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
-      const item = this.items.get(step.id);
-      if (!item) return;
-      item.setAttribute("aria-current", "true");
-      const fold = item.closest("details");
-      if (fold) fold.open = true;
-      const [around, place] = [this.list.getBoundingClientRect(), item.getBoundingClientRect()];
-      if (place.top < around.top || place.bottom > around.bottom) {
-        this.list.scrollTop += place.top - around.top - around.height / 3;
-      }
     }
     /** @param {Step} step */
     head(step) {
@@ -6795,9 +6959,10 @@ var xlareport = (() => {
           step.pipeline ? " \u203A " : "",
           step.id
         ),
-        element("h2", null, name(step)),
+        element("h2", null, stepName(step)),
         element("p.xr-headline", null, ...sentence(step.headline)),
         this.about(step),
+        chipParts(step),
         this.facts(step),
         this.files(step)
       );
@@ -6934,7 +7099,7 @@ var xlareport = (() => {
     { title: "Computation", kind: "code", of: "instruction", help: "computation that contains it" }
   ];
   var SHARE = 5;
-  async function pieces3(key) {
+  async function pieces4(key) {
     const piece2 = (number) => (
       /** @type {Promise<Piece>} */
       load(`${key}-${number}`)
@@ -6943,9 +7108,9 @@ var xlareport = (() => {
     const others = Array.from({ length: first.pieces - 1 }, (_, place) => piece2(place + 1));
     return [first, ...await Promise.all(others)];
   }
-  function rows2(index, loaded2) {
+  function rows(index, loaded2) {
     const names2 = index.names.values();
-    const inside = index.computations.flatMap(([name2, count]) => Array(count).fill(name2));
+    const inside = index.computations.flatMap(([name, count]) => Array(count).fill(name));
     const listed2 = [];
     for (const piece2 of loaded2) {
       for (let place = 0; place < piece2.share.length; place += 1) {
@@ -6968,10 +7133,10 @@ var xlareport = (() => {
   async function show4(host, key) {
     const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
     host.replaceChildren(room);
-    const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces3(key)]);
+    const [{ index }, loaded2] = await Promise.all([loadGraph(host.dataset.graph ?? ""), pieces4(key)]);
     const note2 = index.complete ? "" : "Only part of the module is listed; the HLO text has the rest.";
     room.removeAttribute("aria-busy");
-    const data = { columns: COLUMNS, rows: rows2(index, loaded2), sort: [SHARE, "desc"], empty: "No instructions." };
+    const data = { columns: COLUMNS, rows: rows(index, loaded2), sort: [SHARE, "desc"], empty: "No instructions." };
     new Table(room, key, data);
     host.append(element("p.xr-muted", null, note2));
   }
@@ -6990,7 +7155,7 @@ var xlareport = (() => {
   }
 
   // src/texts/reader.js
-  var SPARE2 = 20;
+  var SPARE3 = 20;
   var Reader = class {
     /**
      * @param {HTMLElement} host
@@ -7071,12 +7236,12 @@ var xlareport = (() => {
     line() {
       const number = Number(state.get("line"));
       if (number >= 1 && number <= this.lines.length) return number - 1;
-      const name2 = state.get("name");
-      return name2 ? this.definition(name2) : -1;
+      const name = state.get("name");
+      return name ? this.definition(name) : -1;
     }
     /** @param {string} name of an instruction or a computation */
-    definition(name2) {
-      const bare2 = name2.replace(/^%/, "");
+    definition(name) {
+      const bare2 = name.replace(/^%/, "");
       const begins = [
         `%${bare2} = `,
         `ROOT %${bare2} = `,
@@ -7120,12 +7285,12 @@ var xlareport = (() => {
     }
     /** @param {boolean} [again] draw even if the same lines are in sight */
     draw(again = false) {
-      const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.height) - SPARE2);
+      const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.height) - SPARE3);
       if (first === this.first && !again) return;
       this.first = first;
       const last = Math.min(
         this.lines.length,
-        first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE2
+        first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE3
       );
       const shown = this.lines.slice(first, last).map((line2, place) => this.row(line2, first + place));
       this.body.style.paddingTop = `${first * this.height}px`;
@@ -7163,8 +7328,8 @@ var xlareport = (() => {
         /** @type {HTMLElement} */
         event.target
       );
-      const name2 = part2.matches(".xr-code-variable") ? part2.textContent : "";
-      const line2 = name2 && !String(getSelection()) ? this.definition(name2) : -1;
+      const name = part2.matches(".xr-code-variable") ? part2.textContent : "";
+      const line2 = name && !String(getSelection()) ? this.definition(name) : -1;
       if (line2 < 0) return;
       state.set({ line: String(line2 + 1), name: null });
       this.go(line2);

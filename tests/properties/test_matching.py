@@ -111,4 +111,4 @@ def test_a_step_can_be_told_and_shown(first: str, second: str) -> None:
         assert list(changes(change.matching)) is not None
         for computation in text_diff(change.matching).computations:
             for hunk in computation.hunks:
-                assert {line.sign for line in hunk.lines} <= {"+", "-", "~", " "}
+                assert {line.sign for line in hunk.lines} <= set("+-~<> ")

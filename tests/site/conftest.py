@@ -160,7 +160,11 @@ def _step(number: int, *, changed: bool) -> dict[str, Any]:
         "modified": 3 if changed else 0,
         "headline": f"`%two` became one {HOSTILE}`" if changed else "Nothing changed.",
         "files": [f"{number:04}.{HOSTILE}.txt"],
-    }
+    } | (
+        {"weight": float(number), "chips": [["fusions", f"+{number} fusions"], ["bytes", "x"]][: number - 2]}
+        if changed
+        else {}
+    )
 
 
 def _story() -> dict[str, Any]:
@@ -206,6 +210,7 @@ def _story() -> dict[str, Any]:
             "signs": " -+~",
             "before": [-1, -1, -2],
             "after": [-3, -2],
+            "moves": [],
             "texts": None,
             "own": fold_strings(own).listed(),
             "total": 9,

@@ -306,6 +306,22 @@ class TestSteps:
         expect(page.locator(".xr-line.xr-removed")).to_contain_text(hostile)
         expect(page.locator(".xr-quiet")).to_have_text('metadata={op_name="x{}"}')
 
+    def test_steps_are_ranked_by_their_effect_and_chosen_by_its_kind(self, opened: Any) -> None:
+        page = opened("m/sample.html?steps#by=effect")
+        items = page.locator(".xr-item")
+        expect(items).to_have_count(2)
+        expect(items.first).to_contain_text("+4 fusions")
+        page.get_by_role("combobox", name="Steps shown").select_option("bytes")
+        expect(items).to_have_count(1)
+        assert "only=bytes" in page.url
+
+    def test_lines_of_the_difference_are_filtered_and_read_in_full(self, opened: Any) -> None:
+        page = opened("m/sample.html?steps")
+        page.get_by_role("searchbox", name="Filter lines").fill("tanh")
+        expect(page.locator(".xr-line")).to_have_count(2)
+        page.locator(".xr-line.xr-to").click()
+        expect(page.locator(".xr-diff-whole")).to_have_text("%d = f32[64] tanh(%c)")
+
     def test_a_missing_payload_is_told(self, visitor: Any, sample_site: Path) -> None:
         visitor.context.route("**/small.js", lambda route: route.abort())
         page = visitor.open(f"{sample_site.as_uri()}/m/sample.html?steps")

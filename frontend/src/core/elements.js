@@ -45,6 +45,21 @@ export function prose(sentence) {
   return parts.map((part, place) => (place % 2 ? element("code", null, part) : part)).filter(Boolean);
 }
 
+/**
+ * Puts nodes into an element; those that stand there stay, which costs nothing.
+ * @param {Element} parent
+ * @param {Element[]} wanted
+ */
+export function exchange(parent, wanted) {
+  const kept = new Set(wanted);
+  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
+  let next = parent.firstElementChild;
+  for (const child of wanted) {
+    if (child === next) next = next.nextElementSibling;
+    else parent.insertBefore(child, next);
+  }
+}
+
 /** @param {unknown} error @returns {string} what a caught value says */
 export const errorMessage = (error) => (error instanceof Error ? error.message : String(error));
 

@@ -3,21 +3,20 @@
  * matter (metadata, backend_config) kept quiet.
  */
 
-import { element, errorMessage, failure } from "../core/elements.js";
-import { format } from "../core/format.js";
+import { element } from "../core/elements.js";
 import { sums, unfold } from "../core/packing.js";
 import { openTexts } from "../texts/store.js";
 
 /** Tokens beyond which two lines are compared by their common ends only. */
 const COMPARED = 400;
-/** Lines that are drawn before the browser may show them. */
-const AT_ONCE = 60;
 /** The share of words that two lines must have in common, or marks would only be noise. */
 const ALIKE = 0.4;
+/** Signs of lines that stand on both sides and may differ. */
+const AFTER_TOO = new Set(["~", "<", ">"]);
 const QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
 
-/** @typedef {[string, string] | [string, string, string]} Line sign, text, and for `~` the new text */
-/** @typedef {{computation: string, lines: Line[]}} Hunk without a name where it goes on */
+/** @typedef {{sign: string, text: string, other?: string, places?: [number, number]}} Line `other` is the text after, `places` the positions of a line that moved */
+/** @typedef {{computation: string, lines: Line[]}} Hunk */
 /** @typedef {import("../../types/payloads").Diff} Diff */
 /** @typedef {{text: string, changed: boolean}} Piece */
 
@@ -105,6 +104,12 @@ function pieces(head, middle, kept, tail) {
 }
 
 /**
+ * Returns how long a line is where its quiet parts are hidden.
+ * @param {string} line
+ */
+export const loudLength = (line) => (QUIET.exec(line)?.index ?? line.length) + 1;
+
+/**
  * Returns where the quiet parts of a line are: from `metadata={` to its closing brace.
  * @param {string} line
  * @returns {[number, number][]}
@@ -143,7 +148,7 @@ function closing(line, open) {
  * @param {Piece[]} line
  * @returns {Node[]}
  */
-function written(line) {
+export function written(line) {
   const text = line.map((piece) => piece.text).join("");
   const nodes = /** @type {Node[]} */ ([]);
   let place = 0;
@@ -172,79 +177,6 @@ function marked(line, start, end) {
   return nodes;
 }
 
-const LOOKS = /** @type {Record<string, [string, string, string]>} */ ({
-  "+": ["xr-added", "+", "added"],
-  "-": ["xr-removed", "\u2212", "removed"],
-  "~": ["xr-changed", "~", "changed"],
-  " ": ["xr-same", " ", ""],
-});
-
-/**
- * @param {string} sign
- * @param {Piece[]} line
- * @param {string} [spoken]
- */
-function row(sign, line, spoken) {
-  const [look, shown, words] = LOOKS[sign] ?? LOOKS[" "];
-  const aloud = spoken ?? words;
-  return element(
-    `div.xr-line.${look}`,
-    null,
-    element("span.xr-sign", { "aria-hidden": "true" }, shown),
-    aloud && element("span.xr-hidden", null, `${aloud}: `),
-    element("span.xr-text", null, ...written(line)),
-  );
-}
-
-/**
- * @param {Line} line
- * @returns {HTMLElement[]}
- */
-function rows([sign, text, other]) {
-  if (sign !== "~" || other === undefined) return [row(sign, [{ text, changed: false }])];
-  const [before, after] = compareLines(text, other);
-  const old = row("~", before, "changed from");
-  const fresh = row("~", after, "changed to");
-  old.classList.add("xr-from");
-  fresh.classList.add("xr-to");
-  return [old, fresh];
-}
-
-/** @param {Hunk} hunk */
-function hunk({ computation, lines }) {
-  const head = element("h4.xr-hunk-title", null, element("code", null, computation));
-  return element("section.xr-hunk", null, head, element("div.xr-lines", null, ...lines.flatMap(rows)));
-}
-
-/**
- * Cuts a long hunk, so that its head is on the screen before the rest is drawn.
- * @param {Hunk} hunk
- * @returns {Hunk[]}
- */
-function withinReason({ computation, lines }) {
-  const parts = [];
-  for (let from = 0; from === 0 || from < lines.length; from += AT_ONCE) {
-    parts.push({ computation: from ? "" : computation, lines: lines.slice(from, from + AT_ONCE) });
-  }
-  return parts;
-}
-
-/**
- * Draws some hunks now and the others when the browser has drawn these.
- * @param {HTMLElement} box
- * @param {Hunk[]} hunks
- */
-function drawSome(box, hunks) {
-  let lines = 0;
-  while (hunks.length && lines < AT_ONCE) {
-    const next = /** @type {Hunk} */ (hunks.shift());
-    lines += next.lines.length;
-    if (next.computation) box.append(hunk(next));
-    else box.lastElementChild?.append(element("div.xr-lines", null, ...next.lines.flatMap(rows)));
-  }
-  if (hunks.length) requestAnimationFrame(() => setTimeout(() => drawSome(box, hunks)));
-}
-
 /**
  * Puts the hunks of a difference together.
  * @param {Diff} diff
@@ -265,12 +197,15 @@ export async function readDiff(diff) {
     list.map((number) => loaded.get(number) ?? own[-1 - number])[Symbol.iterator](),
   );
   const take = (/** @type {Iterator<string>} */ from) => from.next().value ?? "";
-  const lines = [...diff.signs].map(
-    (sign) =>
-      /** @type {Line} */ (
-        sign === "+" ? [sign, take(after)] : sign === "~" ? [sign, take(before), take(after)] : [sign, take(before)]
-      ),
-  );
+  const moves = diff.moves.values();
+  const position = () => moves.next().value ?? 0;
+  const lines = [...diff.signs].map((sign) => {
+    /** @type {Line} */
+    const line = { sign, text: take(sign === "+" ? after : before) };
+    if (AFTER_TOO.has(sign)) line.other = take(after);
+    if (sign === "<" || sign === ">") line.places = [position(), position()];
+    return line;
+  });
   const ends = sums(diff.hunks);
   return unfold(diff.titles).map((computation, place) => ({
     computation,
@@ -283,67 +218,3 @@ export async function readDiff(diff) {
  * @param {string} line
  */
 const bare = (line) => (line.startsWith("  ") ? line.slice(2) : line.slice(0, -2));
-
-/**
- * Draws a text difference, its lines when they are loaded.
- * @param {Diff} diff
- * @returns {HTMLElement}
- */
-export function drawDiff(diff) {
-  const box = element("div.xr-diff");
-  const missing = diff.total > diff.shown;
-  const words = missing
-    ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.`
-    : `${format.plural(diff.total, "changed line")}.`;
-  const options = element(
-    "div.xr-diff-bar",
-    null,
-    element("span", null, words, diff.note ? ` ${diff.note}` : ""),
-    toggle(box, "xr-nowrap", "One line each"),
-    toggle(box, "xr-hush", "Hide metadata"),
-  );
-  box.append(options);
-  readDiff(diff).then(
-    (hunks) => drawSome(box, hunks.map(withinReason).flat()),
-    (/** @type {unknown} */ error) => box.append(failure(`The lines cannot be shown. ${errorMessage(error)}`)),
-  );
-  return box;
-}
-
-/**
- * Makes a switch for a way to show the text; it is remembered from page to page.
- * @param {HTMLElement} box
- * @param {string} look
- * @param {string} words
- */
-function toggle(box, look, words) {
-  const input = element("input", { type: "checkbox" });
-  input.checked = remembered(look);
-  box.classList.toggle(look, input.checked);
-  input.addEventListener("change", () => {
-    box.classList.toggle(look, input.checked);
-    remember(look, input.checked);
-  });
-  return element("label", null, input, ` ${words}`);
-}
-
-/** @param {string} look */
-function remembered(look) {
-  try {
-    return localStorage.getItem(look) !== "no" && (look === "xr-hush" || localStorage.getItem(look) === "yes");
-  } catch {
-    return look === "xr-hush";
-  }
-}
-
-/**
- * @param {string} look
- * @param {boolean} on
- */
-function remember(look, on) {
-  try {
-    localStorage.setItem(look, on ? "yes" : "no");
-  } catch {
-    // A browser that keeps nothing shows the usual way next time.
-  }
-}

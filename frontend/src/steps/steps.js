@@ -10,88 +10,11 @@ import { load } from "../core/payloads.js";
 import { bindKey } from "../keys.js";
 import { plainSentence, sentence } from "../names/sentences.js";
 import { readDiff } from "./diff.js";
+import { StepsList, chipParts, isFirst, stepName } from "./list.js";
 import { drawStory } from "./story.js";
 
 /** @typedef {import("../../types/payloads").Step} Step */
-/** @typedef {import("../../types/payloads").PipelineRange} Range */
 /** @typedef {import("../../types/payloads").StepList} Index */
-/** @typedef {{range: Range | null, depth: number, again: boolean, steps: Step[]}} Section */
-
-/**
- * Cuts the steps where one pipeline ends or another begins.
- * @param {Index} index
- * @returns {Section[]}
- */
-function sections({ steps, tree }) {
-  const all = /** @type {Section[]} */ ([]);
-  const seen = new Set();
-  for (const [place, step] of steps.entries()) {
-    const around = tree.filter(({ first, last }) => first <= place && place <= last);
-    around.sort((left, right) => right.last - right.first - (left.last - left.first));
-    const range = around.at(-1) ?? null;
-    const last = all.at(-1);
-    if (last && last.range === range) last.steps.push(step);
-    else all.push({ range, depth: Math.max(0, around.length - 1), again: seen.has(range), steps: [step] });
-    seen.add(range);
-  }
-  return all;
-}
-
-/** @param {Section} section */
-function heading({ range, depth, again, steps }) {
-  if (!range) return null;
-  const round = range.round && range.round > 1 ? `, round ${range.round}` : "";
-  const inside = steps.every(({ after, before }) => (after === null) !== (before === null));
-  return element(
-    "h2.xr-pipeline",
-    { style: `--xr-depth: ${Math.min(depth, 4)}` },
-    range.pipeline,
-    (round || again || inside) &&
-      element("span.xr-muted", null, round, inside ? ", at work inside the pass" : "", again ? ", continued" : ""),
-  );
-}
-
-/**
- * Returns what to call a step where its pipeline and its number stand beside it.
- * @param {Step} step
- */
-function name(step) {
-  const start = `${step.id} `;
-  const label = step.label.startsWith(start) ? step.label.slice(start.length) : step.label;
-  const pipeline = `${step.pipeline}: `;
-  return label.startsWith(pipeline) ? label.slice(pipeline.length) : label;
-}
-
-/**
- * Returns what a step is called in the list, below the name of its pipeline.
- * @param {Step} step
- */
-function brief(step) {
-  return step.after === "pipeline-start" ? "pipeline start" : (step.after ?? name(step));
-}
-
-/**
- * Tells whether this is the snapshot with which all began, to which no step leads.
- * @param {Step} step
- * @param {Index} index
- */
-const isFirst = (step, index) => step === index.steps[0] && step.changed === null;
-
-/** @param {Step} step */
-function figures(step) {
-  if (step.changed === null) return element("span.xr-muted", null, "not known");
-  const parts = /** @type {[string, string, number | null][]} */ ([
-    ["xr-added", "+", step.added],
-    ["xr-removed", "\u2212", step.removed],
-    ["xr-changed", "~", step.modified],
-  ]);
-  const shown = parts.filter(([, , number]) => number);
-  return element(
-    "span.xr-delta",
-    null,
-    ...shown.map(([look, sign, number]) => element(`span.${look}`, null, `${sign}${format.count(number ?? 0)}`)),
-  );
-}
 
 /** The page of a module's steps. */
 class Gallery {
@@ -103,15 +26,13 @@ class Gallery {
   constructor(host, index, passes) {
     this.index = index;
     this.passes = passes;
-    /** @type {Map<string, HTMLElement>} */
-    this.items = new Map();
     /** @type {string | null} the step in the address, where there is none of that name */
     this.missing = null;
-    this.list = element("nav.xr-steps-list", { "aria-label": "Steps" }, ...this.listParts());
+    this.list = new StepsList(index, (step) => this.open(step));
     this.panel = element("section.xr-step", { "aria-label": "The step" });
     this.status = element("p.xr-hidden", { role: "status" });
     host.classList.add("xr-steps");
-    host.replaceChildren(this.list, this.panel, this.status);
+    host.replaceChildren(this.list.root, this.panel, this.status);
     window.addEventListener("hashchange", () => this.show(this.wanted()));
     bindKey("j", "Next step with changes", () => this.go(1));
     bindKey("k", "Previous step with changes", () => this.go(-1));
@@ -135,69 +56,6 @@ class Gallery {
     );
   }
 
-  *listParts() {
-    const known = this.index.steps.filter((step) => step.changed !== null);
-    const changed = known.filter((step) => step.changed).length;
-    const words = `${format.count(changed)} of ${format.plural(known.length, "step")} changed the module.`;
-    yield element("p.xr-list-head", null, this.index.counted ?? words);
-    if (this.index.hidden_note) yield element("p.xr-muted", null, this.index.hidden_note);
-    let quiet = /** @type {Section[]} */ ([]);
-    for (const section of sections(this.index)) {
-      if (section.steps.some((step) => step.changed !== false)) {
-        if (quiet.length) yield this.fold(quiet);
-        quiet = [];
-        yield* this.sectionParts(section);
-      } else quiet.push(section);
-    }
-    if (quiet.length) yield this.fold(quiet);
-  }
-
-  /** @param {Section} section */
-  *sectionParts(section) {
-    const head = heading(section);
-    if (head) yield head;
-    let quiet = /** @type {Step[]} */ ([]);
-    for (const step of section.steps) {
-      if (step.changed === false) {
-        quiet.push(step);
-        continue;
-      }
-      if (quiet.length) yield this.fold([{ ...section, range: null, steps: quiet }]);
-      quiet = [];
-      yield this.item(step);
-    }
-    if (quiet.length) yield this.fold([{ ...section, range: null, steps: quiet }]);
-  }
-
-  /**
-   * Folds steps that changed nothing into one line that opens.
-   * @param {Section[]} quiet
-   */
-  fold(quiet) {
-    const number = quiet.reduce((sum, section) => sum + section.steps.length, 0);
-    const parts = quiet.flatMap((section) => [heading(section), ...section.steps.map((step) => this.item(step))]);
-    const words = `${format.plural(number, "step")} without change`;
-    return element("details.xr-fold", null, element("summary", null, words), ...parts);
-  }
-
-  /** @param {Step} step */
-  item(step) {
-    const look = step.changed === false ? "a.xr-item.xr-unchanged" : "a.xr-item";
-    const item = element(
-      look,
-      { href: `#step=${encodeURIComponent(step.id)}`, title: `${step.label}. ${plainSentence(step.headline)}` },
-      element("span.xr-item-label", this.meaning(step.after), brief(step)),
-      isFirst(step, this.index) ? element("span.xr-muted", null, "start") : figures(step),
-    );
-    item.addEventListener("click", (event) => {
-      event.preventDefault();
-      this.show(this.index.steps.indexOf(step));
-      if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
-    });
-    this.items.set(step.id, item);
-    return item;
-  }
-
   /** @param {1 | -1} direction */
   neighbor(direction) {
     const { steps } = this.index;
@@ -213,33 +71,25 @@ class Gallery {
     if (place !== null) this.show(place);
   }
 
+  /** @param {Step} step that the reader chose in the list */
+  open(step) {
+    this.show(this.index.steps.indexOf(step));
+    if (getComputedStyle(this.panel.parentElement ?? this.panel).display === "block") this.panel.scrollIntoView();
+  }
+
   /** @param {number} place */
   show(place) {
     if ((place === this.current && !this.missing) || !this.index.steps.length) return;
     this.current = place;
     const step = this.index.steps[place];
     state.set({ step: step.id });
-    this.mark(step);
+    this.list.mark(step);
     const body = element("div.xr-step-body");
     this.panel.replaceChildren(this.head(step), body);
     this.status.textContent = `${step.label}: ${plainSentence(step.headline)}`;
     if (this.panel.getBoundingClientRect().top < 0) this.panel.scrollIntoView();
     this.missing = null;
     this.tell(step, body);
-  }
-
-  /** @param {Step} step */
-  mark(step) {
-    for (const current of this.list.querySelectorAll("[aria-current]")) current.removeAttribute("aria-current");
-    const item = this.items.get(step.id);
-    if (!item) return;
-    item.setAttribute("aria-current", "true");
-    const fold = item.closest("details");
-    if (fold) fold.open = true;
-    const [around, place] = [this.list.getBoundingClientRect(), item.getBoundingClientRect()];
-    if (place.top < around.top || place.bottom > around.bottom) {
-      this.list.scrollTop += place.top - around.top - around.height / 3;
-    }
   }
 
   /** @param {Step} step */
@@ -284,9 +134,10 @@ class Gallery {
           step.pipeline ? " \u203a " : "",
           step.id,
         ),
-      element("h2", null, name(step)),
+      element("h2", null, stepName(step)),
       element("p.xr-headline", null, ...sentence(step.headline)),
       this.about(step),
+      chipParts(step),
       this.facts(step),
       this.files(step),
     );

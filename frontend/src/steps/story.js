@@ -6,7 +6,7 @@ import { drawComponents } from "../core/components.js";
 import { element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { gradeChip, nameNode, sentence } from "../names/sentences.js";
-import { drawDiff } from "./diff.js";
+import { drawDiff } from "./diff_view.js";
 
 const SHOWN_OPCODES = 12;
 const SHOWN_GROUPS = 8;

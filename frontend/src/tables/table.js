@@ -4,10 +4,11 @@
  */
 
 import { state } from "../core/address.js";
-import { element, saveFile } from "../core/elements.js";
+import { element, exchange, saveFile } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { cellContent, moveInName, tableCell } from "./cells.js";
+import { makeChooser } from "./chooser.js";
 import { chosenColumns, chosenText, dividedRoom, firstColumns, textWidths } from "./columns.js";
 import { commaSeparated, tabSeparated } from "./export.js";
 import { NUMBERS, matchingRows, searchTexts, sortedRows } from "./rows.js";
@@ -22,21 +23,6 @@ const ROW = 27;
 
 /** @typedef {import("./rows.js").Column} Column */
 /** @typedef {import("./rows.js").TableData} TableData */
-
-/**
- * Puts nodes into an element; those that stand there stay, which costs nothing.
- * @param {Element} parent
- * @param {Element[]} wanted
- */
-function exchange(parent, wanted) {
-  const kept = new Set(wanted);
-  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
-  let next = parent.firstElementChild;
-  for (const child of wanted) {
-    if (child === next) next = next.nextElementSibling;
-    else parent.insertBefore(child, next);
-  }
-}
 
 /** One table on a page. */
 export class Table {
@@ -66,7 +52,7 @@ export class Table {
     this.look = { meanings: data.meanings ?? [], layouts: false };
     this.filter = this.makeFilter();
     this.counter = element("span.xr-count", { role: "status" });
-    this.chooser = this.makeChooser();
+    this.chooser = makeChooser(data, { columns: () => this.choose(), layouts: () => this.showLayouts() });
     this.body = element("tbody");
     this.head = element("tr", { "aria-rowindex": 1 });
     this.group = element("colgroup");
@@ -113,38 +99,6 @@ export class Table {
       spellcheck: "false",
       oninput: () => this.changed(),
     });
-  }
-
-  /** Makes the list of all columns, each with a box to show it. */
-  makeChooser() {
-    const boxes = this.data.columns.map(({ title, help }, index) =>
-      this.box(`c${index}`, title, () => this.choose(), help),
-    );
-    const shapes = this.data.columns.some(({ of }) => of === "shape");
-    const layouts = shapes && this.box("layouts", "Layouts and tiling of shapes", () => this.showLayouts());
-    const list = element("div.xr-columns-list", { role: "group", "aria-label": "Columns" }, ...boxes, layouts);
-    const chooser = element("details.xr-columns", null, element("summary.xr-button"), list);
-    chooser.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !chooser.open) return;
-      chooser.open = false;
-      chooser.querySelector("summary")?.focus();
-      event.stopPropagation();
-    });
-    document.addEventListener("pointerdown", (event) => {
-      if (!chooser.contains(/** @type {Node} */ (event.target))) chooser.open = false;
-    });
-    return chooser;
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} words
-   * @param {() => void} changed
-   * @param {string} [meaning]
-   */
-  box(name, words, changed, meaning) {
-    const box = element("input", { type: "checkbox", name, onchange: changed });
-    return element("label", { "data-meaning": meaning ?? null }, box, ` ${words}`);
   }
 
   exports() {

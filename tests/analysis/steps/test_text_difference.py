@@ -3,6 +3,7 @@ from collections.abc import Callable
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.steps.text_difference import TextDiff, text_diff
 from xlareport.hlo.model import HloModule
+from xlareport.hlo.text import TextReader
 
 Read = Callable[[str], HloModule]
 
@@ -100,3 +101,40 @@ def test_two_changes_far_apart_are_two_hunks(read: Read) -> None:
     )
     [computation] = difference(read, before, after).computations
     assert [hunk.start for hunk in computation.hunks] == [1, 16]
+
+
+def swapped(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if "%y" in line)
+    lines[at], lines[at + 1] = lines[at + 1], lines[at]
+    return "".join(lines)
+
+
+ORDERED = """HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %y = f32[8]{0} negate(%a)
+  %z = f32[8]{0} tanh(%a)
+  ROOT %g = f32[8]{0} add(%y, %z)
+}
+"""
+
+
+def reordered(text: str) -> TextDiff:
+    reader = TextReader()
+    before, after = (reader.read(one.encode(), "m.txt") for one in (text, swapped(text)))
+    assert before is not None
+    assert after is not None
+    return text_diff(match(before, after))
+
+
+def test_another_schedule_is_told_as_order() -> None:
+    found = reordered(ORDERED)
+    [hunk] = found.computations[0].hunks
+    [moved] = [line for line in hunk.lines if line.sign != " "]
+    assert (moved.sign, moved.places) in ((">", (2, 3)), ("<", (3, 2)))
+
+
+def test_another_order_without_a_schedule_is_no_change() -> None:
+    assert reordered(ORDERED.replace(", is_scheduled=true", "")).computations == ()

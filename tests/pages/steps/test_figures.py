@@ -2,7 +2,8 @@ import pytest
 
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.times import StepTime
-from xlareport.pages.steps.figures import step_figures, time_words
+from xlareport.analysis.steps.effect import StepEffect
+from xlareport.pages.steps.figures import bytes_share, effect_chips, step_figures, time_words
 
 
 def test_each_figure_has_what_was_what_is_and_the_difference() -> None:
@@ -43,3 +44,21 @@ def test_what_partitioning_takes_from_one_device_is_no_saving() -> None:
     *_, work, _ = step_figures(after, Growth(12, 2, 0, 500, 2048, partitions=4))
     assert work[0] == "FLOPs per device"
     assert work[3] == "\N{MINUS SIGN}500 FLOP"
+
+
+def test_the_effect_of_a_step_is_told_in_a_few_words() -> None:
+    effect = StepEffect(fusions=-3, collectives=1, precision=14, layout=2, order=1200)
+    assert list(effect_chips(effect, Growth(9, 1, 9, 1, 1000), Growth(9, 1, 6, 1, 877))) == [
+        ("collectives", "1 collective"),
+        ("fusions", "\N{MINUS SIGN}3 fusions"),
+        ("bytes", "\N{MINUS SIGN}12.3% bytes"),
+        ("precision", "14 precision"),
+        ("layout", "2 layout"),
+        ("order", "1,200 reordered"),
+    ]
+
+
+def test_bytes_that_other_devices_access_are_no_effect() -> None:
+    assert bytes_share(Growth(9, 1, 0, 1, 1000), Growth(9, 1, 0, 1, 250, partitions=4)) == 0
+    assert bytes_share(Growth(9, 1, 0, 1, None), Growth(9, 1, 0, 1, 250)) == 0
+    assert bytes_share(Growth(9, 1, 0, 1, 100_000), Growth(9, 1, 0, 1, 100_001)) == 0

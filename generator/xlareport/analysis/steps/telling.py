@@ -129,7 +129,11 @@ _IMPORTANCE = {
 
 def weight(groups: Iterable[ChangeGroup]) -> float:
     """Return how much a step did, by what is heavy; for ranking, without a unit."""
-    return sum(map(_group_weight, groups))
+    return sum(_group_weight(group) for group in groups if group.kind not in _NO_EFFECT)
+
+
+_NO_EFFECT = frozenset({Kind.METADATA, Kind.RENAMED})
+"""Kinds that count for nothing, however many lines they touch."""
 
 
 def _group_weight(group: ChangeGroup) -> float:

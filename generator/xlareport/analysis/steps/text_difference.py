@@ -25,13 +25,18 @@ class DiffLine:
     """One line of a difference."""
 
     sign: str
-    """`+` only after, `-` only before, `~` changed, space unchanged."""
+    """`+` only after, `-` only before, `~` changed, space unchanged.
+
+    `<` and `>` stand earlier and later in the schedule, changed or not.
+    """
     text: str
     """As it was before; of a line that is only after, as it is."""
     other: str = ""
     """Of a changed line, as it is after; of one that left or came, where it stands or stood."""
     renumbered: bool = False
     """Only numbers in names changed."""
+    places: tuple[int, int] | None = None
+    """Of `<` and `>`, the positions in the computation before and after, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +137,36 @@ def _compared(matching: Matching, alignment: Alignment) -> ComputationDiff:
 
 
 def _lines(matching: Matching, alignment: Alignment) -> Iterator[DiffLine]:
-    """Yield all lines of two computations in one order."""
+    """Yield all lines of two computations in one order; what moved stands where it stands after."""
     old, new = alignment.before, alignment.after
     ends = ((len(old.instructions), len(new.instructions)),)
+    moved = {after: before for before, after in alignment.moved}
+    left = {before for before, _ in alignment.moved}
     here = there = 0
     for next_here, next_there in (*alignment.steady, *ends):
-        for line in old.instructions[here:next_here]:
-            yield _lone(matching, old, line, "-")
-        for line in new.instructions[there:next_there]:
-            yield _lone(matching, new, line, "+")
+        for number in range(here, next_here):
+            if number not in left:
+                yield _lone(matching, old, old.instructions[number], "-")
+        for number in range(there, next_there):
+            if number in moved:
+                yield _moved(matching, alignment, moved[number], number)
+            else:
+                yield _lone(matching, new, new.instructions[number], "+")
         if next_here < len(old.instructions):
             first, second = old.instructions[next_here], new.instructions[next_there]
             yield _pair(matching, (old.name, first), (new.name, second))
         here, there = next_here + 1, next_there + 1
+
+
+def _moved(matching: Matching, alignment: Alignment, before: int, after: int) -> DiffLine:
+    """Return a line that stands elsewhere; an order that is no schedule has no effect."""
+    old, new = alignment.before, alignment.after
+    first, second = old.instructions[before], new.instructions[after]
+    line = _pair(matching, (old.name, first), (new.name, second))
+    if matching.after.attributes.get("is_scheduled") != "true":
+        return line
+    sign = "<" if after < before else ">"
+    return DiffLine(sign, line.text, line.other, places=(before + 1, after + 1))
 
 
 def _pair(

@@ -107,7 +107,7 @@ def busiest_table(busies: Sequence[Busy]) -> Table:
         )
         for busy in busies
     ]
-    return Table(columns, rows, (6, "desc"))
+    return Table(columns, rows)
 
 
 def passes_table(overview: Overview) -> Table:

@@ -204,7 +204,8 @@ class _ModulePages:
                     navigation.module_key(self.slug, f"step-{stage.key}"), page.payload | added
                 )
         summary = self.analyzed.analysis.summary
-        yield make_payload(navigation.module_key(self.slug, "steps"), steps_payload(summary))
+        growth = overview.growth if overview else ()
+        yield make_payload(navigation.module_key(self.slug, "steps"), steps_payload(summary, growth))
 
     def _code(self) -> Iterator[Payload]:
         module, code = self.analyzed.module, self.analyzed.code

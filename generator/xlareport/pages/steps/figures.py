@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.times import StepTime
+from xlareport.analysis.steps.effect import StepEffect
 from xlareport.runtime import units
 
 Figure = tuple[str, str, str, str]
@@ -29,6 +30,44 @@ def time_words(time: StepTime | None) -> str:
         f"About {units.seconds(time.seconds)} lie between the times of the two files; writing them "
         "is part of it."
     )
+
+
+def effect_chips(effect: StepEffect, before: Growth, after: Growth) -> Iterator[tuple[str, str]]:
+    """Yield what a step did to what matters, each with its kind; nothing where it did nothing."""
+    if effect.collectives:
+        yield "collectives", units.plural(effect.collectives, "collective")
+    if effect.fusions:
+        word = "fusion" if abs(effect.fusions) == 1 else "fusions"
+        yield "fusions", f"{_difference(effect.fusions, units.count)} {word}"
+    share = bytes_share(before, after)
+    if share:
+        yield "bytes", f"{_difference(round(share * _TENTHS), _tenths)} bytes"
+    if effect.precision:
+        yield "precision", f"{units.count(effect.precision)} precision"
+    if effect.layout:
+        yield "layout", f"{units.count(effect.layout)} layout"
+    if effect.order:
+        yield "order", f"{units.count(effect.order)} reordered"
+
+
+def bytes_share(before: Growth, after: Growth) -> float:
+    """Return by what share of them the bytes accessed grew or shrank; 0 where that is not known.
+
+    Less than a tenth of a percent is nothing, and so is what partitioning leaves to other devices.
+    """
+    old, new = before.bytes_accessed, after.bytes_accessed
+    if not old or new is None or before.partitions != after.partitions:
+        return 0.0
+    share = (new - old) / old
+    return share if abs(share) * _TENTHS >= 1 else 0.0
+
+
+_TENTHS = 1000
+"""Tenths of a percent in a whole."""
+
+
+def _tenths(value: int) -> str:
+    return f"{value / 10:.3g}%"
 
 
 def _figures(before: Growth, after: Growth) -> Iterator[Figure]:

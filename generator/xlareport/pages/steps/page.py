@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
+from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary, StepSummary
+from xlareport.analysis.passes.growth import Growth
 from xlareport.analysis.passes.pipelines import Part, Pipeline, build_pipeline_tree
 from xlareport.pages import navigation, words
+from xlareport.pages.steps.figures import bytes_share, effect_chips
 from xlareport.pages.tables import PartPage
 from xlareport.records.report import ModuleRecord
 
@@ -39,18 +42,36 @@ def steps_page(module: ModuleRecord) -> StepsPage:
     )
 
 
-def steps_payload(summary: ModuleSummary) -> dict[str, Any]:
-    """Return the list of steps as the page script takes it."""
+def steps_payload(summary: ModuleSummary, growth: Sequence[Growth] = ()) -> dict[str, Any]:
+    """Return the list of steps as the page script takes it; `growth` has the figures of each."""
     read = [stage for stage in summary.stages if stage.instructions is not None]
+    known = growth if len(growth) == len(read) else [_UNKNOWN] * len(read)
+    pairs = pairwise([_UNKNOWN, *known])
     return {
         "module": summary.display_name,
         "slug": summary.files.slug,
         "tree": list(
             _ranges(build_pipeline_tree([snapshot.stage for snapshot in read], _identical(read)))
         ),
-        "steps": [_step(snapshot) for snapshot in read],
+        "steps": [
+            _step(snapshot) | _effect(snapshot.step, *sides)
+            for snapshot, sides in zip(read, pairs, strict=True)
+        ],
         "hidden_note": "Steps without change are folded.",
     }
+
+
+_UNKNOWN = Growth(0, 0, 0, None, None)
+_ALL_BYTES = 100_000.0
+"""What it weighs to double the bytes accessed: as much as a hundred fusions."""
+
+
+def _effect(step: StepSummary | None, before: Growth, after: Growth) -> dict[str, Any]:
+    """Return what a step did to the program, and how much that weighs; no unit."""
+    if step is None or not step.changed:
+        return {}
+    weight = step.weight + _ALL_BYTES * abs(bytes_share(before, after))
+    return {"weight": round(weight, 1), "chips": list(effect_chips(step.effect, before, after))}
 
 
 def _identical(read: Sequence[SnapshotSummary]) -> list[bool]:

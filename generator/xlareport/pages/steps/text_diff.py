@@ -57,12 +57,11 @@ class _Lines:
 def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) -> dict[str, Any]:
     """Return the value of a text difference, the first lines of it where it has very many."""
     hunks = list(_hunks(diff.computations)) if diff else []
-    total = sum(len(lines) for _, lines in hunks)
     shown = list(_first(hunks))
     lines = [line for _, some in shown for line in some]
     result = _Lines(stored)
     before = [result.number(line.text) for line in lines if line.sign != "+"]
-    after = [result.number(_after(line)) for line in lines if line.sign in "+~"]
+    after = [result.number(_after(line)) for line in lines if line.sign in "+~<>"]
     return {
         "hunks": [len(some) for _, some in shown],
         "titles": fold_strings([title for title, _ in shown]).listed(),
@@ -70,8 +69,9 @@ def diff_payload(diff: TextDiff | None, renumbered: int, stored: StoredLines) ->
         "before": _steps(before),
         "after": _steps(after),
         **result.value(),
-        "total": total,
-        "shown": len(lines),
+        "moves": [place for line in lines for place in line.places or ()],
+        "total": sum(_changed(lines) for _, lines in hunks),
+        "shown": _changed(lines),
         "note": _note(max(renumbered, diff.renumbered if diff else 0)),
     }
 
@@ -94,8 +94,12 @@ def _first(hunks: Sequence[_Titled]) -> Iterator[_Titled]:
         room -= len(lines)
 
 
+def _changed(lines: Sequence[DiffLine]) -> int:
+    return sum(line.sign != " " for line in lines)
+
+
 def _after(line: DiffLine) -> str:
-    return line.other if line.sign == "~" else line.text
+    return line.text if line.sign == "+" else line.other or line.text
 
 
 def _steps(numbers: Sequence[int]) -> list[int]:

@@ -1,0 +1,228 @@
+/**
+ * The difference of a step on the screen: of any number of lines only those in sight are drawn, each in
+ * one row of the same height. A click on a row shows its line in full.
+ */
+
+import { element, errorMessage, exchange, failure } from "../core/elements.js";
+import { format } from "../core/format.js";
+import { compareLines, loudLength, readDiff, written } from "./diff.js";
+
+const SPARE = 10;
+const PRINTED = 2000;
+/** Characters of a line that a row holds. */
+const WIDEST = 1000;
+
+/** @typedef {import("./diff.js").Hunk} Hunk */
+/** @typedef {import("./diff.js").Line} Line */
+/** @typedef {import("../../types/payloads").Diff} Diff */
+/** @typedef {{title: string} | {line: Line, side?: "from" | "to"}} Row */
+
+const LOOKS = /** @type {Record<string, [string, string, string]>} */ ({
+  "+": ["xr-added", "+", "added"],
+  "-": ["xr-removed", "\u2212", "removed"],
+  "~": ["xr-changed", "~", "changed"],
+  "<": ["xr-moved", "\u2191", "earlier in the schedule"],
+  ">": ["xr-moved", "\u2193", "later in the schedule"],
+  " ": ["xr-same", " ", ""],
+});
+
+/**
+ * Returns the rows of a difference: a title for each computation, two rows for a line that changed.
+ * @param {Hunk[]} hunks
+ * @param {string} filter words that a line must contain
+ * @param {boolean} ordered whether lines that only stand elsewhere are shown
+ * @returns {Row[]}
+ */
+export function diffRows(hunks, filter, ordered) {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = (/** @type {Line} */ { sign, text, other = text }) =>
+    (ordered || !(sign in MOVED) || text !== other) &&
+    words.every((word) => `${text} ${other}`.toLowerCase().includes(word)) &&
+    (!words.length || sign !== " ");
+  return hunks.flatMap(({ computation, lines }) => {
+    const shown = lines.filter(wanted);
+    return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
+  });
+}
+
+const MOVED = { "<": true, ">": true };
+
+/** @param {Line} line @returns {Row[]} */
+const lineRows = (line) =>
+  line.other !== undefined && line.other !== line.text
+    ? [
+        { line, side: "from" },
+        { line, side: "to" },
+      ]
+    : [{ line }];
+
+/** @param {Row} row */
+const textOf = (row) => ("title" in row ? row.title : row.side === "to" ? (row.line.other ?? "") : row.line.text);
+
+/** @param {Row} row */
+function drawRow(row) {
+  if ("title" in row) {
+    return element("div.xr-hunk-title", { role: "heading", "aria-level": 4 }, element("code", null, row.title));
+  }
+  const { line, side } = row;
+  const [look, shown, words] = LOOKS[line.sign] ?? LOOKS[" "];
+  const changed = line.sign === "~" && side ? `changed ${side}` : words;
+  const drawn = element(
+    `div.xr-line.${look}`,
+    null,
+    element("span.xr-sign", { "aria-hidden": "true" }, shown),
+    changed && element("span.xr-hidden", null, `${changed}: `),
+    line.places && side !== "to" && element("span.xr-places", null, line.places.map(format.count).join(" \u2192 ")),
+    element("span.xr-text", null, ...written(pieces(row))),
+  );
+  if (side) drawn.classList.add(`xr-${side}`);
+  return drawn;
+}
+
+/** @param {Row} row of a line @returns {import("./diff.js").Piece[]} */
+function pieces(row) {
+  if ("title" in row || !row.side) return [{ text: textOf(row), changed: false }];
+  const [before, after] = compareLines(row.line.text, row.line.other ?? "");
+  return row.side === "from" ? before : after;
+}
+
+/** The rows of a difference in a box that scrolls. */
+class DiffView {
+  /** @param {Hunk[]} hunks */
+  constructor(hunks) {
+    this.hunks = hunks;
+    /** @type {Row[]} */
+    this.rows = [];
+    this.height = 0;
+    this.drawn = "";
+    /** @type {Map<number, HTMLElement>} the rows that are drawn */
+    this.nodes = new Map();
+    this.filter = element("input.xr-filter", {
+      type: "search",
+      placeholder: "Filter: words that a line must contain",
+      "aria-label": "Filter lines",
+      spellcheck: "false",
+      oninput: () => this.update(),
+    });
+    this.lines = element("div.xr-lines");
+    this.all = element("div.xr-diff-all", null, this.lines);
+    this.scroller = element("div.xr-diff-scroll", { tabindex: 0, role: "region", "aria-label": "HLO diff" }, this.all);
+    this.whole = element("pre.xr-diff-whole", { hidden: true, tabindex: 0, role: "region", "aria-label": "The line" });
+    this.hush = element("input", { type: "checkbox", onchange: () => this.hushed() });
+    this.hush.checked = remembered() !== "no";
+    this.order = element("input", { type: "checkbox", checked: true, onchange: () => this.update() });
+    this.scroller.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
+    this.lines.addEventListener("click", (event) => this.select(event));
+    window.addEventListener("beforeprint", () => this.scroller.isConnected && this.draw(true));
+    window.addEventListener("afterprint", () => this.scroller.isConnected && this.update());
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+  }
+
+  /** @returns {(HTMLElement | false)[]} what chooses among the lines */
+  choices() {
+    const moved = this.hunks.some(({ lines }) => lines.some(({ sign }) => sign in MOVED));
+    return [
+      this.filter,
+      moved && element("label", null, this.order, " Schedule order"),
+      element("label", null, this.hush, " Hide metadata"),
+    ];
+  }
+
+  /** Hides metadata or shows it, and remembers that from page to page. */
+  hushed() {
+    remember(this.hush.checked ? "yes" : "no");
+    this.update();
+  }
+
+  update() {
+    this.rows = diffRows(this.hunks, this.filter.value, this.order.checked);
+    const length = this.hush.checked ? loudLength : (/** @type {string} */ text) => text.length;
+    const longest = this.rows.reduce((most, row) => Math.max(most, length(textOf(row))), 0);
+    this.scroller.classList.toggle(HUSH, this.hush.checked);
+    this.all.style.minWidth = `${Math.min(longest, WIDEST) + 20}ch`;
+    this.drawn = "";
+    this.nodes.clear();
+    this.scroller.scrollTop = 0;
+    this.draw();
+  }
+
+  /** @param {boolean} [printing] draw all that fits on paper */
+  draw(printing = false) {
+    const [first, last] = printing ? [0, Math.min(PRINTED, this.rows.length)] : this.range();
+    if (this.drawn === `${first} ${last}` && !printing) return;
+    this.drawn = `${first} ${last}`;
+    this.first = first;
+    const known = this.nodes;
+    this.nodes = new Map();
+    for (let at = first; at < last; at += 1) this.nodes.set(at, known.get(at) ?? drawRow(this.rows[at]));
+    const rows = [...this.nodes.values()];
+    exchange(this.lines, rows.length ? rows : [element("p.xr-empty", null, "No line contains these words.")]);
+    this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
+    this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
+    if (!this.height && rows.length && (this.height = rows[0].getBoundingClientRect().height)) this.update();
+  }
+
+  get rowHeight() {
+    return this.height || 20;
+  }
+
+  /** @returns {[number, number]} the rows in sight and a few around them */
+  range() {
+    const seen = Math.ceil((this.scroller.clientHeight || 600) / this.rowHeight);
+    const top = Math.floor(this.scroller.scrollTop / this.rowHeight / SPARE) * SPARE;
+    return [Math.max(0, top - SPARE), Math.min(this.rows.length, top + seen + 2 * SPARE)];
+  }
+
+  /** @param {Event} event */
+  select(event) {
+    const target = event.target instanceof Element ? event.target.closest(".xr-lines > *") : null;
+    if (!target || !getSelection()?.isCollapsed) return;
+    const row = this.rows[(this.first ?? 0) + [...this.lines.children].indexOf(target)];
+    if (!row) return;
+    this.whole.hidden = false;
+    this.whole.replaceChildren(element("code.xr-text", null, ...written(pieces(row))));
+  }
+}
+
+/**
+ * Draws a text difference, its lines when they are loaded.
+ * @param {Diff} diff
+ * @returns {HTMLElement}
+ */
+export function drawDiff(diff) {
+  const missing = diff.total > diff.shown;
+  const words = missing
+    ? `The first ${format.count(diff.shown)} of ${format.plural(diff.total, "changed line")} are shown; the HLO tab has the rest.`
+    : `${format.plural(diff.total, "changed line")}.`;
+  const options = element("div.xr-diff-bar", null, element("span", null, words, diff.note ? ` ${diff.note}` : ""));
+  const box = element("div.xr-diff", null, options);
+  readDiff(diff).then(
+    (hunks) => {
+      const view = new DiffView(hunks);
+      options.append(...view.choices().filter((choice) => choice !== false));
+      box.append(view.scroller, view.whole);
+      view.update();
+    },
+    (/** @type {unknown} */ error) => box.append(failure(`The lines cannot be shown. ${errorMessage(error)}`)),
+  );
+  return box;
+}
+
+const HUSH = "xr-hush";
+
+function remembered() {
+  try {
+    return localStorage.getItem(HUSH);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} value */
+function remember(value) {
+  try {
+    localStorage.setItem(HUSH, value);
+  } catch {
+    // A browser that keeps nothing shows the usual way next time.
+  }
+}

@@ -1,0 +1,53 @@
+"""What a step did to the program, in the few figures by which steps are told apart and ranked."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from xlareport.analysis.modules.features import COLLECTIVES
+from xlareport.analysis.steps.changes import Change
+from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.step import StepChange
+
+_PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
+_LAYOUT = frozenset({Kind.LAYOUT, Kind.SPACE})
+_NO_EFFECT = frozenset(
+    {Kind.METADATA, Kind.PART, Kind.REDIRECTED, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED}
+)
+"""Kinds that do nothing to what a collective does."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepEffect:
+    """Figures of one step."""
+
+    fusions: int = 0
+    """Fusions gained, negative where they are fewer."""
+    collectives: int = 0
+    """Collectives added, removed or changed; an asynchronous one counts where it starts."""
+    precision: int = 0
+    """Instructions with another element type, precision or algorithm."""
+    layout: int = 0
+    """Instructions with another layout or memory space."""
+    order: int = 0
+    """Instructions at another position of the schedule."""
+
+
+def effect_of(change: StepChange) -> StepEffect:
+    """Count what a step did."""
+    changes = change.changes
+    return StepEffect(
+        fusions=change.after.fusions - change.before.fusions,
+        collectives=sum(map(_does_collective, changes)),
+        precision=_count(changes, _PRECISION),
+        layout=_count(changes, _LAYOUT),
+        order=_count(changes, frozenset({Kind.REORDERED})),
+    )
+
+
+def _count(changes: Iterable[Change], kinds: frozenset[Kind]) -> int:
+    return sum(not kinds.isdisjoint(change.kinds) for change in changes)
+
+
+def _does_collective(change: Change) -> bool:
+    names = {opcode.removesuffix("-start") for opcode in change.opcodes}
+    return not names.isdisjoint(COLLECTIVES) and change.kind not in _NO_EFFECT

@@ -1,0 +1,53 @@
+"""The figures by which steps are told apart."""
+
+from xlareport.analysis.steps.effect import StepEffect, effect_of
+from xlareport.analysis.steps.step import StepChange, step
+from xlareport.hlo.text import TextReader
+
+BEFORE = """HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8,4]) -> f32[8,4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %b = f32[8,4]{1,0} negate(%a), metadata={op_name="x"}
+  %c = f32[8,4]{1,0} tanh(%a)
+  %d = f32[8,4]{1,0} all-reduce(%b), replica_groups={}, to_apply=%sum
+  ROOT %r = f32[8,4]{1,0} add(%c, %d)
+}
+"""
+
+
+def changed_to(after: str) -> StepChange:
+    reader = TextReader()
+    modules = [reader.read(text.encode(), "m.txt") for text in (BEFORE, after)]
+    assert None not in modules
+    return step(*modules, "`p`")  # type: ignore[arg-type]
+
+
+def effect(old: str, new: str) -> StepEffect:
+    assert old in BEFORE
+    return effect_of(changed_to(BEFORE.replace(old, new)))
+
+
+def test_another_layout_is_counted() -> None:
+    assert effect("%c = f32[8,4]{1,0}", "%c = f32[8,4]{0,1}") == StepEffect(layout=1)
+
+
+def test_another_element_type_is_one_of_precision() -> None:
+    assert effect("%c = f32[8,4]{1,0}", "%c = bf16[8,4]{1,0}").precision == 1
+
+
+def test_a_collective_of_other_devices_is_one_collective() -> None:
+    assert effect("replica_groups={}", "replica_groups={{0,1}}") == StepEffect(collectives=1)
+
+
+def test_metadata_has_no_effect_and_no_weight() -> None:
+    change = changed_to(BEFORE.replace('op_name="x"', 'op_name="y"'))
+    assert not change.identical
+    assert effect_of(change) == StepEffect()
+    assert change.weight == 0
+
+
+def test_another_order_of_a_schedule_is_counted() -> None:
+    lines = BEFORE.splitlines(keepends=True)
+    lines[4], lines[5] = lines[5], lines[4]
+    assert effect_of(changed_to("".join(lines))) == StepEffect(order=1)
