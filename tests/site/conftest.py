@@ -160,11 +160,12 @@ def _step(number: int, *, changed: bool) -> dict[str, Any]:
         "modified": 3 if changed else 0,
         "headline": f"`%two` became one {HOSTILE}`" if changed else "Nothing changed.",
         "files": [f"{number:04}.{HOSTILE}.txt"],
-    } | (
-        {"weight": float(number), "chips": [["fusions", f"+{number} fusions"], ["bytes", "x"]][: number - 2]}
-        if changed
-        else {}
-    )
+    } | (_effect(number) if changed else {})
+
+
+def _effect(number: int) -> dict[str, Any]:
+    chips = [["fusions", f"+{number} fusions"], ["bytes", "more bytes"]][: number - 2]
+    return {"weight": float(number), "chips": chips}
 
 
 def _story() -> dict[str, Any]:

@@ -31,8 +31,8 @@ from xlareport.analysis.profile.measured import (
 )
 from xlareport.analysis.profile.times import NO_TIMES, ModuleTimes, OpTime
 from xlareport.analysis.steps.boundaries import Boundary
-from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
 from xlareport.analysis.steps.effect import effect_of
+from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuModule

@@ -8,7 +8,7 @@ from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.tpu_flags import TpuFlags
 from xlareport.analysis.profile.runs import ModuleRuns
-from xlareport.analysis.steps.effect import StepEffect
+from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
 
@@ -25,7 +25,7 @@ class StepSummary:
     """One sentence; empty where nothing changed."""
     weight: float = 0.0
     """What it did to what is heavy, for ranking; no unit."""
-    effect: StepEffect = StepEffect()
+    effect: StepEffect = NO_EFFECT
 
 
 @dataclass(frozen=True, slots=True)

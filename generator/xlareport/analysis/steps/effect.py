@@ -10,7 +10,7 @@ from xlareport.analysis.steps.step import StepChange
 
 _PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
 _LAYOUT = frozenset({Kind.LAYOUT, Kind.SPACE})
-_NO_EFFECT = frozenset(
+_QUIET = frozenset(
     {Kind.METADATA, Kind.PART, Kind.REDIRECTED, Kind.RENAMED, Kind.REORDERED, Kind.REWIRED}
 )
 """Kinds that do nothing to what a collective does."""
@@ -32,6 +32,9 @@ class StepEffect:
     """Instructions at another position of the schedule."""
 
 
+NO_EFFECT = StepEffect()
+
+
 def effect_of(change: StepChange) -> StepEffect:
     """Count what a step did."""
     changes = change.changes
@@ -50,4 +53,4 @@ def _count(changes: Iterable[Change], kinds: frozenset[Kind]) -> int:
 
 def _does_collective(change: Change) -> bool:
     names = {opcode.removesuffix("-start") for opcode in change.opcodes}
-    return not names.isdisjoint(COLLECTIVES) and change.kind not in _NO_EFFECT
+    return not names.isdisjoint(COLLECTIVES) and change.kind not in _QUIET

@@ -205,7 +205,9 @@ class _ModulePages:
                 )
         summary = self.analyzed.analysis.summary
         growth = overview.growth if overview else ()
-        yield make_payload(navigation.module_key(self.slug, "steps"), steps_payload(summary, growth))
+        yield make_payload(
+            navigation.module_key(self.slug, "steps"), steps_payload(summary, growth)
+        )
 
     def _code(self) -> Iterator[Payload]:
         module, code = self.analyzed.module, self.analyzed.code
