@@ -444,6 +444,8 @@ export interface ReportIndex {
   /** Module and title. */
   findings: [number, string][];
   files: number;
+  /** What the report says of the main program: title, address, the words that lead there. */
+  topics: [string, string, string[]][];
 }
 export interface SearchKind {
   values?: string[];

@@ -208,8 +208,8 @@ var xlareport = (() => {
 
   // src/core/once.js
   function once(kept2, key, make) {
-    const known3 = kept2.get(key);
-    if (known3) return known3;
+    const known4 = kept2.get(key);
+    if (known4) return known4;
     const value = make();
     kept2.set(key, value);
     value.catch(() => kept2.delete(key));
@@ -453,7 +453,7 @@ var xlareport = (() => {
      * @returns {number[]} its blocks; each text is told by the one before it
      */
     numbers(wanted2) {
-      let known3 = 0;
+      let known4 = 0;
       let former = (
         /** @type {number[]} */
         []
@@ -466,7 +466,7 @@ var xlareport = (() => {
         for (let at = 0; at < runs.length; ) {
           const [kind, first] = [runs[at], runs[at + 1]];
           at += 2;
-          if (kind === 0) for (const end = known3 + first; known3 < end; known3 += 1) numbers.push(known3);
+          if (kind === 0) for (const end = known4 + first; known4 < end; known4 += 1) numbers.push(known4);
           else if (kind === 1) numbers.push(...former.slice(first, first + runs[at++]));
           else numbers.push(first);
         }
@@ -679,14 +679,14 @@ var xlareport = (() => {
     when([id, kind, description, before, after, , , , waits]) {
       if (kind === void 0) return null;
       const named = (number) => number === null ? "none" : this.thunkLink(number);
-      const known3 = id !== null;
+      const known4 = id !== null;
       return element(
         "p.xr-certain",
         null,
-        known3 ? `Runs as thunk ${id}, ` : "Runs as ",
+        known4 ? `Runs as thunk ${id}, ` : "Runs as ",
         element("code", null, kind),
         ` ${description}. `,
-        ...known3 ? [
+        ...known4 ? [
           "Nearest earlier thunk that touches the same memory: ",
           named(before),
           "; the nearest later one: ",
@@ -753,7 +753,7 @@ var xlareport = (() => {
         load(`${this.index.key}-${text[0]}`))[text[1]];
       }
       const store = await openTexts(this.index.texts);
-      const stored = store.texts.find((known3) => known3.path === path);
+      const stored = store.texts.find((known4) => known4.path === path);
       if (!stored) throw new Error(`${path} is not among the texts of the module.`);
       return (await store.lines(stored)).join("\n");
     }
@@ -898,15 +898,15 @@ var xlareport = (() => {
     return element("a.xr-word", { "data-word": `${kind}:${name}`, href: address2(kind, name) }, ...inside);
   }
   async function explainWord(word) {
-    const known3 = await tables();
+    const known4 = await tables();
     const [kind, name] = divide(word);
-    if (kind === "instruction") return instruction(name, known3);
-    if (kind === "shape") return shape(name, known3);
+    if (kind === "instruction") return instruction(name, known4);
+    if (kind === "shape") return shape(name, known4);
     if (kind === "layout") return layoutParts(name.slice(1, -1));
-    return kinds(name, known3).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
+    return kinds(name, known4).filter(([other]) => other === kind).map(([, meaning]) => ["", meaning]);
   }
-  function kinds(name, known3) {
-    const meanings = Object.entries(known3.words).map(([kind, words2]) => [
+  function kinds(name, known4) {
+    const meanings = Object.entries(known4.words).map(([kind, words2]) => [
       kind,
       own(words2, kind === "flag" ? bareFlag(name) : name)
     ]);
@@ -916,8 +916,8 @@ var xlareport = (() => {
     );
   }
   var own = (words2, name) => Object.hasOwn(words2, name) ? words2[name] : "";
-  function instruction(name, known3) {
-    const { fields, suffix } = known3.instruction;
+  function instruction(name, known4) {
+    const { fields, suffix } = known4.instruction;
     const output = /\{([\d,]*)\}$/.exec(name);
     const match = /^%?((?:wide\.)*)([^.#]+)((?:\.[^.#]*)*)((?:#\d+)*)$/.exec(name.slice(0, output?.index ?? LONGEST2));
     if (!match) return [[name, fields.born]];
@@ -927,8 +927,8 @@ var xlareport = (() => {
         /** @type {Part} */
         ["wide", suffix.wide]
       )),
-      ...firstParts(first, known3),
-      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known3.instruction)),
+      ...firstParts(first, known4),
+      ...later.split(".").slice(1).flatMap((piece2) => laterParts(piece2, known4.instruction)),
       ...elements.split("#").slice(1).map((number) => (
         /** @type {Part} */
         [number, fields.element.replace("{text}", number)]
@@ -939,12 +939,12 @@ var xlareport = (() => {
       ] : []
     ];
   }
-  function firstParts(text, known3) {
-    for (const form of known3.instruction.forms) {
+  function firstParts(text, known4) {
+    for (const form of known4.instruction.forms) {
       const match = new RegExp(`^(?:${form})$`, "ds").exec(text);
-      if (match) return innermost(match).map(([field, start, end]) => part(field, text.slice(start, end), known3));
+      if (match) return innermost(match).map(([field, start, end]) => part(field, text.slice(start, end), known4));
     }
-    return [part("born", text, known3)];
+    return [part("born", text, known4)];
   }
   function innermost(match) {
     const all = Object.entries(match.indices?.groups ?? {}).filter(([, span]) => span && span[0] < span[1]);
@@ -955,10 +955,10 @@ var xlareport = (() => {
     spans.sort((left, right) => left[1] - right[1] || right[2] - left[2]);
     return spans.filter(([, , end], place) => place + 1 === spans.length || spans[place + 1][1] >= end);
   }
-  function part(field, text, known3) {
-    const { fields, manner } = known3.instruction;
+  function part(field, text, known4) {
+    const { fields, manner } = known4.instruction;
     if (field === "manner") return [text, own(manner, text) || fields.manner];
-    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known3.words.opcode, text) : "";
+    const opcode = /^(?:born|operation|async)$/.test(field) ? own(known4.words.opcode, text) : "";
     return [text, `${fields[field].replace("{text}", text)}${opcode ? ` As an opcode: ${opcode}` : ""}`];
   }
   function laterParts(text, { fields, suffix }) {
@@ -976,13 +976,13 @@ var xlareport = (() => {
     );
     return (numbered ? parts.reverse() : parts).filter(([piece2]) => piece2);
   }
-  function shape(text, known3) {
+  function shape(text, known4) {
     const match = /^(\w+)\[([^\]]*)\](?:\{(.*)\})?$/s.exec(text);
     if (!match) return [["( )", "A tuple: several arrays, or further tuples, as one value."]];
     const [, type, dimensions, layout] = match;
     return [
-      [type, own(known3.words.type, type) || "A type of element that is not known here."],
-      [`[${dimensions}]`, sizes(dimensions, known3.bits[type])],
+      [type, own(known4.words.type, type) || "A type of element that is not known here."],
+      [`[${dimensions}]`, sizes(dimensions, known4.bits[type])],
       ...layout ? layoutParts(layout) : []
     ];
   }
@@ -1020,11 +1020,11 @@ var xlareport = (() => {
     }
     return parts;
   }
-  function recognized(text, known3) {
+  function recognized(text, known4) {
     for (const [pattern, kind] of TOLD_BY_SIGN) {
-      if (pattern.test(text) && (kind !== "flag" || own(known3.words.flag, bareFlag(text)))) return `${kind}:${text}`;
+      if (pattern.test(text) && (kind !== "flag" || own(known4.words.flag, bareFlag(text)))) return `${kind}:${text}`;
     }
-    const meaning = kinds(text, known3).find(([kind]) => kind !== "word");
+    const meaning = kinds(text, known4).find(([kind]) => kind !== "word");
     if (!meaning && FUSED.test(text)) return `instruction:${text}`;
     return meaning ? `${meaning[0]}:${text}` : "";
   }
@@ -1035,7 +1035,7 @@ var xlareport = (() => {
   }
   async function wordAtCaret(line2, caret) {
     if (!line2.contains(caret.startContainer)) return null;
-    const known3 = await tables();
+    const known4 = await tables();
     const before = document.createRange();
     before.setStart(line2, 0);
     before.setEnd(caret.startContainer, caret.startOffset);
@@ -1044,14 +1044,14 @@ var xlareport = (() => {
     for (const match of text.matchAll(IN_TEXT)) {
       if (match.index > offset) return null;
       if (match.index + match[0].length < offset) continue;
-      const word = kindInText(text, match.index, match[0], known3);
+      const word = kindInText(text, match.index, match[0], known4);
       return word ? { word, place: caret.getBoundingClientRect() } : null;
     }
     return null;
   }
-  function kindInText(text, start, name, known3) {
+  function kindInText(text, start, name, known4) {
     const follows = text.slice(start + name.length);
-    if (follows.startsWith("(") && own(known3.words.opcode, name)) return `opcode:${name}`;
+    if (follows.startsWith("(") && own(known4.words.opcode, name)) return `opcode:${name}`;
     if (follows.startsWith(" = ") || name.startsWith("%")) return `instruction:${name}`;
     const form = TOLD_BY_SIGN.find(([pattern, kind]) => kind !== "flag" && pattern.test(name));
     return form ? `${form[1]}:${name}` : "";
@@ -1070,10 +1070,10 @@ var xlareport = (() => {
       [...parent.querySelectorAll(UNMARKED)]
     );
     if (!names2.length) return;
-    const known3 = await tables();
+    const known4 = await tables();
     for (const code of names2) {
       const around = code.closest("a");
-      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known3);
+      const word = around?.matches(".xr-ask, [href*='#i=']") ? `instruction:${code.textContent}` : recognized(code.textContent ?? "", known4);
       if (!word || !code.parentNode) continue;
       if (around) around.dataset.word ??= word;
       else wrap(code, word);
@@ -1661,7 +1661,7 @@ var xlareport = (() => {
       /** @type {Promise<Payload<"m/x/versions-all">>} */
       load(`${timelines}-all`)
     ]);
-    const snapshot2 = stages.findIndex(([known3]) => known3 === name);
+    const snapshot2 = stages.findIndex(([known4]) => known4 === name);
     if (snapshot2 < 0) throw new Error(`There is no snapshot ${name}.`);
     const parts = await computations(timelines, snapshot2, { ...all, names: unfold(all.names) });
     const present = parts.filter((part2) => part2 !== null);
@@ -1694,19 +1694,19 @@ var xlareport = (() => {
     return (picture.svg.dataset.modes ?? "").split(" ").filter((mode) => Object.hasOwn(WORDS, mode));
   }
   function applyMode(picture) {
-    const known3 = modes(picture);
-    if (!known3.length) return;
+    const known4 = modes(picture);
+    if (!known4.length) return;
     const wanted2 = picture.host.dataset.mode ?? FIRST;
-    const now = known3.includes(wanted2) ? wanted2 : FIRST;
-    for (const mode of known3) picture.svg.classList.toggle(`by-${mode}`, mode === now);
+    const now = known4.includes(wanted2) ? wanted2 : FIRST;
+    for (const mode of known4) picture.svg.classList.toggle(`by-${mode}`, mode === now);
     picture.source = picture.source.replace(/ class="xg by-[a-z]+"/, ` class="xg by-${now}"`);
   }
   function modeChoice(picture) {
     applyMode(picture);
-    const known3 = modes(picture);
-    if (known3.length < 2) return null;
+    const known4 = modes(picture);
+    if (known4.length < 2) return null;
     const chosen = picture.host.dataset.mode ?? FIRST;
-    const options = known3.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
+    const options = known4.map((mode) => element("option", { value: mode, selected: mode === chosen }, WORDS[mode]));
     const select = element("select", { onchange: () => choose(picture, select.value) }, ...options);
     return element("label.xr-modes", null, "Colors by ", select);
   }
@@ -1788,8 +1788,8 @@ var xlareport = (() => {
     enter() {
       const around = middle(this.picture.canvas);
       const far = (box3) => Math.hypot(middle(box3).x - around.x, middle(box3).y - around.y);
-      const known3 = this.boxes.find((box3) => box3.classList.contains("focus"));
-      const nearest = known3 ?? this.stops.reduce((best, box3) => far(box3) < far(best) ? box3 : best, this.stops[0]);
+      const known4 = this.boxes.find((box3) => box3.classList.contains("focus"));
+      const nearest = known4 ?? this.stops.reduce((best, box3) => far(box3) < far(best) ? box3 : best, this.stops[0]);
       this.choice = [];
       if (nearest) this.go(nearest);
     }
@@ -2330,8 +2330,8 @@ var xlareport = (() => {
         const { place: source, element: element2 } = this.origin(use);
         if (this.words(source) !== null || source === place) continue;
         const label = `${operands.length > 1 ? number : ""}${element2 ? `#${element2}` : ""}`;
-        const known3 = arrows.get(source);
-        if (known3) known3.label = known3.label.length > 10 ? known3.label : `${known3.label},${label}`;
+        const known4 = arrows.get(source);
+        if (known4) known4.label = known4.label.length > 10 ? known4.label : `${known4.label},${label}`;
         else {
           arrows.set(source, {
             source,
@@ -2977,10 +2977,10 @@ var xlareport = (() => {
     return opened2 ? ` data-target="${escaped(opened2)}"` : "";
   }
   function box(node2, place, modes2) {
-    const known3 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
+    const known4 = modes2.filter(({ levels: levels2 }) => levels2.has(node2.id));
     const [width, height] = front(node2, place);
-    const levels = known3.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
-    const marks = known3.map(
+    const levels = known4.map((scale) => ` data-${scale.mode}="${scale.levels.get(node2.id)}"`).join("");
+    const marks = known4.map(
       (scale) => `<text class="mark of-${scale.mode}" x="3" y="${decimal(height + 3)}">${escaped(scale.marks.get(node2.id))}</text>`
     ).join("");
     const tooltip = node2.tooltip ? `<title>${escaped(node2.tooltip)}</title>` : "";
@@ -3231,11 +3231,11 @@ var xlareport = (() => {
     opened2.canvas.focus({ preventScroll: true });
     return opened2;
   }
-  async function drawn2({ key, graph: known3 }, { in: bundle, target: target2 }) {
+  async function drawn2({ key, graph: known4 }, { in: bundle, target: target2 }) {
     const [{ pictures }, graph] = await Promise.all([
       /** @type {Promise<Payload<"m/x/pictures-0">>} */
       load(`${key}-${bundle}`),
-      loadGraph(known3)
+      loadGraph(known4)
     ]);
     return recordSvg(pictures[target2], 0, graph);
   }
@@ -4464,6 +4464,7 @@ var xlareport = (() => {
       this.input.addEventListener("focus", () => this.index().catch(() => {
       }));
       this.input.addEventListener("input", () => this.search());
+      this.input.addEventListener("keydown", (event) => event.key === "Enter" && this.openFirst());
       document.addEventListener("click", (event) => this.clicked(event));
       document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
       window.addEventListener("hashchange", () => this.openWanted());
@@ -4522,6 +4523,11 @@ var xlareport = (() => {
       this.status.textContent = links.length ? format.plural(links.length, "name") : "No instruction or op_name contains this text.";
       if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
       this.results.replaceChildren(...links.slice(0, FOUND).map((link2) => element("li", null, link2)));
+    }
+    /** Opens the history of the name that was typed, or of the first that contains it. */
+    async openFirst() {
+      await this.search();
+      this.results.querySelector("a")?.click();
     }
     /**
      * @param {string | null} name
@@ -4892,8 +4898,8 @@ var xlareport = (() => {
   }
   function chosenColumns(text, count) {
     const places2 = [...new Set((text ?? "").split(".").filter(Boolean).map(Number))];
-    const known3 = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
-    return known3.length ? known3.sort((left, right) => left - right) : null;
+    const known4 = places2.filter((place) => Number.isInteger(place) && place >= 0 && place < count);
+    return known4.length ? known4.sort((left, right) => left - right) : null;
   }
   var chosenText = (shown) => shown.join(".");
   function textWidths({ columns: columns2, rows: rows2 }) {
@@ -5699,7 +5705,8 @@ var xlareport = (() => {
       const page3 = `m/${this.module.slug}`;
       const name = encodeURIComponent(text);
       const kept2 = last === this.last;
-      if (kind === "instruction" && kept2) return `${page3}.html#${this.module.changed ? "i" : "node"}=${name}`;
+      if (kind === "instruction" && this.module.changed) return `${page3}.html#i=${name}`;
+      if (kind === "instruction" && kept2) return `${page3}.html#node=${name}`;
       if (kind === "op_name" && this.module.changed) return `${page3}.html#op=${name}`;
       if (kept2 && (kind === "opcode" || kind === "source")) {
         const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;
@@ -5768,6 +5775,30 @@ var xlareport = (() => {
     several
   );
 
+  // src/search/pages.js
+  var LONGEST4 = 120;
+  var known3 = () => (
+    /** @type {any} */
+    window.__index
+  );
+  async function loadPages() {
+    if (!known3() && !isSingleFile) await addScript(`${root}search/search_index.js`);
+    return (known3()?.docs ?? []).map(section2);
+  }
+  function addScript(src) {
+    return new Promise((resolve) => {
+      const done = () => resolve();
+      document.head.append(element("script", { src, onload: done, onerror: done }));
+    });
+  }
+  function section2({ location: location2, title: title2, text }) {
+    const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+    return {
+      search: `${title2} ${plain}`,
+      hit: () => ({ text: title2, note: plain.trim().slice(0, LONGEST4), href: location2 })
+    };
+  }
+
   // src/search/search.js
   var SHOWN3 = 5;
   var MORE = 50;
@@ -5777,10 +5808,11 @@ var xlareport = (() => {
     /** @type {[string, string][]} */
     [
       ["module", "Modules"],
-      ["opcode", "Opcodes"],
-      ["touched", "Steps that changed it"],
       ["instruction", "Instructions"],
       ["computation", "Computations"],
+      ["topic", "In this report"],
+      ["opcode", "Opcodes"],
+      ["touched", "Steps that changed it"],
       ["stages", "Passes, pipelines and steps"],
       ["op_name", "op_names"],
       ["scope", "Scopes"],
@@ -5788,10 +5820,11 @@ var xlareport = (() => {
       ["shape", "Shapes"],
       ["finding", "Findings"],
       ["file", "Files"],
-      ["word", "Reference"]
+      ["word", "Reference"],
+      ["page", "Pages and guide"]
     ]
   );
-  var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
+  var NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
   var Search = class {
     constructor() {
       this.input = element("input", {
@@ -5814,7 +5847,7 @@ var xlareport = (() => {
       );
       this.indexes = [];
       this.waiting = [];
-      this.small = { front: null, words: null, files: null };
+      this.small = { front: null, words: null, files: null, pages: [] };
       this.modules = [];
       this.limit = /* @__PURE__ */ new Map();
       this.failed = 0;
@@ -5851,6 +5884,7 @@ var xlareport = (() => {
       const read = this.modules.filter((module) => module.read);
       this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
       this.show();
+      this.small.pages = await loadPages();
       await this.loadModules(AT_FIRST);
       if (front2.files && front2.files <= FILES) await this.loadFiles();
       this.dialog.dataset.loaded = "yes";
@@ -5916,7 +5950,7 @@ var xlareport = (() => {
       );
       for (const match of matches2) ranks2[match.rank].push(match);
       const best = ranks2.findIndex((rank2) => rank2.length);
-      const all = ranks2.flat();
+      const all = kind === "topic" || kind === "word" ? distinct(ranks2.flat()) : ranks2.flat();
       return { kind, title: title2, matches: all, count: all.length, best };
     }
     /** @param {string} kind @param {(value: string) => number} ranked @returns {Generator<Found>} */
@@ -5929,8 +5963,10 @@ var xlareport = (() => {
     }
     /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
     few(kind) {
-      const { front: front2, words: words2, files } = this.small;
+      const { front: front2, words: words2, files, pages } = this.small;
       if (kind === "word") return explained2(words2);
+      if (kind === "page") return pages.map(({ search, hit }) => [search, hit]);
+      if (kind === "topic") return topics(front2?.topics ?? []);
       if (kind === "file") {
         return (files ?? []).map(([name, note2]) => [
           name,
@@ -5971,9 +6007,9 @@ var xlareport = (() => {
     }
     /** @param {Record<string, number[]>} opcodes @returns {[string, () => Hit][]} those in modules that are not loaded */
     unloaded(opcodes) {
-      const known3 = new Set(this.indexes.map((index) => index.module.slug));
+      const known4 = new Set(this.indexes.map((index) => index.module.slug));
       return Object.entries(opcodes).flatMap(([opcode, numbers]) => {
-        const left = numbers.filter((number) => !known3.has(this.modules[number].slug));
+        const left = numbers.filter((number) => !known4.has(this.modules[number].slug));
         return left.length ? [
           /** @type {[string, () => Hit]} */
           [opcode, () => this.holder(opcode, left)]
@@ -5984,7 +6020,7 @@ var xlareport = (() => {
     *touched(query) {
       for (const index of this.indexes) {
         const opcodes = index.kinds.get("opcode")?.values ?? [];
-        const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((known3) => known3.startsWith(query)) : null;
+        const opcode = opcodes.includes(query) ? query : query.length > 2 ? opcodes.find((known4) => known4.startsWith(query)) : null;
         const hits = [
           ...opcode ? index.touchedOpcode(opcode).map((hit) => ({ ...hit, note: `${opcode}: ${hit.note}` })) : [],
           ...index.touchedName(query)
@@ -6066,6 +6102,19 @@ var xlareport = (() => {
       ];
     }
   }
+  function* topics(all) {
+    for (const [title2, href, words2] of all) {
+      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN3).join(", "), href });
+      for (const word of [title2, ...words2]) yield [word, hit];
+    }
+  }
+  function distinct(matches2) {
+    const seen = /* @__PURE__ */ new Set();
+    return matches2.filter((match) => {
+      const { href } = match.hit();
+      return !seen.has(href) && seen.add(href);
+    });
+  }
   function row2({ text, note: note2, href }) {
     return element(
       "li",
@@ -6073,12 +6122,13 @@ var xlareport = (() => {
       element("a", { href: insideReport(href) }, element("code", null, text), " ", element("span.xr-muted", null, note2))
     );
   }
+  var KEYS = /* @__PURE__ */ new Set(["/", "s", "f"]);
   function installSearch() {
     const search = new Search();
     const opener = element(
       "button.xr-search-open",
       { type: "button", title: "Search this report (key /)", onclick: () => search.open() },
-      "Find ",
+      "Search ",
       element("kbd", null, "/")
     );
     document.querySelector(".md-header__inner")?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
@@ -6091,7 +6141,7 @@ var xlareport = (() => {
           event.target
         );
         const typing = target2.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target2.tagName ?? "");
-        if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (!KEYS.has(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
         event.stopImmediatePropagation();
         if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();
@@ -6334,11 +6384,11 @@ var xlareport = (() => {
       this.draw();
     }
     *head() {
-      const known3 = this.index.steps.filter((step) => step.changed !== null);
-      const changed = known3.filter((step) => step.changed).length;
-      const words2 = `${format.count(changed)} of ${format.plural(known3.length, "step")} changed the module.`;
+      const known4 = this.index.steps.filter((step) => step.changed !== null);
+      const changed = known4.filter((step) => step.changed).length;
+      const words2 = `${format.count(changed)} of ${format.plural(known4.length, "step")} changed the module.`;
       yield element("p.xr-list-head", null, this.index.counted ?? words2);
-      const ranked = known3.filter((step) => step.weight !== void 0).length;
+      const ranked = known4.filter((step) => step.weight !== void 0).length;
       if (ranked > 1) yield this.choices();
     }
     /** How the list is ordered, and which steps it has. */
@@ -6392,41 +6442,41 @@ var xlareport = (() => {
         /** @type {Section[]} */
         []
       );
-      for (const section2 of sections2(this.index)) {
-        if (section2.steps.some((step) => step.changed !== false)) {
+      for (const section3 of sections2(this.index)) {
+        if (section3.steps.some((step) => step.changed !== false)) {
           if (quiet.length) yield this.fold(quiet);
           quiet = [];
-          yield* this.sectionParts(section2);
-        } else quiet.push(section2);
+          yield* this.sectionParts(section3);
+        } else quiet.push(section3);
       }
       if (quiet.length) yield this.fold(quiet);
     }
     /** @param {Section} section */
-    *sectionParts(section2) {
-      const head2 = heading(section2);
+    *sectionParts(section3) {
+      const head2 = heading(section3);
       if (head2) yield head2;
       let quiet = (
         /** @type {Step[]} */
         []
       );
-      for (const step of section2.steps) {
+      for (const step of section3.steps) {
         if (step.changed === false) {
           quiet.push(step);
           continue;
         }
-        if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
+        if (quiet.length) yield this.fold([{ ...section3, range: null, steps: quiet }]);
         quiet = [];
         yield this.item(step);
       }
-      if (quiet.length) yield this.fold([{ ...section2, range: null, steps: quiet }]);
+      if (quiet.length) yield this.fold([{ ...section3, range: null, steps: quiet }]);
     }
     /**
      * Folds steps that changed nothing into one line that opens.
      * @param {Section[]} quiet
      */
     fold(quiet) {
-      const number = quiet.reduce((sum, section2) => sum + section2.steps.length, 0);
-      const parts = quiet.flatMap((section2) => [heading(section2), ...section2.steps.map((step) => this.item(step))]);
+      const number = quiet.reduce((sum, section3) => sum + section3.steps.length, 0);
+      const parts = quiet.flatMap((section3) => [heading(section3), ...section3.steps.map((step) => this.item(step))]);
       const words2 = `${format.plural(number, "step")} without change`;
       return element("details.xr-fold", null, element("summary", null, words2), ...parts);
     }
@@ -6575,9 +6625,9 @@ var xlareport = (() => {
       if (this.drawn === `${first} ${last}` && !printing) return;
       this.drawn = `${first} ${last}`;
       this.first = first;
-      const known3 = this.nodes;
+      const known4 = this.nodes;
       this.nodes = /* @__PURE__ */ new Map();
-      for (let at = first; at < last; at += 1) this.nodes.set(at, known3.get(at) ?? drawRow(this.rows[at]));
+      for (let at = first; at < last; at += 1) this.nodes.set(at, known4.get(at) ?? drawRow(this.rows[at]));
       const rows2 = [...this.nodes.values()];
       exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
       this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
@@ -6987,13 +7037,13 @@ var xlareport = (() => {
     }
     /** @param {Step} step */
     facts(step) {
-      const known3 = (number) => number === null ? format.unknown : format.count(number);
+      const known4 = (number) => number === null ? format.unknown : format.count(number);
       const signed = (sign, number) => number === null ? format.unknown : `${number ? sign : ""}${format.count(number)}`;
       const facts2 = (
         /** @type {[string, string, string][]} */
         [
-          ["instructions", known3(step.instructions), ""],
-          ["computations", known3(step.computations), ""],
+          ["instructions", known4(step.instructions), ""],
+          ["computations", known4(step.computations), ""],
           ["added", signed("+", step.added), "xr-added"],
           ["removed", signed("\u2212", step.removed), "xr-removed"],
           ["changed", signed("~", step.modified), "xr-changed"]

@@ -61,7 +61,7 @@ def test_mkdocs_serves_it(browser: Any, served: str) -> None:
     expect(page.locator(".xr-canvas svg g.n").first).to_be_visible(timeout=SLOW)
     page.locator(".xr-tabs").get_by_text("Steps").click()
     expect(page.locator(".xr-step .xr-account")).to_be_visible(timeout=SLOW)
-    page.get_by_role("button", name="Find").click(timeout=SLOW)
+    page.locator(".xr-search-open").click(timeout=SLOW)
     page.get_by_label("Search this report").fill("fusion")
     expect(page.locator(".xr-search section a").first).to_be_visible(timeout=SLOW)
     page.close()

@@ -57,6 +57,7 @@ def values(hostile: str) -> Iterator[tuple[str, Any]]:
             "scopes": {"jit(f)/layer_0": [0]},
             "findings": [[0, "A gather that waits"]],
             "files": 1,
+            "topics": [["Input/output aliasing", "m/x.html?memory#alias", ["donate", "aliasing"]]],
         },
     )
     yield "files", {"rows": [["module_0000.jit_train.txt", "hlo-text"]], "columns": []}
@@ -100,7 +101,7 @@ def test_one_key_opens_it_and_escape_closes_it(page: Page, visitor: Any) -> None
     expect(box).to_be_focused()
     page.keyboard.press("Escape")
     expect(box).to_be_hidden()
-    page.get_by_role("button", name="Find").click()
+    page.locator(".xr-search-open").click()
     expect(box).to_be_focused()
     assert visitor.complaints == []
 
@@ -183,7 +184,23 @@ def test_it_fits_a_narrow_screen_and_is_accessible(page: Page, scheme: Any) -> N
     assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
 
 
-def test_the_theme_keeps_its_own_search(page: Page) -> None:
+def test_there_is_one_search_and_it_has_the_text_of_the_guide(page: Page) -> None:
+    expect(page.locator(".md-search")).to_be_hidden()
     page.keyboard.press("s")
-    expect(page.locator(".md-search__input")).to_be_focused()
-    expect(page.locator(".xr-search")).to_be_hidden()
+    expect(page.locator(".xr-search[data-loaded]")).to_be_visible()
+    page.get_by_label("Search this report").fill("instructions as one")
+    expect(section(page, "Pages and guide").locator("a").first).to_contain_text("Fusion")
+
+
+@pytest.mark.parametrize("words", ["donate", "Aliasing", "input/output aliasing"])
+def test_words_lead_to_the_section_of_the_main_program(page: Page, words: str) -> None:
+    search(page, words)
+    link = section(page, "In this report").locator("a")
+    expect(link).to_have_count(1)
+    expect(link).to_have_attribute("href", re.compile(r"m/x\.html\?memory#alias$"))
+
+
+def test_enter_opens_the_history_of_an_exact_name(page: Page) -> None:
+    search(page, "%wrapped_all-gather.0")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/m/x.html#i=wrapped_all-gather.0")

@@ -51,6 +51,7 @@ class Histories {
     document.body.append(this.panel);
     this.input.addEventListener("focus", () => this.index().catch(() => {}));
     this.input.addEventListener("input", () => this.search());
+    this.input.addEventListener("keydown", (event) => event.key === "Enter" && this.openFirst());
     document.addEventListener("click", (event) => this.clicked(event));
     document.addEventListener("keydown", (event) => this.panel.open && event.key === "Escape" && this.close());
     window.addEventListener("hashchange", () => this.openWanted());
@@ -111,6 +112,12 @@ class Histories {
       : "No instruction or op_name contains this text.";
     if (links.length > FOUND) this.status.textContent += `; the first ${FOUND} are shown.`;
     this.results.replaceChildren(...links.slice(0, FOUND).map((link) => element("li", null, link)));
+  }
+
+  /** Opens the history of the name that was typed, or of the first that contains it. */
+  async openFirst() {
+    await this.search();
+    this.results.querySelector("a")?.click();
   }
 
   /**

@@ -107,7 +107,8 @@ export class ModuleIndex {
     const page = `m/${this.module.slug}`;
     const name = encodeURIComponent(text);
     const kept = last === this.last;
-    if (kind === "instruction" && kept) return `${page}.html#${this.module.changed ? "i" : "node"}=${name}`;
+    if (kind === "instruction" && this.module.changed) return `${page}.html#i=${name}`;
+    if (kind === "instruction" && kept) return `${page}.html#node=${name}`;
     if (kind === "op_name" && this.module.changed) return `${page}.html#op=${name}`;
     if (kept && (kind === "opcode" || kind === "source")) {
       const shown = kind === "source" ? encodeURIComponent(text.replace(/^.*[\\/]/, "")) : name;

@@ -11,6 +11,7 @@ import { cellText } from "../tables/rows.js";
 import { bindKey } from "../keys.js";
 import { entryAddress } from "../names/words.js";
 import { RANKS, loadModuleIndex, ranker } from "./index.js";
+import { loadPages } from "./pages.js";
 
 const SHOWN = 5;
 const MORE = 50;
@@ -20,10 +21,11 @@ const FILES = 20000;
 
 const GROUPS = /** @type {[string, string][]} */ ([
   ["module", "Modules"],
-  ["opcode", "Opcodes"],
-  ["touched", "Steps that changed it"],
   ["instruction", "Instructions"],
   ["computation", "Computations"],
+  ["topic", "In this report"],
+  ["opcode", "Opcodes"],
+  ["touched", "Steps that changed it"],
   ["stages", "Passes, pipelines and steps"],
   ["op_name", "op_names"],
   ["scope", "Scopes"],
@@ -32,18 +34,20 @@ const GROUPS = /** @type {[string, string][]} */ ([
   ["finding", "Findings"],
   ["file", "Files"],
   ["word", "Reference"],
+  ["page", "Pages and guide"],
 ]);
 
 /** @typedef {import("./index.js").Module} Module */
 /** @typedef {import("./index.js").ModuleIndex} ModuleIndex */
 /** @typedef {import("./index.js").Hit} Hit */
 /** @typedef {import("./index.js").Found} Found */
-/** @typedef {{front: ReportIndex | null, words: import("../../types/payloads").Words | null, files: [string, string][] | null}} Small what is not of one module; null where it is not loaded */
+/** @typedef {import("./pages.js").PageText} PageText */
+/** @typedef {{front: ReportIndex | null, words: import("../../types/payloads").Words | null, files: [string, string][] | null, pages: PageText[]}} Small what is not of one module; null where it is not loaded */
 /** @typedef {import("../../types/payloads").ReportIndex} ReportIndex */
 /** @typedef {{kind: string, title: string, matches: Found[], count: number, best: number}} Group */
 
 /** @type {ReportIndex} */
-const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0 };
+const NOTHING = { modules: [], opcodes: {}, scopes: {}, findings: [], files: 0, topics: [] };
 
 class Search {
   constructor() {
@@ -70,7 +74,7 @@ class Search {
     /** @type {Module[]} */
     this.waiting = [];
     /** @type {Small} */
-    this.small = { front: null, words: null, files: null };
+    this.small = { front: null, words: null, files: null, pages: [] };
     /** @type {Module[]} */
     this.modules = [];
     this.limit = new Map();
@@ -110,6 +114,7 @@ class Search {
     const read = this.modules.filter((module) => module.read);
     this.waiting = [...read.filter(here), ...read.filter((module) => !here(module))];
     this.show();
+    this.small.pages = await loadPages();
     await this.loadModules(AT_FIRST);
     if (front.files && front.files <= FILES) await this.loadFiles();
     this.dialog.dataset.loaded = "yes";
@@ -183,7 +188,7 @@ class Search {
     const ranks = /** @type {Found[][]} */ (Array.from({ length: RANKS }, () => []));
     for (const match of matches) ranks[match.rank].push(match);
     const best = ranks.findIndex((rank) => rank.length);
-    const all = ranks.flat();
+    const all = kind === "topic" || kind === "word" ? distinct(ranks.flat()) : ranks.flat();
     return { kind, title, matches: all, count: all.length, best };
   }
 
@@ -198,8 +203,10 @@ class Search {
 
   /** @param {string} kind @returns {Iterable<[string, () => Hit]>} what the small index has of a kind */
   few(kind) {
-    const { front, words, files } = this.small;
+    const { front, words, files, pages } = this.small;
     if (kind === "word") return explained(words);
+    if (kind === "page") return pages.map(({ search, hit }) => [search, hit]);
+    if (kind === "topic") return topics(front?.topics ?? []);
     if (kind === "file") {
       return (files ?? []).map(([name, note]) => [
         name,
@@ -344,6 +351,23 @@ function* explained(tables) {
   }
 }
 
+/** @param {ReportIndex["topics"]} all @returns {Generator<[string, () => Hit]>} each by its title and by its words */
+function* topics(all) {
+  for (const [title, href, words] of all) {
+    const hit = () => ({ text: title, note: words.slice(0, SHOWN).join(", "), href });
+    for (const word of [title, ...words]) yield [word, hit];
+  }
+}
+
+/** @param {Found[]} matches @returns {Found[]} without those that lead where a better one leads */
+function distinct(matches) {
+  const seen = new Set();
+  return matches.filter((match) => {
+    const { href } = match.hit();
+    return !seen.has(href) && seen.add(href);
+  });
+}
+
 /** @param {Hit} hit */
 function row({ text, note, href }) {
   return element(
@@ -353,13 +377,15 @@ function row({ text, note, href }) {
   );
 }
 
+const KEYS = new Set(["/", "s", "f"]);
+
 /** Adds the search to this page. */
 export function installSearch() {
   const search = new Search();
   const opener = element(
     "button.xr-search-open",
     { type: "button", title: "Search this report (key /)", onclick: () => search.open() },
-    "Find ",
+    "Search ",
     element("kbd", null, "/"),
   );
   document
@@ -367,13 +393,13 @@ export function installSearch() {
     ?.insertBefore(opener, document.querySelector(".md-header__inner .md-search"));
   bindKey("/", "Search this report", () => search.open());
 
-  // The theme takes this key for its own search, which keeps `s` and its box.
+  // The theme takes these keys for its own search, which this one replaces.
   window.addEventListener(
     "keydown",
     (event) => {
       const target = /** @type {HTMLElement} */ (event.target);
       const typing = target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName ?? "");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!KEYS.has(event.key) || typing || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       if (!document.querySelector("dialog:modal") || search.dialog.open) search.open();

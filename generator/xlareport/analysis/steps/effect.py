@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.features import COLLECTIVES
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.heaviness import COLLECTIVES
 from xlareport.analysis.steps.step import StepChange
 
 _PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})

@@ -16,6 +16,7 @@ from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.pictures.graph import Interned
+from xlareport.pages.search.topics import search_topics
 from xlareport.records.report import ReportRecord
 from xlareport.storage.payloads import make_payload_file
 
@@ -312,6 +313,7 @@ def search_front(
             for finding in module.findings
         ],
         "files": len(report.files),
+        "topics": list(search_topics(views[0])) if views else [],
     }
 
 

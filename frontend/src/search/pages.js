@@ -1,0 +1,42 @@
+/**
+ * The text of all pages and of the guide, from the index that the theme writes for its own search. The
+ * theme loads it on most pages; in a report in one file there is none.
+ */
+
+import { isSingleFile, root } from "../core/address.js";
+import { element } from "../core/elements.js";
+
+const LONGEST = 120;
+
+/** @typedef {import("./index.js").Hit} Hit */
+/** @typedef {{search: string, hit: () => Hit}} PageText what is searched, the title first, and where it leads */
+/** @typedef {{docs: {location: string, title: string, text: string}[]}} ThemeIndex */
+
+/** @returns {ThemeIndex | undefined} */
+const known = () => /** @type {any} */ (window).__index;
+
+/**
+ * Loads the sections of all pages; none where there is no index.
+ * @returns {Promise<PageText[]>}
+ */
+export async function loadPages() {
+  if (!known() && !isSingleFile) await addScript(`${root}search/search_index.js`);
+  return (known()?.docs ?? []).map(section);
+}
+
+/** @param {string} src @returns {Promise<void>} kept when it is there or cannot be */
+function addScript(src) {
+  return new Promise((resolve) => {
+    const done = () => resolve();
+    document.head.append(element("script", { src, onload: done, onerror: done }));
+  });
+}
+
+/** @param {ThemeIndex["docs"][0]} doc @returns {PageText} */
+export function section({ location, title, text }) {
+  const plain = text.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+  return {
+    search: `${title} ${plain}`,
+    hit: () => ({ text: title, note: plain.trim().slice(0, LONGEST), href: location }),
+  };
+}
