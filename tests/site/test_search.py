@@ -140,7 +140,7 @@ def test_synonyms_and_former_terms_lead_to_the_term(page: Page, words: str, term
 def test_each_result_leads_to_its_place(page: Page) -> None:
     cases = {
         "all-gather.2": ("Instructions", "m/x.html#i=all-gather.2"),
-        "all-gather.3": ("Instructions", "m/x.html?texts#text=0000&name=all-gather.3"),
+        "all-gather.3": ("Instructions", "m/x.html#i=all-gather.3"),
         "layer_0/gather": ("op_names", "m/x.html#op=jit(f)%2Flayer_0%2Fgather"),
         "model.py": ("Source lines", "m/x.html#t=m/x/instructions&q=model.py%3A3"),
         "f32[": ("Shapes", "m/x.html?texts#text=0007&find=f32%5B8%5D"),

@@ -1,24 +1,27 @@
 """Sections of a report by the words that people search for."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from xlareport.pages.search.topics import search_topics
+from xlareport.records.report import ModuleRecord
 from xlareport.report import BuildOptions, read_report
 
-
-def test_a_section_is_there_only_where_the_page_has_it(
-    unpacked: Callable[[str], Path], tmp_path: Path
-) -> None:
-    report = read_report(unpacked("jax-cpu-train"), BuildOptions(out=tmp_path))
-    module = next(module for module in report.modules if module.expense and module.steps)
-    topics = {title: address for title, address, _ in search_topics(module)}
-    assert topics["Loops and trip counts"] == f"m/{module.slug}.html?cost#loops"
-    assert "Steps of the compilation" in topics
-    assert "Measured time" not in topics
-    assert {*search_topics_of(replace(module, expense=None))} == {"Steps of the compilation"}
+TEXT = "HloModule f\n\nENTRY %main {\n  ROOT %p = f32[64] parameter(0)\n}\n"
 
 
-def search_topics_of(module: object) -> list[str]:
-    return [title for title, _, _ in search_topics(module)]  # type: ignore[arg-type]
+def topics(module: ModuleRecord) -> dict[str, str]:
+    return {title: address for title, address, _ in search_topics(module)}
+
+
+def test_a_section_is_there_only_where_the_page_has_it(tmp_path: Path) -> None:
+    (tmp_path / "module_0000.f.after_optimizations.txt").write_text(TEXT)
+    (module,) = read_report(tmp_path, BuildOptions(out=tmp_path)).modules
+    assert topics(replace(module, expense=None)) == {}
+    memory = SimpleNamespace(spaces=(), at_peak=(), estimated_peak_bytes=None)
+    expense: Any = SimpleNamespace(memory=memory, lines=())
+    known = topics(replace(module, expense=expense))
+    assert known["Loops and trip counts"] == "m/module_0000.f.html?cost#loops"
+    assert not any("?memory" in address for address in known.values())

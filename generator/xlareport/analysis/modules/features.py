@@ -7,7 +7,6 @@ from hashlib import blake2b
 
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.modules.weights import NO_WEIGHTS, Weights, find_weights
-from xlareport.analysis.steps.heaviness import COLLECTIVES
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import opcode_work
 

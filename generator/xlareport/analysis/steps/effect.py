@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
-from xlareport.analysis.steps.heaviness import COLLECTIVES
 from xlareport.analysis.steps.step import StepChange
+from xlareport.knowledge.opcodes import opcode_work
 
 _PRECISION = frozenset({Kind.TYPE, Kind.PRECISION})
 _LAYOUT = frozenset({Kind.LAYOUT, Kind.SPACE})
@@ -53,4 +53,4 @@ def _count(changes: Iterable[Change], kinds: frozenset[Kind]) -> int:
 
 def _does_collective(change: Change) -> bool:
     names = {opcode.removesuffix("-start") for opcode in change.opcodes}
-    return not names.isdisjoint(COLLECTIVES) and change.kind not in _QUIET
+    return not names.isdisjoint(opcode_work().collectives) and change.kind not in _QUIET

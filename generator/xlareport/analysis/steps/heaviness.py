@@ -15,20 +15,21 @@ _PLAIN_OPCODES = (
     "reshape",
     "tuple",
 )
-COLLECTIVES = frozenset(
-    {
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "ragged-all-to-all",
-        "reduce-scatter",
-    }
-)
-"""Opcodes that talk to other devices, without `-start`."""
 _HEAVIEST = 40.0
-_HEAVIEST_OPCODES = (*COLLECTIVES, "convolution", "dot", "ragged-dot", "scaled-dot", "while")
+_HEAVIEST_OPCODES = (
+    "all-gather",
+    "all-reduce",
+    "all-to-all",
+    "collective-broadcast",
+    "collective-permute",
+    "convolution",
+    "dot",
+    "ragged-all-to-all",
+    "ragged-dot",
+    "reduce-scatter",
+    "scaled-dot",
+    "while",
+)
 _HEAVY = 10.0
 _HEAVY_OPCODES = (
     "cholesky",
