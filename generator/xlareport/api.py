@@ -235,7 +235,7 @@ class Snapshot:
     def same_code(self, other: "Snapshot") -> bool:
         """Say whether both differ in nothing but names, numbers and source lines."""
         forms = CodeDigests()
-        return forms.of_module(self.hlo) == forms.of_module(other.hlo)
+        return forms.of_module(self.hlo, ordered=True) == forms.of_module(other.hlo, ordered=True)
 
     def difference(self, after: "Snapshot") -> StepChange:
         """Return what changed from here to another snapshot, of this or of another dump."""

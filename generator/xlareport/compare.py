@@ -126,6 +126,7 @@ def _compared(
     pairs = pair_modules(
         [sketched.sketch for sketched in ours.sketched],
         [sketched.sketch for sketched in theirs.sketched],
+        (ours.main, theirs.main),
     )
     comparisons = [
         compare_modules(

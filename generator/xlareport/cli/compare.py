@@ -14,7 +14,7 @@ from xlareport.cli.terminal import printable, progress_bar, say, say_json
 from xlareport.compare import compare
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import slowest_words
-from xlareport.pages.compare.results import junit, markdown
+from xlareport.pages.compare.results import judgement_lines, junit, markdown
 from xlareport.records.budgets import BudgetError, check, parse_budget
 from xlareport.records.compare import ComparisonRecord
 from xlareport.report import BuildOptions
@@ -129,6 +129,7 @@ def _table(path: Path, *names: str) -> dict[str, Any]:
 def _answer(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
     page = compare_page(view)
     yield page.lead
+    yield from (f"  {line}" for line in judgement_lines(page))
     for place, cause in enumerate(view.causes[:_CAUSES], 1):
         yield f"  {place}. {cause.sentence} [{cause.grade}]"
     if len(view.causes) > _CAUSES:
@@ -138,6 +139,7 @@ def _answer(view: ComparisonRecord, out: Path | None) -> Iterator[str]:
         for figure in page.figures:
             yield f"  {figure.label}: {figure.base} -> {figure.head} ({figure.change})"
         yield from (f"  {slowest_word}" for slowest_word in slowest_words(view.main))
+    yield page.counts
     for breach in view.breaches:
         yield f"Over budget: {breach.sentence} [{breach.budget}]"
     if out is not None:

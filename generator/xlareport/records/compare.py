@@ -1,10 +1,11 @@
 """The records of compare.json, field by field; pages show the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from xlareport import __version__
-from xlareport.analysis.compare.causes import Cause, find_causes, parting
+from xlareport.analysis.compare.causes import Cause, find_causes
 from xlareport.analysis.compare.comparison import (
     Comparison,
     OptionChange,
@@ -14,11 +15,16 @@ from xlareport.analysis.compare.comparison import (
     compare_figure,
 )
 from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.analysis.compare.operations import OperationChange, align_operations
+from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.time_changes import ComparedTimes
+from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict, judge
 from xlareport.records.report import DumpRecord, GeneratorRecord
 from xlareport.runtime.errors import Problem
 
-_SCHEMA = 1
+_SCHEMA = 2
+_OPERATIONS = 500
+"""Operations of one module that are listed."""
 RUN = "run_nanoseconds"
 """What a run took, as measured; only where profilers saw both sides."""
 
@@ -82,6 +88,10 @@ class ComparedRecord:
     contrasts: tuple[ContrastRecord, ...]
     times: ComparedTimes | None = None
     """What profilers saw of both; None where they did not see both."""
+    operations: tuple[OperationChange, ...] = ()
+    """The operations whose estimate or bytes changed, what changed most first."""
+    precisions: tuple[tuple[str, int, int], ...] = ()
+    """FLOPs of products by their precision: base, head."""
 
     @property
     def has_page(self) -> bool:
@@ -107,6 +117,8 @@ class ComparisonRecord:
     base: DumpRecord
     head: DumpRecord
     identical: bool
+    verdict: Verdict
+    """Of the main program; of the largest pair where no main program is known."""
     causes: tuple[Cause, ...]
     modules: tuple[ComparedRecord, ...]
     breaches: tuple[BreachRecord, ...]
@@ -146,7 +158,8 @@ def compare_record(
         base=dumps[0],
         head=dumps[1],
         identical=all(module.identical for module in modules),
-        causes=find_causes(comparisons),
+        verdict=NO_VERDICT if main is None else judge(comparisons[main], timings.get(main)),
+        causes=find_causes(comparisons, None if main is None else comparisons[main]),
         modules=modules,
         breaches=(),
         problems=tuple(problems),
@@ -194,7 +207,27 @@ def _compared(
         only_base=comparison.only_base,
         only_head=comparison.only_head,
         contrasts=contrasts,
+        operations=tuple(_operations(comparison)),
+        precisions=tuple(_precisions(comparison)),
     )
+
+
+def _operations(comparison: Comparison) -> Iterator[OperationChange]:
+    """Yield the operations that differ, the first of them."""
+    if comparison.base is None or comparison.head is None or comparison.same:
+        return
+    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
+    different = (each for each in changes if each.seconds or each.bytes or not each.in_both)
+    yield from islice(different, _OPERATIONS)
+
+
+def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
+    ours, theirs = (
+        {each.kind: each.flops for each in side.facts.precisions} if side else {}
+        for side in (comparison.base, comparison.head)
+    )
+    for kind in {**ours, **theirs}:
+        yield kind, ours.get(kind, 0), theirs.get(kind, 0)
 
 
 def _divergence(comparison: Comparison) -> DivergenceRecord:

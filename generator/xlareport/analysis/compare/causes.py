@@ -1,26 +1,45 @@
-"""Why two dumps differ, the likeliest cause first: options, compiler, program, tuning, a pass."""
+"""Why two dumps differ, in order of effect: options, compiler, program, tuning, passes.
 
-from collections.abc import Iterator, Mapping, Sequence
+An option, another device, another compiler and another program come from outside and are causes of
+their own. What a pass did is told after them, as the way in which they took effect.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.compare import cause_words
 from xlareport.analysis.compare.comparison import (
     DEVICE,
+    DISABLED,
     Comparison,
     OptionChange,
     Sketched,
 )
-from xlareport.analysis.compare.divergence import SnapshotDigest, Where
+from xlareport.analysis.compare.compilers import find_other_compiler
+from xlareport.analysis.compare.divergence import Where
+from xlareport.analysis.compare.operations import Phase, align_operations
+from xlareport.analysis.compare.parting import parting
+from xlareport.analysis.compare.passes import PassDifference, one_sided_passes
+from xlareport.analysis.compare.program_changes import (
+    ChangeKind,
+    ProgramChange,
+    find_program_changes,
+)
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.runtime import units
 
-_SHOWN = 4
-_DISABLED = "xla_disable_hlo_passes"
-_START = "pipeline-start"
-_OTHER_COMPILER = 2
-"""Pipelines that only one side begins, from which on they are taken as a sign of another one."""
 _PICKERS = ("autotun", "algorithm_picker", "algorithm-picker")
 """Passes, and pipelines of passes, that time alternatives on the device and take the fastest."""
-_END = "after_optimizations"
+_SCALE = frozenset(
+    {
+        ChangeKind.LAYERS,
+        ChangeKind.SIZE,
+        ChangeKind.RECOMPUTATION,
+        ChangeKind.SHARDING,
+        ChangeKind.OPERATIONS,
+    }
+)
+"""Changes of a program that change the work of every pass."""
+_ORDER = ("device", "compiler", "disabled pass", "option")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +47,42 @@ class Cause:
     """One answer to why the dumps differ."""
 
     kind: str
-    """`device`, `option`, `compiler`, `program`, `modules`, `autotuning` or `pass`."""
+    """`device`, `option`, `disabled pass`, `compiler`, `modules`, `autotuning`, `pass`, or the kind
+    of a change of the program: `dtype`, `size`, `layers`, `rematerialization`, `donation`,
+    `sharding`, `operations`, `program`."""
     sentence: str
     """Names stand between backticks."""
     grade: Grade
     modules: tuple[str, ...]
     """Keys of the modules that show it, as the head has them, else as the base had them."""
+    subject: str = ""
+    """The option, the pass, the first argument, op or line."""
+    base: str = ""
+    """What the base has of it."""
+    head: str = ""
+    seconds: float | None = None
+    """Its own part of the change of the estimate; None where that cannot be told apart."""
+    memory_bytes: int | None = None
+    """Its own part of the change of memory, as far as it is known."""
 
 
-def find_causes(comparisons: Sequence[Comparison]) -> tuple[Cause, ...]:
+def find_causes(
+    comparisons: Sequence[Comparison], main: Comparison | None = None
+) -> tuple[Cause, ...]:
     """Return the causes, the one that explains most first; empty where nothing differs."""
-    return (
+    roots = [
         *_options(comparisons),
         *_compiler(comparisons),
-        *_programs(comparisons),
-        *_modules(comparisons),
-        *_ways(comparisons),
-    )
+        *_programs(comparisons, main),
+    ]
+    roots.sort(key=_effect)
+    return (*roots, *_ways(comparisons, main, roots), *_modules(comparisons))
+
+
+def _effect(cause: Cause) -> tuple[bool, float, int]:
+    """Sort by what is known of the effect; what is not told apart keeps its order, first."""
+    known = cause.seconds is not None or cause.memory_bytes is not None
+    return known, -abs(cause.seconds or 0.0), -abs(cause.memory_bytes or 0)
 
 
 def _keys(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
@@ -56,154 +94,171 @@ def _options(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     for comparison in comparisons:
         for option in comparison.options:
             changed.setdefault(option, []).append(comparison)
-    for option, members in changed.items():
-        base, head = (_value(value) for value in (option.base, option.head))
-        what = (
-            "device it was compiled for" if option.name == DEVICE else f"XLA option `{option.name}`"
+    kinds = {DEVICE: "device", DISABLED: "disabled pass"}
+    causes = [
+        Cause(
+            kinds.get(option.name, "option"),
+            cause_words.option(option),
+            Grade.EXACT,
+            _keys(members),
+            option.name,
+            option.base or "",
+            option.head or "",
         )
-        message = f"The {what} is {base} in the base and {head} in the head."
-        kind = "device" if option.name == DEVICE else "option"
-        yield Cause(kind, message, Grade.EXACT, _keys(members))
-
-
-def _value(value: str | None) -> str:
-    return "at its default" if value is None else f"`{value}`"
+        for option, members in changed.items()
+    ]
+    yield from sorted(causes, key=lambda cause: _ORDER.index(cause.kind))
 
 
 def _compiler(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
-    """Tell another compiler by pipelines that begin with another pass, as no program can cause."""
-    disabled = {
-        name
-        for comparison in comparisons
-        for option in comparison.options
-        if option.name == _DISABLED
-        for value in (option.base, option.head)
-        for name in (value or "").split(",")
-    }
-    began = {
-        (*each, comparison.one.sketch.key)
-        for comparison in comparisons
-        for each in _begun_otherwise(comparison)
-    }
-    signs = [each for each in sorted(began) if not disabled & {each[1], each[2]}]
-    if signs:
-        pipeline, base, head, _ = signs[0]
-        message = (
-            f"Another version of the compiler, by the passes it has: `{pipeline}` begins with "
-            f"`{base}` in the base and with `{head}` in the head."
+    other = find_other_compiler(comparisons)
+    if other is not None:
+        yield Cause(
+            "compiler",
+            cause_words.compiler(other),
+            other.grade,
+            other.modules,
+            other.pipeline,
+            ", ".join(other.base),
+            ", ".join(other.head),
         )
-        modules = dict.fromkeys(each[3] for each in signs)
-        yield Cause("compiler", message, Grade.MATCHED, tuple(modules))
-    else:
-        yield from _other_pipelines(comparisons)
 
 
-def _other_pipelines(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
-    """Tell another compiler by several pipelines that only one side ever begins."""
-    pairs = [comparison for comparison in comparisons if comparison.base and comparison.head]
-    ours = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.base)))
-    theirs = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.head)))
-    only = {
-        "base": [name for name in ours if name not in theirs],
-        "head": [name for name in theirs if name not in ours],
-    }
-    if not ours or not theirs or sum(map(len, only.values())) < _OTHER_COMPILER:
-        return
-    result = [f"only the {side} has {_listed(names)}" for side, names in only.items() if names]
-    message = f"Another version of the compiler, by its pipelines: {', '.join(result)}."
-    yield Cause(
-        "compiler", message, Grade.GUESSED, _keys([pair for pair in pairs if not pair.same])
+def _programs(
+    comparisons: Sequence[Comparison], main: Comparison | None
+) -> Iterator[Cause]:
+    """Yield what changed in the main program; without one, in each program that changed."""
+    changed = [
+        each
+        for each in comparisons
+        if each.divergence.where in (Where.INPUT, Where.UNKNOWN) and each.base and each.head
+    ]
+    members = [main] if main is not None and main in changed else changed
+    causes: dict[ProgramChange, list[Comparison]] = {}
+    for member in members:
+        for change in _changes(member):
+            causes.setdefault(change, []).append(member)
+    for change, showing in causes.items():
+        yield _program_cause(change, showing)
+
+
+def _changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
+    base, head = comparison.base, comparison.head
+    if base is None or head is None or comparison.same:
+        return ()
+    changes = find_program_changes(base.facts.program, head.facts.program)
+    if changes or comparison.divergence.where is not Where.INPUT or _reordered(base, head):
+        return changes
+    return (ProgramChange(ChangeKind.OTHER, "", ""),)
+
+
+def _reordered(base: Sketched, head: Sketched) -> bool:
+    """Say whether the same instructions end in the same figures: only their order differs."""
+    return base.summary.final == head.summary.final and base.summary.opcodes == head.summary.opcodes
+
+
+def _program_cause(change: ProgramChange, showing: Sequence[Comparison]) -> Cause:
+    first = showing[0]
+    subject = next(iter((*change.names, *change.lines)), "")
+    return Cause(
+        str(change.kind),
+        cause_words.program(change, first),
+        Grade.EXACT if first.divergence.where is Where.INPUT else Grade.MATCHED,
+        _keys(showing),
+        subject,
+        change.base,
+        change.head,
+        _seconds_of(change, first),
+        _memory_of(change),
     )
 
 
-def _moments(side: Sketched | None) -> Sequence[SnapshotDigest]:
-    return side.moments if side else ()
+def _seconds_of(change: ProgramChange, comparison: Comparison) -> float | None:
+    """Return the part of the estimate that belongs to a change alone, where ops tell it."""
+    if change.kind is ChangeKind.DONATION:
+        return 0.0
+    if change.kind is not ChangeKind.RECOMPUTATION or not (comparison.base and comparison.head):
+        return None
+    changes = align_operations(
+        comparison.base.facts.operations, comparison.head.facts.operations
+    )
+    return sum(each.seconds for each in changes if each.key.phase is Phase.RECOMPUTED)
 
 
-def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
-    """Yield (pipeline, first pass of the base, of the head) where these differ."""
-    if comparison.base is None or comparison.head is None:
-        return
-    ours, theirs = _first_passes(comparison.base.moments), _first_passes(comparison.head.moments)
-    for pipeline in ours.keys() & theirs.keys():
-        if not ours[pipeline] & theirs[pipeline]:
-            yield pipeline, min(ours[pipeline]), min(theirs[pipeline])
-
-
-def _first_passes(moments: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
-    """Return, by pipeline, the passes with which it began: every start of one is dumped."""
-    result: dict[str, set[str]] = {}
-    for moment in moments:
-        if moment.after == _START and moment.pipeline and moment.before:
-            result.setdefault(moment.pipeline, set()).add(moment.before)
-    return result
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
-
-
-def _programs(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
-    changed = [
-        comparison for comparison in comparisons if comparison.divergence.where is Where.INPUT
-    ]
-    if changed:
-        names = _listed(list(dict.fromkeys(comparison.one.sketch.name for comparison in changed)))
-        message = f"The program itself differs before any pass ran, in {names}."
-        yield Cause("program", message, Grade.EXACT, _keys(changed))
+def _memory_of(change: ProgramChange) -> int | None:
+    if change.kind is not ChangeKind.DONATION:
+        return None
+    fewer = int(change.head) < int(change.base)
+    return change.bytes if fewer else -change.bytes
 
 
 def _modules(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
     for side, there in (("base", "head"), ("head", "base")):
         alone = [comparison for comparison in comparisons if getattr(comparison, there) is None]
         if alone:
-            names = _listed(list(dict.fromkeys(comparison.one.sketch.name for comparison in alone)))
-            how_many = units.plural(len(alone), "module")
-            message = f"Only the {side} has {how_many}: {names}."
-            yield Cause("modules", message, Grade.EXACT, _keys(alone))
+            names = tuple(comparison.one.sketch.name for comparison in alone)
+            sentence = cause_words.modules(side, names)
+            yield Cause("modules", sentence, Grade.EXACT, _keys(alone), subject=side)
 
 
-def _ways(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
-    """Yield what tells same programs apart: what autotuning chose, and the first pass to differ."""
+def _ways(
+    comparisons: Sequence[Comparison], main: Comparison | None, roots: Sequence[Cause]
+) -> Iterator[Cause]:
+    """Yield what tells same programs apart, and what a pass did on one side only."""
     parted = [
-        comparison
-        for comparison in comparisons
-        if comparison.divergence.where in (Where.PASS, Where.UNKNOWN)
+        each
+        for each in comparisons
+        if each.divergence.where in (Where.PASS, Where.UNKNOWN) and not each.same
     ]
     yield from _tuning(parted)
+    if main is not None and not main.same:
+        yield from _one_sided(main, roots)
     by_pass: dict[str, list[Comparison]] = {}
     for comparison in parted:
         by_pass.setdefault(parting(comparison), []).append(comparison)
     for text, members in sorted(by_pass.items(), key=lambda each: -_size(each[1])):
-        where = units.plural(len(members), "module")
-        yield Cause("pass", f"{text} ({where}).", Grade.EXACT, _keys(members))
+        sentence = cause_words.parted(text, len(members))
+        yield Cause("pass", sentence, Grade.EXACT, _keys(members))
+
+
+def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
+    kinds = {root.kind for root in roots}
+    named = {name for root in roots for side in (root.base, root.head) for name in side.split(",")}
+    for difference in one_sided_passes(main):
+        if difference.name in named or not _is_told(difference, kinds):
+            continue
+        yield Cause(
+            "pass",
+            cause_words.one_sided(difference, main),
+            Grade.EXACT,
+            _keys([main]),
+            difference.name,
+            "" if difference.in_head else str(difference.count),
+            str(difference.count) if difference.in_head else "",
+        )
+
+
+def _is_told(difference: PassDifference, kinds: set[str]) -> bool:
+    """Say whether the work of a pass tells more than that it had another program to work on."""
+    if ChangeKind.TYPE in kinds:
+        return difference.opcode == "convert"
+    return not kinds & _SCALE
 
 
 def _tuning(parted: Sequence[Comparison]) -> Iterator[Cause]:
     """Tell autotuning: other settings of the same instructions, or parted where passes time."""
     settings = [comparison for comparison in parted if comparison.tuned]
     if settings:
-        message = (
-            f"Autotuning chose differently: {_names(settings)} ends in the same instructions, with "
-            "other backend configurations."
-        )
-        yield Cause("autotuning", message, Grade.MATCHED, _keys(settings))
-    timed = [
-        comparison
-        for comparison in parted
-        if not comparison.tuned and _parts_at_a_picker(comparison)
-    ]
+        sentence = cause_words.tuned(_names(settings))
+        yield Cause("autotuning", sentence, Grade.MATCHED, _keys(settings))
+    timed = [each for each in parted if not each.tuned and _parts_at_a_picker(each)]
     if timed:
-        message = (
-            f"Autotuning chose differently: {_names(timed)} is the same until the pass that times "
-            "alternatives, and not after it."
-        )
-        yield Cause("autotuning", message, Grade.MATCHED, _keys(timed))
+        sentence = cause_words.timed(_names(timed))
+        yield Cause("autotuning", sentence, Grade.MATCHED, _keys(timed))
 
 
-def _names(comparisons: Sequence[Comparison]) -> str:
-    return _listed(list(dict.fromkeys(comparison.one.sketch.name for comparison in comparisons)))
+def _names(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(comparison.one.sketch.name for comparison in comparisons))
 
 
 def _parts_at_a_picker(comparison: Comparison) -> bool:
@@ -219,34 +274,3 @@ def _parts_at_a_picker(comparison: Comparison) -> bool:
 def _size(members: Sequence[Comparison]) -> int:
     """Return the instructions of all, so that what concerns the larger modules comes first."""
     return sum(member.one.summary.final.instructions or 0 for member in members)
-
-
-def parting(comparison: Comparison) -> str:
-    """Say in words where two compilations part, without a full stop."""
-    if (
-        comparison.base is None
-        or comparison.head is None
-        or comparison.divergence.where is Where.NOWHERE
-    ):
-        return "They do not part"
-    if comparison.divergence.where is Where.UNKNOWN:
-        return "The same program ends differently; no snapshots in between say which pass did it"
-    if comparison.divergence.where is Where.INPUT:
-        return "Input HLO differs (model change, not a compiler change)"
-    base = _ran(comparison.base.moments, comparison.divergence.base)
-    head = _ran(comparison.head.moments, comparison.divergence.head)
-    if base == head:
-        return f"They agree until {base}, which leaves something else in the head"
-    return f"They agree, then part: next the base is changed by {base}, the head by {head}"
-
-
-def _ran(moments: Sequence[SnapshotDigest], number: int | None) -> str:
-    """Name the pass that ran last before a snapshot."""
-    if number is None:
-        return "nothing more"
-    moment = moments[number]
-    if moment.key == _END:
-        return "something before the end"
-    if moment.after is None:
-        return f"what ran before {moment.label}"
-    return f"`{moment.after}` in `{moment.pipeline}`" if moment.pipeline else f"`{moment.after}`"

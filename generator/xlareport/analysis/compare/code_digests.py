@@ -1,11 +1,14 @@
 """The form of a module: what it is apart from names, numbers in names, and source lines.
 
-Two modules of one form differ only in how things are called. Computations that snapshots share are
+Two modules of one form differ only in how things are called and in which order independent ones
+stand. Computations that snapshots share are
 looked at once.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 from xlareport.hlo.backend_config import read_backend_config
@@ -18,6 +21,9 @@ _OF_NAMES = frozenset(
 """Attributes that say how something is called or where it is from, not what it does."""
 _OF_MODULES = ("is_scheduled", "input_output_alias", "num_partitions", "replica_count")
 _UNKNOWN = b"?"
+_PRIME = (1 << 127) - 1
+_FACTOR = 0x5851F42D4C957F2D14057B7EF767814F
+"""Digests of values are numbers below a prime: a module has as many of them as instructions."""
 
 
 class CodeDigests:
@@ -26,42 +32,104 @@ class CodeDigests:
     def __init__(self, without: frozenset[str] = frozenset()) -> None:
         """`without` names further attributes that do not count."""
         self._ignored = _OF_NAMES | without
-        self._instructions: dict[Instruction, bytes] = {}
-        self._computations: dict[Computation, tuple[tuple[bytes, ...], bytes]] = {}
+        self._heads: dict[Instruction, int] = {}
+        self._computations: dict[Computation, tuple[tuple[bytes, ...], bytes, bytes]] = {}
+        self._opcodes: dict[Computation, Counter[str]] = {}
 
-    def of_module(self, module: HloModule) -> bytes:
-        """Return the digest of a module's entry with all that it calls."""
-        known: dict[str, bytes] = {}
+    def opcodes(self, computation: Computation) -> Counter[str]:
+        """Return how often each opcode stands in a computation."""
+        counts = self._opcodes.get(computation)
+        if counts is None:
+            counts = Counter(each.opcode for each in computation.instructions)
+            self._opcodes[computation] = counts
+        return counts
+
+    def of_module(self, module: HloModule, *, ordered: bool = False) -> bytes:
+        """Return the digest of a module's entry with all that it calls.
+
+        Where instructions stand counts only if `ordered`: by itself it is the order of a schedule.
+        """
+        known: dict[str, tuple[bytes, bytes]] = {}
         for computation in _callees_first(module):
             known[computation.name] = self._of_computation(computation, known)
-        entry = known.get(module.entry.name, _UNKNOWN) if module.entry else b""
+        entry = known.get(module.entry.name, (_UNKNOWN, _UNKNOWN)) if module.entry else (b"", b"")
         result = [f"{key}={module.attributes.get(key)}" for key in _OF_MODULES]
-        return _digest([entry, *(text.encode() for text in result)])
+        return _digest([entry[ordered], *(text.encode() for text in result)])
 
-    def _of_computation(self, computation: Computation, known: dict[str, bytes]) -> bytes:
+    def _of_computation(
+        self, computation: Computation, known: dict[str, tuple[bytes, bytes]]
+    ) -> tuple[bytes, bytes]:
+        """Return the digest without and with the order."""
         called = tuple(
-            known.get(name, _UNKNOWN)
+            known.get(name, (_UNKNOWN, _UNKNOWN))
             for each in computation.instructions
             for _, name in each.called
         )
+        callees = tuple(part for pair in called for part in pair)
         former = self._computations.get(computation)
-        if former is not None and former[0] == called:
-            return former[1]
-        places = _places(computation)
-        parts = [
-            self._of_instruction(each, places)
-            for each in computation.instructions
-            if "#" not in places[each.name]
-        ]
-        result = _digest([*parts, *called, computation.execution_thread.encode()])
-        self._computations[computation] = (called, result)
-        return result
+        if former is not None and former[0] == callees:
+            return former[1:]
+        values, order = self._values(computation, known)
+        root = values.get(computation.root.name, 0) if computation.root else 0
+        whole = _bytes(sum(order)), _bytes(root), computation.execution_thread.encode()
+        loose = _digest(whole)
+        strict = _digest([loose, *map(_bytes, order), *(pair[1] for pair in called)])
+        self._computations[computation] = (callees, loose, strict)
+        return loose, strict
 
-    def _of_instruction(self, instruction: Instruction, places: dict[str, str]) -> bytes:
-        head = self._instructions.get(instruction)
-        if head is None:
-            head = self._instructions[instruction] = _head(instruction, self._ignored)
-        return head + ",".join(_placed(name, places) for name in instruction.operands).encode()
+    def _values(
+        self, computation: Computation, known: dict[str, tuple[bytes, bytes]]
+    ) -> tuple[dict[str, int], list[int]]:
+        """Return the digest of each value with all that it is computed from, and those in order."""
+        values: dict[str, int] = {}
+        order = []
+        for each in computation.instructions:
+            if each.opcode == "get-tuple-element" and len(each.operands) == 1:
+                value = _element(_operand(each.operands[0], values), each.attributes.get("index"))
+                values[each.name] = value
+                if not each.is_root:
+                    continue
+            else:
+                value = self._heads.get(each) or self._head(each)
+                for name in each.operands:
+                    value = (value * _FACTOR + _operand(name, values)) % _PRIME
+                for _, name in each.called:
+                    callee = known.get(name, (_UNKNOWN,))[0]
+                    value = (value * _FACTOR + int.from_bytes(callee)) % _PRIME
+                value = values[each.name] = (value * value + _FACTOR) % _PRIME
+            order.append(value)
+        return values, order
+
+    def _head(self, instruction: Instruction) -> int:
+        head = _head(instruction, self._ignored)
+        value = self._heads[instruction] = _number(head)
+        return value
+
+
+def _operand(name: str, values: dict[str, int]) -> int:
+    """Return the digest of an operand, `%while.6#1` being an element of a tuple."""
+    value = values.get(name)
+    if value is not None:
+        return value
+    whole, *elements = name.split("#")
+    value = values.get(whole, 0)
+    for element in elements:
+        value = _element(value, element)
+    return value
+
+
+def _element(value: int, index: str | None) -> int:
+    """Return the digest of an element: newer texts write it at its use, older as an instruction."""
+    return (value * _FACTOR + _number(f"#{index}".encode())) % _PRIME
+
+
+@lru_cache(maxsize=1 << 16)
+def _number(text: bytes) -> int:
+    return int.from_bytes(blake2b(text, digest_size=16).digest())
+
+
+def _bytes(value: int) -> bytes:
+    return value.to_bytes(24)
 
 
 def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
@@ -76,7 +144,6 @@ def _head(instruction: Instruction, ignored: frozenset[str]) -> bytes:
         instruction.opcode,
         instruction.shape.text,
         instruction.argument,
-        str(instruction.is_root),
         *sorted(calling),
         *kept,
     )
@@ -89,30 +156,6 @@ def _in_order(instruction: Instruction) -> str:
     if not isinstance(value, dict):
         return instruction.attributes.get("backend_config", "")
     return json.dumps(value, sort_keys=True)
-
-
-def _places(computation: Computation) -> dict[str, str]:
-    """Return where each instruction stands; an element of a tuple by the tuple's place: `3#1`.
-
-    Newer texts write elements at their uses (`%while#1`), protos and older texts as instructions.
-    """
-    places: dict[str, str] = {}
-    number = 0
-    for each in computation.instructions:
-        if each.opcode == "get-tuple-element" and len(each.operands) == 1 and not each.is_root:
-            places[each.name] = (
-                f"{_placed(each.operands[0], places)}#{each.attributes.get('index')}"
-            )
-        else:
-            places[each.name] = str(number)
-            number += 1
-    return places
-
-
-def _placed(operand: str, places: dict[str, str]) -> str:
-    """Return an operand as the place where it is defined; its tuple elements stay."""
-    name, mark, element = operand.partition("#")
-    return f"{places.get(name, -1)}{mark}{element}"
 
 
 def _callees_first(module: HloModule) -> Iterator[Computation]:

@@ -1,10 +1,11 @@
 """What differs between two compilations of a module, in values: figures, options, passes, ends."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 
 from xlareport.analysis.compare.divergence import Divergence, SnapshotDigest, Where, find_divergence
+from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
@@ -15,6 +16,8 @@ _OF_WRITING = frozenset({"instructions"})
 _BOOKKEEPING = frozenset({"get-tuple-element"})
 DEVICE = "device"
 """What stands for the device among the options."""
+DISABLED = "xla_disable_hlo_passes"
+"""The option that names passes that do not run."""
 _OF_DUMPING = "xla_dump_"
 
 
@@ -31,6 +34,7 @@ class Sketched:
     """Only its figures are known."""
     device: str = ""
     """For what it was compiled, as the dump says; empty where it does not."""
+    facts: Facts = field(default_factory=Facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
         else find_divergence(base.moments, head.moments),
         quantities=tuple(
             each
-            for each in _quantities(base.summary.final, head.summary.final)
+            for each in _quantities(base, head)
             if not (is_same and each.name in _OF_WRITING and each.base != each.head)
         ),
         opcodes=() if bare or is_same else _opcodes(base.summary, head.summary),
@@ -152,14 +156,18 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
     )
 
 
-def _quantities(base: ModuleFigures, head: ModuleFigures) -> list[Quantity]:
-    names = [field.name for field in fields(ModuleFigures)]
-    quantities = [compare_figure(name, getattr(base, name), getattr(head, name)) for name in names]
+def _quantities(base: Sketched, head: Sketched) -> list[Quantity]:
+    ours, theirs = _known_figures(base), _known_figures(head)
     return [
-        quantity
-        for quantity in quantities
-        if quantity.base is not None or quantity.head is not None
+        compare_figure(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}
     ]
+
+
+def _known_figures(side: Sketched) -> Mapping[str, int]:
+    final = side.summary.final
+    named = {each.name: getattr(final, each.name) for each in fields(ModuleFigures)}
+    known = {name: value for name, value in named.items() if value is not None}
+    return known | dict(side.facts.figures)
 
 
 def _opcodes(base: ModuleSummary, head: ModuleSummary) -> tuple[tuple[str, int, int], ...]:

@@ -29,6 +29,8 @@ class SnapshotDigest:
     """The pass that ran last; None where the dump does not say."""
     before: str | None = None
     """The pass that runs next."""
+    changes: tuple[tuple[str, int], ...] = ()
+    """By how much the count of each opcode grew since the snapshot before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,13 @@ _RULES: tuple[tuple[Mark, Grade, str], ...] = (
 )
 
 
-def pair_modules(base: Sequence[Sketch], head: Sequence[Sketch]) -> tuple[ModulePair, ...]:
-    """Pair modules, the surest rule first, in the order of both dumps; the rest stands alone."""
+def pair_modules(
+    base: Sequence[Sketch], head: Sequence[Sketch], mains: tuple[str | None, str | None]
+) -> tuple[ModulePair, ...]:
+    """Pair modules, the surest rule first, in the order of both dumps; the rest stands alone.
+
+    `mains` are the keys of the main programs, which are paired when nothing else pairs either.
+    """
     free_base, free_head = dict(enumerate(base)), dict(enumerate(head))
     pairs: list[ModulePair] = []
     for mark, grade, reason in _RULES:
@@ -76,6 +81,11 @@ def pair_modules(base: Sequence[Sketch], head: Sequence[Sketch]) -> tuple[Module
                 partner = result.pop(0)
                 pairs.append(ModulePair(number, partner, grade, reason))
                 del free_base[number], free_head[partner]
+    ours = next((number for number in free_base if base[number].key == mains[0]), None)
+    theirs = next((number for number in free_head if head[number].key == mains[1]), None)
+    if ours is not None and theirs is not None:
+        pairs.append(ModulePair(ours, theirs, Grade.GUESSED, "main programs"))
+        del free_base[ours], free_head[theirs]
     pairs += [ModulePair(number, None, Grade.EXACT, "only in the base") for number in free_base]
     pairs += [ModulePair(None, number, Grade.EXACT, "only in the head") for number in free_head]
     return tuple(sorted(pairs, key=_order))

@@ -1,10 +1,13 @@
 """The sketch of a module, made in one process: what pairs and compares it, read once."""
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.code_digests import CodeDigests
 from xlareport.analysis.compare.comparison import Sketched
 from xlareport.analysis.compare.divergence import SnapshotDigest
+from xlareport.analysis.compare.facts import collect_facts
 from xlareport.analysis.compare.pairing import Sketch
 from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.signature import Signature
@@ -38,12 +41,17 @@ def _sketch_module(files: ModuleFiles) -> SketchedModule:
     cost = count_final_cost(module)
     summary = summarize_module(module, [None for _ in module.snapshots], cost)
     forms = CodeDigests()
-    digests = tuple(_digest_snapshot(snapshot, forms) for snapshot in module.snapshots)
+    digests = tuple(_digest_snapshots(module.snapshots, forms))
     analysis = ModuleAnalysis(summary, read=module.read)
     settled = CodeDigests(without=_TUNED).of_module(module.final.hlo) if module.final else b""
     sketch = _sketch(module, summary, digests, forms)
     return SketchedModule(
-        analysis, Sketched(summary, sketch, digests, settled, device=_device(module))
+        analysis,
+        Sketched(
+            *(summary, sketch, digests, settled),
+            device=_device(module),
+            facts=collect_facts(module, cost, summary.origin.backend),
+        ),
     )
 
 
@@ -63,10 +71,33 @@ def unreadable_sketch(files: ModuleFiles, reason: str) -> SketchedModule:
     return SketchedModule(analysis, Sketched(analysis.summary, sketch, (), b""))
 
 
-def _digest_snapshot(snapshot: ParsedSnapshot, forms: CodeDigests) -> SnapshotDigest:
+def _digest_snapshots(
+    snapshots: Sequence[ParsedSnapshot], forms: CodeDigests
+) -> Iterator[SnapshotDigest]:
+    former: Counter[str] | None = None
+    for snapshot in snapshots:
+        counts = Counter[str]()
+        for computation in snapshot.hlo.computations:
+            counts.update(forms.opcodes(computation))
+        yield _digest_snapshot(snapshot, forms, _changes(former, counts))
+        former = counts
+
+
+def _changes(former: Counter[str] | None, counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    if former is None:
+        return ()
+    grown = {name: counts[name] - former[name] for name in {**former, **counts}}
+    return tuple(sorted((name, number) for name, number in grown.items() if number))
+
+
+def _digest_snapshot(
+    snapshot: ParsedSnapshot, forms: CodeDigests, changes: tuple[tuple[str, int], ...]
+) -> SnapshotDigest:
     stage = snapshot.stage
     form = forms.of_module(snapshot.hlo)
-    return SnapshotDigest(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before)
+    return SnapshotDigest(
+        *(stage.key, stage.label, form, stage.pipeline, stage.after, stage.before), changes
+    )
 
 
 def _sketch(
@@ -79,7 +110,7 @@ def _sketch(
         key=module.files.key,
         name=summary.display_name,
         inputs=digests[0].form if digests else b"",
-        final=forms.of_module(module.final.hlo) if module.final else b"",
+        final=forms.of_module(module.final.hlo, ordered=True) if module.final else b"",
         signature=_signature(summary.signature),
         opcodes=summary.opcodes,
     )

@@ -5,8 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 
 from xlareport.pages import navigation
-from xlareport.pages.compare.first_page import TABLE, compare_page, compared_table
+from xlareport.pages.compare.first_page import (
+    OPERATIONS,
+    TABLE,
+    compare_page,
+    compared_table,
+)
 from xlareport.pages.compare.module_page import compared_page
+from xlareport.pages.compare.operations import operations_table
 from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.pictures.requests import picture_files
@@ -45,6 +51,8 @@ def compare_files(
     yield "xlareport.yml", _SETTINGS
     yield navigation.HOME, render("compare", compare_page(view), "Comparison")
     yield table_file(TABLE, compared_table(view.modules))
+    if view.main is not None and view.main.operations:
+        yield table_file(OPERATIONS, operations_table(view.main.operations))
     named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
     yield make_payload_file(WORDS, lexicon(named))
     yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")

@@ -8,13 +8,23 @@ from markupsafe import Markup
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.steps.wording import plain
 from xlareport.pages import navigation, words
+from xlareport.pages.compare.figures import FigureRow, figure_rows, figures_differ
+from xlareport.pages.compare.verdict import (
+    JudgementRow,
+    memory_row,
+    time_row,
+    verdict_sentence,
+)
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
-from xlareport.records.compare import RUN, ComparedRecord, ComparisonRecord
+from xlareport.records.compare import ComparedRecord, ComparisonRecord
 from xlareport.runtime import units
 
 TABLE = "compared"
-"""The payload key of the table."""
+"""The payload key of the table of modules."""
+OPERATIONS = "operations"
+"""The payload key of the table of operations of the main program."""
+MOST_CAUSES = 5
 _ORDER = ("differs", "other figures", "new", "gone", "same code", "same figures", "identical")
 
 
@@ -72,87 +82,12 @@ def _result(compared: ComparedRecord) -> tuple[str, str]:
     if compared.bare:
         return (
             ("other figures", "xr-changed")
-            if figures_differ(compared)
+            if figures_differ(compared.figures)
             else ("same figures", "xr-same")
         )
     if compared.identical:
         return "identical", "xr-same"
     return ("same code", "xr-same") if compared.same else ("differs", "xr-changed")
-
-
-_WORTH_A_LOOK = 0.0005
-"""A share; what grows by less is written as +0.0%."""
-_NAMES = {
-    RUN: "Measured time per run",
-    "instructions": "Instructions",
-    "computations": "Computations",
-    "flops": "FLOPs",
-    "bytes_accessed": "Bytes accessed",
-    "unknown_ops": "Instructions with unknown FLOPs",
-    "allocated_bytes": "Memory allocated",
-    "occupied_peak_bytes": "Peak memory",
-    "temp_bytes": "Temp memory",
-}
-"""The figures that a page shows, in this order; the others are in compare.json."""
-
-
-@dataclass(frozen=True, slots=True)
-class FigureRow:
-    """A figure of both sides in words."""
-
-    label: str
-    base: str
-    head: str
-    change: str
-    worse: bool
-    """It grew: more work or memory than before."""
-
-
-def figure_rows(figures: Sequence[Quantity]) -> tuple[FigureRow, ...]:
-    """Return the figures of a page in words; those that are 0 in both are left out."""
-    known = {figure.name: figure for figure in figures}
-    return tuple(
-        _figure(known[name], label)
-        for name, label in _NAMES.items()
-        if name in known and (known[name].base, known[name].head) != (0, 0)
-    )
-
-
-def _figure(quantity: Quantity, label: str) -> FigureRow:
-    return FigureRow(
-        label=label,
-        base=_written(quantity.name, quantity.base),
-        head=_written(quantity.name, quantity.head),
-        change=_change(quantity),
-        worse=quantity.change is not None and quantity.change >= _WORTH_A_LOOK,
-    )
-
-
-def _written(name: str, value: int | None) -> str:
-    if value is None:
-        return "not known"
-    if name == RUN:
-        return units.seconds(value / 1e9)
-    if "bytes" in name:
-        return units.byte_size(value)
-    return units.quantity(value, "FLOP") if "flops" in name else units.count(value)
-
-
-def _change(quantity: Quantity) -> str:
-    if quantity.base is None or quantity.head is None:
-        return "not known"
-    if quantity.base == quantity.head:
-        return "the same"
-    if quantity.change is None:
-        return "new"
-    return f"{quantity.change:+.1%}".replace("-", "\N{MINUS SIGN}")
-
-
-def figures_differ(compared: ComparedRecord) -> bool:
-    """Say whether any figure that both sides know differs."""
-    return any(
-        None not in (each.base, each.head) and each.base != each.head for each in compared.figures
-    )
 
 
 _LINKS = 3
@@ -176,12 +111,18 @@ class ComparePage:
     """Everything on the first page."""
 
     lead: str
+    time: JudgementRow | None
+    """None where no main program is known, or it has no counterpart."""
+    memory: JudgementRow | None
     base: str
     head: str
     causes: tuple[CauseRow, ...]
+    more_causes: tuple[CauseRow, ...]
     main: str
     main_address: str
     figures: tuple[FigureRow, ...]
+    operations: str
+    """The payload key of the table of operations; empty where nothing differs."""
     counts: str
     key: str
     problems: tuple[str, ...]
@@ -191,15 +132,21 @@ def compare_page(view: ComparisonRecord) -> ComparePage:
     """Make the first page."""
     main = view.main
     shown = main is not None and main.has_page
+    causes = tuple(_cause(view, place) for place in range(len(view.causes)))
+    judged = main is not None and main.base is not None and main.head is not None
     return ComparePage(
-        lead=_lead(view),
+        lead=lead(view),
+        time=time_row(view.verdict.time) if judged else None,
+        memory=memory_row(view.verdict.memory) if judged else None,
         base=view.base.path,
         head=view.head.path,
-        causes=tuple(_cause(view, place) for place in range(len(view.causes))),
+        causes=causes[:MOST_CAUSES],
+        more_causes=causes[MOST_CAUSES:],
         main=words.short_name(main.name) if main else "",
         main_address=page_of(main) if main and shown else "",
-        figures=figure_rows(main.figures) if main else (),
-        counts=_counts(view.modules),
+        figures=figure_rows(main.figures, main.precisions) if main else (),
+        operations=OPERATIONS if main and main.operations else "",
+        counts=f"{counts_of(view)} {_pairs(view.modules)}",
         key=TABLE,
         problems=tuple(_problems(view)),
     )
@@ -212,13 +159,26 @@ def _problems(view: ComparisonRecord) -> Iterator[str]:
         yield f"And {len(view.problems) - _PROBLEMS} more, which compare.json lists."
 
 
-def _lead(view: ComparisonRecord) -> str:
+def lead(view: ComparisonRecord) -> str:
+    """Return the answer in a sentence: time and memory of the main program, else the modules."""
+    main = view.main
+    if main is None or main.base is None or main.head is None or main.bare:
+        return _of_modules(view)
+    return verdict_sentence(view.verdict)
+
+
+def _of_modules(view: ComparisonRecord) -> str:
     if not view.modules:
         return "Neither dump has a module."
     if any(module.bare for module in view.modules):
-        changed = sum(module.bare and figures_differ(module) for module in view.modules)
+        changed = sum(module.bare and figures_differ(module.figures) for module in view.modules)
         how_many = units.plural(len(view.modules), "module")
         return f"Only figures can be compared: of {how_many}, {changed} have different figures."
+    return counts_of(view)
+
+
+def counts_of(view: ComparisonRecord) -> str:
+    """Say how many modules differ."""
     if view.identical:
         return "No differences: every module has the same snapshots in both."
     differ = sum(not module.identical for module in view.modules)
@@ -231,7 +191,7 @@ def _lead(view: ComparisonRecord) -> str:
     return f"Of {how_many}, {differ} {verb}, and {ends} {end} in different code."
 
 
-def _counts(modules: Sequence[ComparedRecord]) -> str:
+def _pairs(modules: Sequence[ComparedRecord]) -> str:
     pairs = [module for module in modules if module.base and module.head]
     same = sum(pair.same for pair in pairs)
     bare = all(pair.bare for pair in pairs)

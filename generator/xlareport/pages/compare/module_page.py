@@ -7,7 +7,8 @@ from markupsafe import Markup
 
 from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
 from xlareport.pages import words
-from xlareport.pages.compare.first_page import FigureRow, figure_rows
+from xlareport.pages.compare.figures import FigureRow, figure_rows
+from xlareport.pages.compare.operations import operations_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.records.compare import ComparedRecord, ContrastRecord
@@ -74,11 +75,12 @@ def _is_slower(time_change: TimeChange) -> bool:
     )
 
 
-def time_tables(compared: ComparedRecord) -> Mapping[str, Table]:
-    """Return the tables of both profiles by their names; none where there are none."""
+def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
+    """Return the tables of operations and of both profiles by their names."""
+    tables = {"operations": operations_table(compared.operations)} if compared.operations else {}
     if compared.times is None:
-        return {}
-    return {
+        return tables
+    return tables | {
         "times": _instructions(compared.times),
         "time-scopes": _scopes(compared.times),
     }
@@ -144,6 +146,8 @@ class ComparedPage(PartPage):
     contrasts: tuple[tuple[str, str, Markup], ...]
     """(label, address, headline)."""
     times: TimesPart | None
+    operations: int
+    """Operations that differ and are listed."""
 
 
 def compared_page(compared: ComparedRecord) -> ComparedPage:
@@ -151,11 +155,11 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
     return ComparedPage(
         name=words.short_name(compared.name),
         slug=compared.slug,
-        tables=time_tables(compared),
+        tables=page_tables(compared),
         lead=prose(compared.divergence.sentence),
         paired=compared.paired,
         grade=compared.grade,
-        figures=figure_rows(compared.figures),
+        figures=figure_rows(compared.figures, compared.precisions),
         opcodes=compared.opcodes,
         options=tuple(
             (each.name, _option(each.base), _option(each.head)) for each in compared.options
@@ -167,6 +171,7 @@ def compared_page(compared: ComparedRecord) -> ComparedPage:
             (each.label, f"#step={each.id}", prose(_headline(each))) for each in compared.contrasts
         ),
         times=times_part(compared),
+        operations=len(compared.operations),
     )
 
 

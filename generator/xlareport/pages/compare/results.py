@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from xlareport.pages import words
-from xlareport.pages.compare.first_page import compare_page
+from xlareport.pages.compare.first_page import MOST_CAUSES, ComparePage, compare_page
 from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.rendering.environment import visible
 from xlareport.records.budgets import Budget
 from xlareport.records.compare import ComparisonRecord
 
-_CAUSES = 5
 _BREACHES = 20
+_FIGURES = 20
 
 
 def junit(view: ComparisonRecord, budgets: tuple[Budget, ...]) -> bytes:
@@ -37,7 +37,8 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
     page = compare_page(view)
     yield "### XLA compilation: base vs head"
     yield ""
-    yield page.lead
+    yield f"**{page.lead}**"
+    yield from (f"- {_escaped(line)}" for line in judgement_lines(page))
     if view.breaches:
         yield ""
         yield f"**{len(view.breaches)} over budget:**"
@@ -46,19 +47,29 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
     if view.causes:
         yield ""
         yield "**Causes:**"
-        for cause in view.causes[:_CAUSES]:
+        for cause in view.causes[:MOST_CAUSES]:
             yield f"- {_sentence(cause.sentence)} ({cause.grade})"
     if page.figures and view.main and view.main.has_page:
         yield ""
         yield f"| {_code(words.short_name(view.main.name))} | base | head | change |"
         yield "|---|---:|---:|---:|"
-        for figure in page.figures:
+        for figure in page.figures[:_FIGURES]:
             yield f"| {figure.label} | {figure.base} | {figure.head} | {figure.change} |"
         slower = list(slowest_words(view.main))
         if slower:
             yield ""
             yield "**Slower:**"
             yield from (f"- {_escaped(text)}" for text in slower)
+    yield ""
+    yield page.counts
+
+
+def judgement_lines(page: ComparePage) -> Iterator[str]:
+    """Yield time and memory, each with what they rest on and how sure that is."""
+    for label, judged in (("Time", page.time), ("Memory", page.memory)):
+        if judged is not None and judged.headline:
+            figures = f" ({judged.figures})" if judged.figures else ""
+            yield f"{label}: {judged.headline}{figures}; {judged.basis} [{judged.grade}]"
 
 
 def _sentence(sentence: str) -> str:

@@ -1,0 +1,112 @@
+"""Another version of the compiler, told by what no program and no option causes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.compare.comparison import DISABLED, Comparison, Sketched
+from xlareport.analysis.compare.divergence import SnapshotDigest
+from xlareport.analysis.compare.program import NO_PROGRAM, Program
+from xlareport.analysis.matching.pairing import Grade
+
+_START = "pipeline-start"
+_OTHER_COMPILER = 2
+"""Pipelines that only one side begins, from which on they are taken as a sign of another one."""
+_WHICH_PASSES = ("xla_dump_hlo_pass_re", "xla_dump_hlo_pipeline_re")
+"""Options that say which passes are dumped: with others of them, pipelines seem to be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCompiler:
+    """A sign that another version of the compiler ran."""
+
+    pipeline: str
+    """The pipeline that begins with another pass; empty where pipelines or the form differ."""
+    base: tuple[str, ...]
+    """The pass with which it begins, else the pipelines that only this side has."""
+    head: tuple[str, ...]
+    grade: Grade
+    modules: tuple[str, ...]
+
+
+def find_other_compiler(comparisons: Sequence[Comparison]) -> OtherCompiler | None:
+    """Return the clearest sign that base and head have other compilers; None without any."""
+    pairs = [pair for pair in comparisons if pair.base and pair.head and not pair.bare]
+    disabled = {
+        name
+        for pair in pairs
+        for option in pair.options
+        if option.name == DISABLED
+        for value in (option.base, option.head)
+        for name in (value or "").split(",")
+    }
+    began = {(*each, pair.one.sketch.key) for pair in pairs for each in _begun_otherwise(pair)}
+    signs = [each for each in sorted(began) if not disabled & {each[1], each[2]}]
+    if signs:
+        pipeline, base, head, _ = signs[0]
+        modules = tuple(dict.fromkeys(each[3] for each in signs))
+        return OtherCompiler(pipeline, (base,), (head,), Grade.MATCHED, modules)
+    return _by_form(pairs) or _by_pipelines([pair for pair in pairs if _same_devices(pair)])
+
+
+def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
+    """Tell by the texts: since 2025 they have tables of stack frames."""
+    for pair in pairs:
+        ours, theirs = (_program(side) for side in (pair.base, pair.head))
+        if ours.operations and theirs.operations and ours.stacks != theirs.stacks:
+            return OtherCompiler("", (), (), Grade.MATCHED, (pair.one.sketch.key,))
+    return None
+
+
+def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
+    """Tell by several pipelines that only one side ever begins."""
+    pairs = [pair for pair in pairs if _dumped(pair.base) == _dumped(pair.head)]
+    ours = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.base)))
+    theirs = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.head)))
+    base = tuple(name for name in ours if name not in theirs)
+    head = tuple(name for name in theirs if name not in ours)
+    if not ours or not theirs or len(base) + len(head) < _OTHER_COMPILER:
+        return None
+    modules = tuple(pair.one.sketch.key for pair in pairs if not pair.same)
+    return OtherCompiler("", base, head, Grade.GUESSED, modules)
+
+
+def _program(side: Sketched | None) -> Program:
+    return side.facts.program if side else NO_PROGRAM
+
+
+def _same_devices(pair: Comparison) -> bool:
+    """Say whether both are for as many devices: partitioning has pipelines of its own."""
+    ours, theirs = (_program(side) for side in (pair.base, pair.head))
+    return (ours.partitions, ours.replicas) == (theirs.partitions, theirs.replicas)
+
+
+def _dumped(side: Sketched | None) -> tuple[tuple[str, str], ...]:
+    settings = side.summary.settings if side else ()
+    return tuple(
+        (each.setting.name, each.setting.value)
+        for each in settings
+        if each.setting.name in _WHICH_PASSES
+    )
+
+
+def _moments(side: Sketched | None) -> Sequence[SnapshotDigest]:
+    return side.moments if side else ()
+
+
+def _begun_otherwise(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
+    """Yield (pipeline, first pass of the base, of the head) where these differ."""
+    if comparison.base is None or comparison.head is None:
+        return
+    ours, theirs = _first_passes(comparison.base.moments), _first_passes(comparison.head.moments)
+    for pipeline in ours.keys() & theirs.keys():
+        if not ours[pipeline] & theirs[pipeline]:
+            yield pipeline, min(ours[pipeline]), min(theirs[pipeline])
+
+
+def _first_passes(moments: Sequence[SnapshotDigest]) -> Mapping[str, set[str]]:
+    """Return, by pipeline, the passes with which it began: every start of one is dumped."""
+    result: dict[str, set[str]] = {}
+    for moment in moments:
+        if moment.after == _START and moment.pipeline and moment.before:
+            result.setdefault(moment.pipeline, set()).add(moment.before)
+    return result

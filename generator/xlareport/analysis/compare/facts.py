@@ -1,0 +1,84 @@
+"""What a comparison asks of a module beside its summary: the program, its ops, its estimate."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xlareport.analysis.compare.operations import Operation, count_kernels, list_operations
+from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
+from xlareport.analysis.cost.collectives import find_collectives
+from xlareport.analysis.cost.options import CostOptions, choose_device
+from xlareport.analysis.cost.roofline import least_seconds
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.cost_report.precision_report import (
+    PrecisionSum,
+    product_rows,
+    sum_by_precision,
+)
+from xlareport.program import ParsedModule
+
+_NANOSECONDS = 1e9
+ESTIMATE = "least_nanoseconds"
+"""The least time of a run by estimate; the name of the figure."""
+COMPILE_TIME = "compile_microseconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What both sides of a comparison are held against; figures that are not known are None."""
+
+    program: Program = NO_PROGRAM
+    operations: tuple[Operation, ...] = ()
+    """Of the final module, the slowest first."""
+    operations_left_out: int = 0
+    precisions: tuple[PrecisionSum, ...] = ()
+    figures: tuple[tuple[str, int], ...] = ()
+    """Further figures of the final module that are known."""
+    device: str = ""
+    """For which the time is estimated."""
+    device_grade: str = ""
+    """As in a cost report; `guessed` where nothing names a device."""
+
+
+def collect_facts(
+    module: ParsedModule, cost: ModuleCost | None, backend: str | None
+) -> Facts:
+    """Collect the facts of a module; `cost` is that of its final snapshot."""
+    program = read_program(module.snapshots[0].hlo) if module.snapshots else NO_PROGRAM
+    if module.final is None or cost is None:
+        return Facts(program)
+    device, grade = choose_device(module.device_words, backend, CostOptions())
+    operations, left_out = list_operations(module.final.hlo, cost, device)
+    seconds = least_seconds(cost, device)
+    return Facts(
+        program=program,
+        operations=operations,
+        operations_left_out=left_out,
+        precisions=sum_by_precision(product_rows(module.final.hlo, cost, device)),
+        figures=tuple(_figures(module, cost, seconds).items()),
+        device=device.name,
+        device_grade=grade,
+    )
+
+
+def _figures(
+    module: ParsedModule, cost: ModuleCost, seconds: float | None
+) -> Mapping[str, int]:
+    """Return the figures that the summary of a module does not have."""
+    figures: dict[str, int] = {}
+    if module.final is None:
+        return figures
+    if seconds is not None:
+        figures[ESTIMATE] = round(seconds * _NANOSECONDS)
+    opcodes = Counter(each.opcode for each in module.final.hlo.instructions)
+    figures["kernels"] = count_kernels(module.final.hlo, cost)
+    figures["fusions"] = opcodes["fusion"]
+    collectives = find_collectives(module.final.hlo, cost)
+    figures["collectives"] = len(collectives)
+    figures["wire_bytes"] = sum(
+        each.wire_bytes * each.counted for each in cost.instructions.values()
+    )
+    span = module.passes.span if module.passes else None
+    if span is not None:
+        figures[COMPILE_TIME] = span
+    return figures

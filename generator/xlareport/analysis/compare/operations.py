@@ -1,0 +1,238 @@
+"""What each framework op became in a module: its instructions, time and bytes, layers together.
+
+Modules of two compilations have no names in common. The op_name, the scope and the line of the
+program are what an instruction keeps; one that has none belongs to what it reads.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from xlareport.analysis.cost.fusion_shares import share_fusions
+from xlareport.analysis.cost.work import ModuleCost
+from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
+from xlareport.analysis.source.scopes import pattern, scope_of, split_path
+from xlareport.hlo.model import Computation, HloModule
+from xlareport.knowledge.devices import Device
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+FREE = frozenset({"parameter", "constant", "bitcast", "tuple", "get-tuple-element"})
+"""What runs nothing."""
+_MOST = 4_000
+"""Operations of a module that are kept, the slowest first."""
+
+
+class Phase(StrEnum):
+    """The part of a training step that an op belongs to, as JAX writes it into the op_name."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    RECOMPUTED = "recomputed"
+    OTHER = ""
+    """Not differentiated, or not said."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationKey:
+    """What two compilations of one program have in common of an instruction."""
+
+    phase: Phase
+    scope: str
+    """Named scopes; numbers are left open, so that layers are one: `layer_*/mlp`."""
+    op: str
+    """The framework's word, `dot_general`; empty where the dump does not tell."""
+    line: str
+    """`model.py:12`; empty where the dump does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """All instructions of one key in one run of a module."""
+
+    key: OperationKey
+    seconds: float
+    """The least time by estimate, what fusions contain by its share."""
+    bytes: int
+    """A fusion's belong to the op of its root."""
+    flops: int
+    kernels: int
+    """Instructions outside of fusions."""
+    opcodes: tuple[tuple[str, int], ...]
+    """Inside of fusions too."""
+    types: tuple[tuple[str, int], ...]
+    """Instructions by the element type of their result."""
+
+
+@lru_cache(maxsize=65536)
+def phase_of(op_name: str) -> Phase:
+    """Return the phase: `rematted_computation` is what jax.checkpoint runs again."""
+    if "rematted_computation" in op_name:
+        return Phase.RECOMPUTED
+    if "transpose(" in op_name:
+        return Phase.BACKWARD
+    return Phase.FORWARD if "jvp(" in op_name else Phase.OTHER
+
+
+@lru_cache(maxsize=65536)
+def key_of(op_name: str, line: str) -> OperationKey:
+    """Return the key of an op_name and a line."""
+    first = op_name.partition(";")[0]
+    op = split_path(first)[-1] if first else ""
+    return OperationKey(phase_of(first), pattern(scope_of(first)), op, line)
+
+
+def name_operations(module: HloModule, computation: Computation) -> Mapping[str, str]:
+    """Return the op_name of each instruction; one that has none takes that of what it reads."""
+    names: dict[str, str] = {}
+    for each in computation.instructions:
+        own = op_name_of(each, module)
+        if not own and each.opcode not in FREE:
+            read = (names.get(name, "") for name in each.operand_names)
+            own = next(filter(None, read), "")
+        names[each.name] = own
+    return names
+
+
+class _Sum:
+    """The instructions of one key, added up."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.bytes = self.flops = self.kernels = 0
+        self.opcodes, self.types = Counter[str](), Counter[str]()
+
+
+def list_operations(
+    module: HloModule, cost: ModuleCost, device: Device
+) -> tuple[tuple[Operation, ...], int]:
+    """Return the operations of a module, the slowest first, and how many more there are."""
+    sums: dict[OperationKey, _Sum] = {}
+    seconds = share_fusions(module, cost, device)
+    place = places_of(module)
+    for computation in module.computations:
+        names = name_operations(module, computation)
+        for each in computation.instructions:
+            key = computation.name, each.name
+            count = cost.instructions.get(key)
+            if count is None or each.opcode in FREE:
+                continue
+            added = sums.setdefault(key_of(names[each.name], _line(place(each))), _Sum())
+            added.seconds += seconds.get(key, 0.0)
+            added.bytes += count.of_all_runs(count.bytes_accessed) or 0
+            added.kernels += not count.fused
+            if each.opcode != "fusion":
+                added.flops += count.of_all_runs(count.flops) or 0
+                added.opcodes[each.opcode] += 1
+                added.types[each.shape.element_type] += 1
+    operations = [_operation(key, added) for key, added in sums.items()]
+    operations.sort(key=lambda operation: (-operation.seconds, -operation.bytes))
+    return tuple(operations[:_MOST]), max(0, len(operations) - _MOST)
+
+
+def _line(place: SourcePlace | None) -> str:
+    return place.short if place else ""
+
+
+def _operation(key: OperationKey, added: _Sum) -> Operation:
+    return Operation(
+        key=key,
+        seconds=added.seconds,
+        bytes=added.bytes,
+        flops=added.flops,
+        kernels=added.kernels,
+        opcodes=tuple(sorted(added.opcodes.items())),
+        types=tuple(sorted(added.types.items())),
+    )
+
+
+def count_kernels(module: HloModule, cost: ModuleCost) -> int:
+    """Count the instructions outside of fusions that run, each once."""
+    return sum(
+        not cost.instructions[key].fused
+        for key in _running(module)
+        if key in cost.instructions
+    )
+
+
+def _running(module: HloModule) -> Iterator[tuple[str, str]]:
+    for computation in module.computations:
+        for each in computation.instructions:
+            if each.opcode not in FREE:
+                yield computation.name, each.name
+
+
+@dataclass(frozen=True, slots=True)
+class OperationChange:
+    """One operation in both; None on the side that does not have it."""
+
+    key: OperationKey
+    base: Operation | None
+    head: Operation | None
+
+    @property
+    def in_both(self) -> bool:
+        """Whether both sides have it."""
+        return self.base is not None and self.head is not None
+
+    @property
+    def seconds(self) -> float:
+        """By how much the estimate grew."""
+        return (self.head.seconds if self.head else 0.0) - (self.base.seconds if self.base else 0.0)
+
+    @property
+    def bytes(self) -> int:
+        """By how much the bytes accessed grew."""
+        return (self.head.bytes if self.head else 0) - (self.base.bytes if self.base else 0)
+
+
+def align_operations(
+    base: Sequence[Operation], head: Sequence[Operation]
+) -> tuple[OperationChange, ...]:
+    """Pair the operations of two modules, those whose estimate changed most first.
+
+    By the whole key, then without the line, which moves when a file is edited, then by phase and
+    op alone: its scope was renamed.
+    """
+    ours, theirs = {each.key: each for each in base}, {each.key: each for each in head}
+    pairs = {key: key for key in ours if key in theirs}
+    for mark in (_without_line, _without_scope):
+        _pair_rest(ours, theirs, pairs, mark)
+    taken = set(pairs.values())
+    changes = [
+        OperationChange(pairs.get(key, key), each, theirs.get(pairs[key]) if key in pairs else None)
+        for key, each in ours.items()
+    ]
+    changes += [OperationChange(key, None, theirs[key]) for key in theirs if key not in taken]
+    return tuple(sorted(changes, key=lambda change: (-abs(change.seconds), -abs(change.bytes))))
+
+
+def _without_line(key: OperationKey) -> tuple[str, ...]:
+    return key.phase, key.scope, key.op
+
+
+def _without_scope(key: OperationKey) -> tuple[str, ...]:
+    return key.phase, key.op
+
+
+def _pair_rest(
+    ours: Iterable[OperationKey],
+    theirs: Iterable[OperationKey],
+    pairs: dict[OperationKey, OperationKey],
+    mark: Callable[[OperationKey], tuple[str, ...]],
+) -> None:
+    """Pair what is left and has the same mark, in the order of the lines."""
+    taken = set(pairs.values())
+    waiting: dict[tuple[str, ...], list[OperationKey]] = defaultdict(list)
+    for key in sorted(theirs, key=_in_file):
+        if key not in taken:
+            waiting[mark(key)].append(key)
+    for key in sorted(ours, key=_in_file):
+        if key not in pairs and waiting[mark(key)]:
+            pairs[key] = waiting[mark(key)].pop(0)
+
+
+def _in_file(key: OperationKey) -> tuple[str, int]:
+    file, _, line = key.line.rpartition(":")
+    return file, parse_whole_number(line) or 0

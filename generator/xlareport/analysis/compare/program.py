@@ -1,0 +1,111 @@
+"""The program that the compiler was given, as far as comparisons ask: arguments, ops, types."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from xlareport.analysis.compare.operations import FREE, OperationKey, Phase, key_of
+from xlareport.analysis.modules.signature import read_signature
+from xlareport.analysis.source.locations import op_name_of, places_of
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.shape import ELEMENT_TYPES
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+_PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An argument as the program was given to the compiler."""
+
+    label: str
+    type: str
+    dimensions: tuple[int | None, ...]
+    donated: bool
+    sharding: str
+    bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenOperation:
+    """An op of the program: how many instructions it is, by opcode."""
+
+    key: OperationKey
+    opcodes: tuple[tuple[str, int], ...]
+
+    @property
+    def count(self) -> int:
+        """Instructions of any opcode."""
+        return sum(count for _, count in self.opcodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the first snapshot of a module tells of the program."""
+
+    arguments: tuple[Given, ...]
+    operations: tuple[GivenOperation, ...]
+    products: tuple[tuple[str, int], ...]
+    """Matrix products and convolutions by the type of their first operand."""
+    types: tuple[tuple[str, int], ...]
+    """Instructions of floating-point results by type."""
+    recomputed: int
+    """Instructions that jax.checkpoint runs again."""
+    barriers: int
+    """Optimization barriers, which keep what is recomputed from being merged."""
+    partitions: int
+    replicas: int
+    stacks: bool
+    """It has stack frames, which XLA writes since 2025."""
+
+
+NO_PROGRAM = Program((), (), (), (), 0, 0, 1, 1, stacks=False)
+
+
+def read_program(module: HloModule) -> Program:
+    """Read the first snapshot of a module."""
+    signature = read_signature(module)
+    operations: dict[OperationKey, Counter[str]] = {}
+    products, types = Counter[str](), Counter[str]()
+    place = places_of(module)
+    for computation in module.computations:
+        for each in computation.instructions:
+            if each.opcode in FREE:
+                continue
+            where = place(each)
+            key = key_of(op_name_of(each, module), where.short if where else "")
+            operations.setdefault(key, Counter())[each.opcode] += 1
+            element = ELEMENT_TYPES.get(each.shape.element_type)
+            if element is not None and element.is_float:
+                types[element.name] += 1
+            if each.opcode in _PRODUCTS and each.operand_names:
+                operand = computation.by_name.get(each.operand_names[0])
+                products[(operand or each).shape.element_type] += 1
+    entry = module.entry
+    shapes = [each.shape for each in entry.parameters] if entry else []
+    return Program(
+        arguments=tuple(
+            Given(
+                each.label,
+                shape.element_type,
+                shape.dimensions,
+                each.donated,
+                each.sharding,
+                each.bytes,
+            )
+            for each, shape in zip(signature.arguments, shapes, strict=False)
+        ),
+        operations=tuple(
+            GivenOperation(key, tuple(sorted(counts.items())))
+            for key, counts in list(operations.items())[:_MOST]
+        ),
+        products=tuple(sorted(products.items())),
+        types=tuple(sorted(types.items())),
+        recomputed=sum(
+            counts.total() for key, counts in operations.items() if key.phase is Phase.RECOMPUTED
+        ),
+        barriers=sum(counts["opt-barrier"] for counts in operations.values()),
+        partitions=signature.partitions,
+        replicas=parse_whole_number(module.attributes.get("replica_count", "1")) or 1,
+        stacks=bool(module.stack_frames),
+    )

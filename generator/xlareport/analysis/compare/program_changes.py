@@ -1,0 +1,241 @@
+"""What changed in the program that the compiler was given: types, sizes, layers, donation, ops."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from xlareport.analysis.compare.operations import Phase
+from xlareport.analysis.compare.program import Given, Program
+from xlareport.analysis.source.scopes import numbers, pattern
+
+_NAMES = 4
+_OF_TYPES = frozenset({"convert_element_type", "reduce_precision"})
+"""Ops that come and go with types."""
+_OF_SHARDING = frozenset({"sharding_constraint", "psum", "all_gather", "pvary"})
+_OF_RECOMPUTING = frozenset({"checkpoint", "remat", "remat2", "optimization_barrier", "barrier"})
+
+
+class ChangeKind(StrEnum):
+    """In what two programs differ."""
+
+    TYPE = "dtype"
+    SIZE = "size"
+    LAYERS = "layers"
+    RECOMPUTATION = "rematerialization"
+    DONATION = "donation"
+    SHARDING = "sharding"
+    OPERATIONS = "operations"
+    OTHER = "program"
+    """Constants or attributes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """One way in which two programs differ."""
+
+    kind: ChangeKind
+    base: str
+    """What the base has: a type, a size, how many layers; empty where there is nothing to say."""
+    head: str
+    count: int = 0
+    """Arguments or instructions that it concerns."""
+    names: tuple[str, ...] = ()
+    """Of the first of them."""
+    lines: tuple[str, ...] = ()
+    """Source lines of the first of them, where the dump tells them."""
+    bytes: int = 0
+    """Of what it concerns, as the head has it; 0 where that says nothing."""
+
+
+def find_program_changes(base: Program, head: Program) -> tuple[ProgramChange, ...]:
+    """Return the changes, those that change most of a program first; empty where none is seen."""
+    pairs = _pair_arguments(base.arguments, head.arguments)
+    changes = [
+        *_types(base, head, pairs),
+        *_sizes(pairs),
+        *_layers(base, head),
+        *_sharding(base, head, pairs),
+        *_recomputation(base, head),
+        *_donation(pairs),
+    ]
+    changes += _operations(base, head, {change.kind for change in changes})
+    return tuple(changes)
+
+
+def _pair_arguments(
+    base: Sequence[Given], head: Sequence[Given]
+) -> tuple[tuple[Given, Given], ...]:
+    """Pair arguments by their labels; by their order where all labels changed but not the count."""
+    ours, theirs = _by_label(base), _by_label(head)
+    shared = [label for label in ours if label in theirs]
+    if len(base) == len(head) and 2 * len(shared) < len(base):
+        return tuple(zip(base, head, strict=True))
+    return tuple((ours[label], theirs[label]) for label in shared)
+
+
+def _by_label(arguments: Sequence[Given]) -> Mapping[str, Given]:
+    counts = Counter[str]()
+    labelled = {}
+    for argument in arguments:
+        counts[argument.label] += 1
+        labelled[f"{argument.label} {counts[argument.label]}"] = argument
+    return labelled
+
+
+def _types(
+    base: Program, head: Program, pairs: Sequence[tuple[Given, Given]]
+) -> Iterator[ProgramChange]:
+    changed = [(one, other) for one, other in pairs if one.type != other.type]
+    (common, count), *_ = Counter((a.type, b.type) for a, b in changed).most_common(1) or [
+        (("", ""), 0)
+    ]
+    ours, theirs = _main_type(base), _main_type(head)
+    if count:
+        names = tuple(b.label for a, b in changed if (a.type, b.type) == common)
+        yield ProgramChange(ChangeKind.TYPE, *common, count, names[:_NAMES])
+    elif ours != theirs and ours and theirs:
+        yield ProgramChange(ChangeKind.TYPE, ours, theirs, dict(_typed(head))[theirs])
+
+
+def _typed(program: Program) -> tuple[tuple[str, int], ...]:
+    return program.products or program.types
+
+
+def _main_type(program: Program) -> str:
+    """Return the type of most products; of a program without any, that of most results."""
+    return max(_typed(program), key=lambda item: (item[1], item[0]), default=("", 0))[0]
+
+
+def _sizes(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
+    """Yield the dimension that changed in most arguments."""
+    changes: dict[tuple[object, object], list[Given]] = {}
+    for one, other in pairs:
+        if len(one.dimensions) == len(other.dimensions):
+            dimensions = zip(one.dimensions, other.dimensions, strict=True)
+            for change in {(a, b) for a, b in dimensions if a != b}:
+                changes.setdefault(change, []).append(other)
+    for (old, new), arguments in sorted(changes.items(), key=lambda item: -len(item[1]))[:1]:
+        names = tuple(argument.label for argument in arguments)
+        yield ProgramChange(ChangeKind.SIZE, str(old), str(new), len(names), names[:_NAMES])
+
+
+def _layers(base: Program, head: Program) -> Iterator[ProgramChange]:
+    """Yield groups of arguments that are repeated another number of times: `layers[*]['w']`."""
+    ours, theirs = _repeated(base), _repeated(head)
+    changed = {
+        name: (len(ours[name]), len(theirs[name]))
+        for name in ours
+        if name in theirs and len(ours[name]) != len(theirs[name])
+    }
+    if changed:
+        (old, new), _ = Counter(changed.values()).most_common(1)[0]
+        names = tuple(name for name, counts in changed.items() if counts == (old, new))
+        yield ProgramChange(ChangeKind.LAYERS, str(old), str(new), len(names), names[:_NAMES])
+
+
+def _repeated(program: Program) -> Mapping[str, set[tuple[str, ...]]]:
+    """Return which numbers stand in labels that are the same but for these."""
+    groups: dict[str, set[tuple[str, ...]]] = {}
+    for argument in program.arguments:
+        if found := numbers(argument.label):
+            groups.setdefault(pattern(argument.label), set()).add(found)
+    return groups
+
+
+def _sharding(
+    base: Program, head: Program, pairs: Sequence[tuple[Given, Given]]
+) -> Iterator[ProgramChange]:
+    changed = [other for one, other in pairs if one.sharding != other.sharding]
+    devices = base.partitions * base.replicas, head.partitions * head.replicas
+    if devices[0] != devices[1]:
+        names = tuple(argument.label for argument in changed[:_NAMES])
+        old, new = (_devices(number) for number in devices)
+        yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
+    elif changed:
+        first = next((one, other) for one, other in pairs if one.sharding != other.sharding)
+        names = tuple(argument.label for argument in changed[:_NAMES])
+        old, new = (side.sharding or "none" for side in first)
+        yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
+
+
+def _devices(number: int) -> str:
+    return "1 device" if number == 1 else f"{number:,} devices"
+
+
+def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
+    """Yield checkpointing that only one side has, or that covers other ops."""
+    if bool(base.recomputed) != bool(head.recomputed) or base.barriers != head.barriers:
+        side = head if head.recomputed >= base.recomputed else base
+        lines = dict.fromkeys(
+            each.key.line
+            for each in side.operations
+            if each.key.phase is Phase.RECOMPUTED and each.key.line
+        )
+        old, new = str(base.recomputed), str(head.recomputed)
+        count = abs(head.recomputed - base.recomputed)
+        if count:
+            names = tuple(lines)[:_NAMES]
+            yield ProgramChange(ChangeKind.RECOMPUTATION, old, new, count, lines=names)
+
+
+def _donation(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
+    changed = [other for one, other in pairs if one.donated != other.donated]
+    if changed:
+        old, new = (sum(pair[side].donated for pair in pairs) for side in (0, 1))
+        yield ProgramChange(
+            ChangeKind.DONATION,
+            str(old),
+            str(new),
+            len(changed),
+            tuple(argument.label for argument in changed[:_NAMES]),
+            bytes=sum(argument.bytes or 0 for argument in changed),
+        )
+
+
+def _operations(
+    base: Program, head: Program, known: set[ChangeKind]
+) -> Iterator[ProgramChange]:
+    """Yield ops that only one side has, beside those that come with a change that is known."""
+    explained = {
+        *(_OF_TYPES if ChangeKind.TYPE in known else ()),
+        *(_OF_SHARDING if ChangeKind.SHARDING in known else ()),
+        *(_OF_RECOMPUTING if ChangeKind.RECOMPUTATION in known else ()),
+    }
+    ours, theirs = _counted(base, explained), _counted(head, explained)
+    gone = [op for op in ours if op not in theirs]
+    new = [op for op in theirs if op not in ours]
+    if not gone and not new and not known:
+        ours, theirs = _opcodes(base), _opcodes(head)
+        gone = [op for op in ours if ours[op] > theirs[op]]
+        new = [op for op in theirs if theirs[op] > ours[op]]
+    if gone or new:
+        lines = dict.fromkeys(
+            each.key.line
+            for side, ops in ((base, gone), (head, new))
+            for each in side.operations
+            if each.key.line and (each.key.op in ops or any(name in ops for name, _ in each.opcodes))
+        )
+        count = sum(abs(theirs[op] - ours[op]) for op in {*gone, *new})
+        old, other = (", ".join(sorted(ops)[:_NAMES]) for ops in (gone, new))
+        first = tuple(lines)[:_NAMES]
+        yield ProgramChange(ChangeKind.OPERATIONS, old, other, count, lines=first)
+
+
+def _opcodes(program: Program) -> Counter[str]:
+    """Count the instructions of each opcode."""
+    counts = Counter[str]()
+    for each in program.operations:
+        counts.update(dict(each.opcodes))
+    return counts
+
+
+def _counted(program: Program, explained: set[str]) -> Counter[str]:
+    """Count the instructions of each op; where the dump has no op_names, of each opcode."""
+    counts = Counter[str]()
+    for each in program.operations:
+        if each.key.op and each.key.op not in explained:
+            counts[each.key.op] += each.count
+        elif not each.key.op:
+            counts.update({f"{name} (opcode)": count for name, count in each.opcodes})
+    return counts

@@ -1,0 +1,132 @@
+"""Whether what differs matters: the time and the memory of the main program, and how sure that is.
+
+Time is measured where profilers saw both sides, else the least time by estimate. Memory is the peak
+that the dump tells, else what is allocated.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from xlareport.analysis.compare.comparison import Comparison, Quantity, compare_figure
+from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.time_changes import ComparedTimes
+from xlareport.analysis.matching.pairing import Grade
+
+_NOISE = 0.005
+"""A share; a figure that changes by less counts as equal."""
+_MEMORY = ("occupied_peak_bytes", "allocated_bytes")
+_GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MATCHED}
+
+
+class Direction(StrEnum):
+    """What became of a figure."""
+
+    SAME = "same"
+    MORE = "more"
+    LESS = "less"
+    UNKNOWN = "unknown"
+
+
+class Basis(StrEnum):
+    """What a judgement rests on."""
+
+    MEASURED = "measured"
+    ROOFLINE = "roofline"
+    PEAK = "peak"
+    ALLOCATED = "allocated"
+    CODE = "code"
+    """Both sides end in the same code."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One figure of both sides and what it says."""
+
+    direction: Direction
+    basis: Basis
+    grade: Grade
+    quantity: Quantity | None = None
+    """In nanoseconds, or bytes; None where it is not known on both sides."""
+    device: str = ""
+    """For which a time is estimated."""
+    base_runs: int = 0
+    head_runs: int = 0
+    """Measured runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the head costs against the base."""
+
+    time: Judgement
+    memory: Judgement
+
+    @property
+    def matters(self) -> bool:
+        """Whether time or memory of the main program changed."""
+        moved = (Direction.MORE, Direction.LESS)
+        return self.time.direction in moved or self.memory.direction in moved
+
+
+_UNKNOWN = Judgement(Direction.UNKNOWN, Basis.NONE, Grade.GUESSED)
+NO_VERDICT = Verdict(_UNKNOWN, _UNKNOWN)
+
+
+def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
+    """Judge one pair of modules; what only one side has cannot be judged."""
+    quantities = {quantity.name: quantity for quantity in comparison.quantities}
+    if comparison.base is None or comparison.head is None:
+        return NO_VERDICT
+    return Verdict(_time(comparison, quantities, times), _memory(comparison, quantities))
+
+
+def _time(
+    comparison: Comparison, quantities: Mapping[str, Quantity], times: ComparedTimes | None
+) -> Judgement:
+    if times is not None:
+        return _measured(times)
+    if comparison.same:
+        return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT, quantities.get(ESTIMATE))
+    quantity = quantities.get(ESTIMATE)
+    if quantity is None or quantity.base is None or quantity.head is None:
+        return _UNKNOWN
+    facts = comparison.one.facts
+    grade = _GRADES.get(facts.device_grade, Grade.GUESSED)
+    return Judgement(_direction(quantity), Basis.ROOFLINE, grade, quantity, facts.device)
+
+
+def _measured(times: ComparedTimes) -> Judgement:
+    """Judge by a profile; a difference within the noise of its instructions is none."""
+    quantity = compare_figure(
+        "run_nanoseconds", round(times.before * 1000), round(times.after * 1000)
+    )
+    moved = any(
+        change.certain is not False and change.more * (times.after - times.before) > 0
+        for change in times.instructions
+    )
+    direction = _direction(quantity) if moved else Direction.SAME
+    grade = Grade.EXACT if times.grade == "exact" else Grade.GUESSED
+    runs = times.base_runs, times.head_runs
+    return Judgement(direction, Basis.MEASURED, grade, quantity, "", *runs)
+
+
+def _memory(comparison: Comparison, quantities: Mapping[str, Quantity]) -> Judgement:
+    for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True):
+        quantity = quantities.get(name)
+        if quantity is not None and None not in (quantity.base, quantity.head):
+            return Judgement(_direction(quantity), basis, Grade.EXACT, quantity)
+    if comparison.same:
+        return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT)
+    return _UNKNOWN
+
+
+def _direction(quantity: Quantity) -> Direction:
+    if quantity.base == quantity.head:
+        return Direction.SAME
+    if quantity.change is None:
+        return Direction.MORE
+    if abs(quantity.change) < _NOISE:
+        return Direction.SAME
+    return Direction.MORE if quantity.change > 0 else Direction.LESS

@@ -1,0 +1,115 @@
+"""The figures of a comparison in two columns, better and worse marked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.compare.facts import COMPILE_TIME, ESTIMATE
+from xlareport.records.compare import RUN
+from xlareport.runtime import units
+
+_WORTH_A_LOOK = 0.0005
+"""A share; what changes by less is written as 0.0%."""
+_NAMES = {
+    RUN: "Measured time per run",
+    ESTIMATE: "Estimated time per run (roofline)",
+    "flops": "FLOPs",
+    "bytes_accessed": "Bytes accessed",
+    "allocated_bytes": "Memory allocated",
+    "occupied_peak_bytes": "Peak memory",
+    "temp_bytes": "Temp memory",
+    "kernels": "Kernels",
+    "fusions": "Fusions",
+    "collectives": "Collectives",
+    "wire_bytes": "Bytes sent to other devices",
+    "instructions": "Instructions",
+    "computations": "Computations",
+    "unknown_ops": "Instructions with unknown FLOPs",
+    COMPILE_TIME: "Compile time",
+}
+"""The figures that a page shows, in this order; the others are in compare.json."""
+_NEUTRAL = frozenset({"fusions", "instructions", "computations"})
+"""More of these is neither better nor worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """A figure of both sides in words."""
+
+    label: str
+    base: str
+    head: str
+    change: str
+    look: str
+    """`xr-worse` where it grew, `xr-better` where it shrank; empty where that says nothing."""
+
+
+def figure_rows(
+    figures: Sequence[Quantity], precisions: Sequence[tuple[str, int, int]] = ()
+) -> tuple[FigureRow, ...]:
+    """Return the figures of a page in words; those that are 0 in both are left out.
+
+    `precisions` are the FLOPs of products by their precision.
+    """
+    known = {figure.name: figure for figure in figures}
+    rows = [
+        _figure(known[name], label)
+        for name, label in _NAMES.items()
+        if name in known and (known[name].base, known[name].head) != (0, 0)
+    ]
+    return (*rows, *(_precision(*each) for each in precisions))
+
+
+def _figure(quantity: Quantity, label: str) -> FigureRow:
+    return FigureRow(
+        label=label,
+        base=written(quantity.name, quantity.base),
+        head=written(quantity.name, quantity.head),
+        change=_change(quantity),
+        look=_look(quantity),
+    )
+
+
+def _look(quantity: Quantity) -> str:
+    change = quantity.change
+    if change is None and quantity.base == 0 and quantity.head:
+        change = 1.0
+    if change is None or abs(change) < _WORTH_A_LOOK or quantity.name in _NEUTRAL:
+        return ""
+    return "xr-worse" if change > 0 else "xr-better"
+
+
+def _precision(kind: str, base: int, head: int) -> FigureRow:
+    """Return the FLOPs of products of one precision: neither better nor worse."""
+    change = _change(Quantity(kind, base, head, (head - base) / base if base else None))
+    return FigureRow(
+        f"FLOPs of products in {kind}", written("flops", base), written("flops", head), change, ""
+    )
+
+
+def written(name: str, value: int | None) -> str:
+    """Return the value of a figure with its unit."""
+    if value is None:
+        return "not known"
+    if name.endswith("nanoseconds"):
+        return units.seconds(value / 1e9)
+    if name.endswith("microseconds"):
+        return units.seconds(value / 1e6)
+    if "bytes" in name:
+        return units.byte_size(value)
+    return units.quantity(value, "FLOP") if "flops" in name else units.count(value)
+
+
+def _change(quantity: Quantity) -> str:
+    if quantity.base is None or quantity.head is None:
+        return "not known"
+    if quantity.base == quantity.head:
+        return "the same"
+    if quantity.change is None:
+        return "new"
+    return f"{quantity.change:+.1%}".replace("-", units.MINUS)
+
+
+def figures_differ(figures: Sequence[Quantity]) -> bool:
+    """Say whether any figure that both sides know differs."""
+    return any(None not in (each.base, each.head) and each.base != each.head for each in figures)

@@ -1,0 +1,69 @@
+"""The table of operations of both sides: what costs more, what appeared, what is fused otherwise."""
+
+from collections.abc import Iterator, Sequence
+
+from xlareport.analysis.compare.operations import Operation, OperationChange, Phase
+from xlareport.pages.tables import Cell, Column, Table
+
+_MICROSECONDS = 1e6
+_FLOATS = ("f64", "f32", "f16", "bf16")
+
+
+def operations_table(changes: Sequence[OperationChange]) -> Table:
+    """Return the table, what changed most first."""
+    columns = (
+        Column("Operation", help="Named scopes and the framework's op; numbers of layers as *"),
+        Column("Phase"),
+        Column("Source line"),
+        Column("What changed"),
+        Column("Slower by µs", "float", "estimated time per run; negative where faster"),
+        Column("Base µs", "float"),
+        Column("Head µs", "float"),
+        Column("Bytes more", "int", "bytes accessed per run; those of a fusion are its root's"),
+    )
+    return Table(columns, [_row(change) for change in changes], empty="No operation changed.")
+
+
+def _row(change: OperationChange) -> list[Cell]:
+    key = change.key
+    return [
+        "/".join(filter(None, (key.scope, key.op))) or "not named by the framework",
+        str(key.phase),
+        key.line or None,
+        "; ".join(what_changed(change)),
+        change.seconds * _MICROSECONDS,
+        change.base.seconds * _MICROSECONDS if change.base else None,
+        change.head.seconds * _MICROSECONDS if change.head else None,
+        change.bytes,
+    ]
+
+
+def what_changed(change: OperationChange) -> Iterator[str]:
+    """Yield what changed of an operation, in a few words each."""
+    base, head = change.base, change.head
+    if base is None or head is None:
+        recomputed = change.key.phase is Phase.RECOMPUTED
+        appeared = "recomputed" if recomputed else "only in the head"
+        yield appeared if base is None else "only in the base"
+        return
+    yield from _types(base, head)
+    more = sum(count for _, count in head.opcodes) - sum(count for _, count in base.opcodes)
+    if more:
+        yield f"{more:+d} instructions".replace("-", "\N{MINUS SIGN}")
+    elif base.kernels != head.kernels:
+        yield f"fused differently: {head.kernels} kernels instead of {base.kernels}"
+    elif base.opcodes != head.opcodes:
+        yield "other opcodes"
+
+
+def _types(base: Operation, head: Operation) -> Iterator[str]:
+    """Yield the floating-point type of most results, where it is another one."""
+    ours, theirs = _main_type(base), _main_type(head)
+    if ours and theirs and ours != theirs:
+        wider = _FLOATS.index(theirs) < _FLOATS.index(ours)
+        yield f"{'upcast to' if wider else 'in'} {theirs} instead of {ours}"
+
+
+def _main_type(operation: Operation) -> str:
+    floats = [(count, name) for name, count in operation.types if name in _FLOATS]
+    return max(floats)[1] if floats else ""
