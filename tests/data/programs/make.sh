@@ -71,6 +71,17 @@ for name in "$@"; do
         run jax traced.py --xla_dump_hlo_as_text
         packed $name
         ;;
+    pairs)
+        # each variant of benchmarks/compare_pairs.tsv into a folder of its own, below pairs/: most are
+        # arguments of paired.py, `release` is another jaxlib, `flag3` is dtype with
+        # --xla_allow_excess_precision=false, `nofusion` has --xla_disable_hlo_passes=fusion, data and
+        # tensor have --xla_force_host_platform_device_count=4; those without effect are edits of the
+        # program: functions renamed, lines and statements moved, a file renamed, a scope added.
+        for variant in base dtype batch layer remat donated; do
+            run jax "paired.py $variant" "$EVERY_PASS"
+            mkdir -p "$WORK/pairs" && rm -rf "$WORK/pairs/$variant" && mv "$WORK/dump" "$WORK/pairs/$variant"
+        done
+        ;;
     labelled-recorded)
         run jax recorded.py --xla_dump_hlo_as_text
         packed $name

@@ -69,7 +69,10 @@ def specs():
     }
 
 
-is_shape = lambda value: isinstance(value, (tuple, PartitionSpec))
+def is_shape(value):
+    return isinstance(value, (tuple, PartitionSpec))
+
+
 if VARIANT in ("data", "tensor") or len(sys.argv) > 2:
     if len(sys.argv) > 2:
         described = topologies.get_topology_desc(platform="tpu", topology_name=sys.argv[2])
@@ -77,12 +80,15 @@ if VARIANT in ("data", "tensor") or len(sys.argv) > 2:
     else:
         grid = np.array(jax.devices()).reshape(2, 2)
     mesh = Mesh(grid, ("data", "model"))
-    placed = lambda spec: NamedSharding(mesh, spec)
     params = jax.tree.map(
-        lambda shape, spec: jax.ShapeDtypeStruct(shape, DTYPE, sharding=placed(spec)),
-        shapes(), specs(), is_leaf=is_shape,
+        lambda shape, spec: jax.ShapeDtypeStruct(shape, DTYPE, sharding=NamedSharding(mesh, spec)),
+        shapes(),
+        specs(),
+        is_leaf=is_shape,
     )
-    tokens = jax.ShapeDtypeStruct((BATCH, LENGTH), jnp.int32, sharding=placed(PartitionSpec("data")))
+    tokens = jax.ShapeDtypeStruct(
+        (BATCH, LENGTH), jnp.int32, sharding=NamedSharding(mesh, PartitionSpec("data"))
+    )
 else:
     params = jax.tree.map(lambda s: jax.ShapeDtypeStruct(s, DTYPE), shapes(), is_leaf=is_shape)
     tokens = jax.ShapeDtypeStruct((BATCH, LENGTH), jnp.int32)

@@ -1,6 +1,6 @@
 """The sentences of causes. Names stand between backticks; each ends with a full stop."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, OptionChange
 from xlareport.analysis.compare.compilers import OtherCompiler
@@ -52,44 +52,44 @@ def listed(names: Sequence[str]) -> str:
 
 def program(change: ProgramChange, comparison: Comparison) -> str:
     """Say what changed in the program that the compiler was given."""
-    names = f": {listed(change.names)}" if change.names else ""
     more = ", ..." if change.count > len(change.names) and change.names else ""
-    arguments = units.plural(change.count, "argument")
+    names = f": {listed(change.names)}{more}" if change.names else ""
+    at = f", at {listed(change.lines)}" if change.lines else ""
+    what = _WORDS[change.kind].format(
+        base=change.base,
+        head=change.head,
+        arguments=units.plural(change.count, "argument"),
+        size=units.byte_size(change.bytes),
+    )
     match change.kind:
         case ChangeKind.TYPE:
-            what = f"The program computes in {change.head} instead of {change.base}"
-            of = f" ({arguments})" if change.names else ""
+            of = f" ({units.plural(change.count, 'argument')})" if change.names else ""
             return f"{what}{of}.{_upcast(change, comparison)}"
-        case ChangeKind.SIZE:
-            what = f"A dimension of {arguments} is {change.head} instead of {change.base}"
-            return f"{what}{names}{more}."
-        case ChangeKind.LAYERS:
-            return f"The program has {change.head} layers instead of {change.base}{names}{more}."
-        case ChangeKind.RECOMPUTATION:
-            what = (
-                f"jax.checkpoint recomputes {change.head} instructions of the program instead of "
-                f"{change.base}"
-            )
-            at = f", at {listed(change.lines)}" if change.lines else ""
-            return f"{what}{at}."
-        case ChangeKind.DONATION:
-            size = units.byte_size(change.bytes)
-            what = f"{change.head} arguments are donated instead of {change.base}"
-            return f"{what} ({size}){names}{more}."
-        case ChangeKind.SHARDING:
-            where = f" in {arguments}" if change.count else ""
-            return f"The sharding is `{change.head}` instead of `{change.base}`{where}{names}{more}."
         case ChangeKind.OPERATIONS:
-            return _operations(change)
-        case ChangeKind.OTHER:
-            return "The program differs in constants or attributes of instructions."
+            return f"{what}: {', '.join(_operations(change))}{at}."
+        case _:
+            return f"{what}{names}{at}."
 
 
-def _operations(change: ProgramChange) -> str:
-    at = f", at {listed(change.lines)}" if change.lines else ""
-    parts = [f"the base has more `{change.base}`"] if change.base else []
-    parts += [f"the head has more `{change.head}`"] if change.head else []
-    return f"The program has other operations: {', '.join(parts)}{at}."
+_WORDS = {
+    ChangeKind.TYPE: "The program computes in {head} instead of {base}",
+    ChangeKind.SIZE: "A dimension of {arguments} is {head} instead of {base}",
+    ChangeKind.LAYERS: "The program has {head} layers instead of {base}",
+    ChangeKind.RECOMPUTATION: (
+        "jax.checkpoint recomputes {head} instructions of the program instead of {base}"
+    ),
+    ChangeKind.DONATION: "{head} arguments are donated instead of {base} ({size})",
+    ChangeKind.SHARDING: "The sharding is `{head}` instead of `{base}`",
+    ChangeKind.OPERATIONS: "The program has other operations",
+    ChangeKind.OTHER: "The program differs in constants or attributes of instructions",
+}
+
+
+def _operations(change: ProgramChange) -> Iterator[str]:
+    if change.base:
+        yield f"the base has more `{change.base}`"
+    if change.head:
+        yield f"the head has more `{change.head}`"
 
 
 def _upcast(change: ProgramChange, comparison: Comparison) -> str:
@@ -114,8 +114,8 @@ def modules(side: str, names: Sequence[str]) -> str:
     return f"Only the {side} has {how_many}: {listed(list(dict.fromkeys(names)))}."
 
 
-def one_sided(difference: PassDifference, comparison: Comparison) -> str:
-    """Say what a pass did on one side, with the products that are there."""
+def one_sided(difference: PassDifference) -> str:
+    """Say what a pass did on one side."""
     side, other = ("head", "base") if difference.in_head else ("base", "head")
     verb = "added" if difference.count > 0 else "removed"
     count = units.count(abs(difference.count))

@@ -124,9 +124,7 @@ def _compiler(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
         )
 
 
-def _programs(
-    comparisons: Sequence[Comparison], main: Comparison | None
-) -> Iterator[Cause]:
+def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Iterator[Cause]:
     """Yield what changed in the main program; without one, in each program that changed."""
     changed = [
         each
@@ -179,9 +177,7 @@ def _seconds_of(change: ProgramChange, comparison: Comparison) -> float | None:
         return 0.0
     if change.kind is not ChangeKind.RECOMPUTATION or not (comparison.base and comparison.head):
         return None
-    changes = align_operations(
-        comparison.base.facts.operations, comparison.head.facts.operations
-    )
+    changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
     return sum(each.seconds for each in changes if each.key.phase is Phase.RECOMPUTED)
 
 
@@ -229,7 +225,7 @@ def _one_sided(main: Comparison, roots: Sequence[Cause]) -> Iterator[Cause]:
             continue
         yield Cause(
             "pass",
-            cause_words.one_sided(difference, main),
+            cause_words.one_sided(difference),
             Grade.EXACT,
             _keys([main]),
             difference.name,

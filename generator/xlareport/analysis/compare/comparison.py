@@ -158,9 +158,7 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
 
 def _quantities(base: Sketched, head: Sketched) -> list[Quantity]:
     ours, theirs = _known_figures(base), _known_figures(head)
-    return [
-        compare_figure(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}
-    ]
+    return [compare_figure(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}]
 
 
 def _known_figures(side: Sketched) -> Mapping[str, int]:

@@ -40,9 +40,7 @@ class Facts:
     """As in a cost report; `guessed` where nothing names a device."""
 
 
-def collect_facts(
-    module: ParsedModule, cost: ModuleCost | None, backend: str | None
-) -> Facts:
+def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | None) -> Facts:
     """Collect the facts of a module; `cost` is that of its final snapshot."""
     program = read_program(module.snapshots[0].hlo) if module.snapshots else NO_PROGRAM
     if module.final is None or cost is None:
@@ -61,9 +59,7 @@ def collect_facts(
     )
 
 
-def _figures(
-    module: ParsedModule, cost: ModuleCost, seconds: float | None
-) -> Mapping[str, int]:
+def _figures(module: ParsedModule, cost: ModuleCost, seconds: float | None) -> Mapping[str, int]:
     """Return the figures that the summary of a module does not have."""
     figures: dict[str, int] = {}
     if module.final is None:

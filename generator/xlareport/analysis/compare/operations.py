@@ -150,9 +150,7 @@ def _operation(key: OperationKey, added: _Sum) -> Operation:
 def count_kernels(module: HloModule, cost: ModuleCost) -> int:
     """Count the instructions outside of fusions that run, each once."""
     return sum(
-        not cost.instructions[key].fused
-        for key in _running(module)
-        if key in cost.instructions
+        not cost.instructions[key].fused for key in _running(module) if key in cost.instructions
     )
 
 

@@ -64,7 +64,9 @@ _RULES: tuple[tuple[Mark, Grade, str], ...] = (
 
 
 def pair_modules(
-    base: Sequence[Sketch], head: Sequence[Sketch], mains: tuple[str | None, str | None]
+    base: Sequence[Sketch],
+    head: Sequence[Sketch],
+    mains: tuple[str | None, str | None] = (None, None),
 ) -> tuple[ModulePair, ...]:
     """Pair modules, the surest rule first, in the order of both dumps; the rest stands alone.
 

@@ -193,9 +193,7 @@ def _donation(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
         )
 
 
-def _operations(
-    base: Program, head: Program, known: set[ChangeKind]
-) -> Iterator[ProgramChange]:
+def _operations(base: Program, head: Program, known: set[ChangeKind]) -> Iterator[ProgramChange]:
     """Yield ops that only one side has, beside those that come with a change that is known."""
     explained = {
         *(_OF_TYPES if ChangeKind.TYPE in known else ()),
@@ -214,7 +212,8 @@ def _operations(
             each.key.line
             for side, ops in ((base, gone), (head, new))
             for each in side.operations
-            if each.key.line and (each.key.op in ops or any(name in ops for name, _ in each.opcodes))
+            if each.key.line
+            and (each.key.op in ops or any(name in ops for name, _ in each.opcodes))
         )
         count = sum(abs(theirs[op] - ours[op]) for op in {*gone, *new})
         old, other = (", ".join(sorted(ops)[:_NAMES]) for ops in (gone, new))

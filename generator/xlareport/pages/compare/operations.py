@@ -1,4 +1,4 @@
-"""The table of operations of both sides: what costs more, what appeared, what is fused otherwise."""
+"""The table of operations of both sides: what costs more, appeared, or is fused differently."""
 
 from collections.abc import Iterator, Sequence
 

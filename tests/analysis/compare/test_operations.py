@@ -1,0 +1,84 @@
+"""What each framework op became, and which of two modules belong together."""
+
+from xlareport.analysis.compare.operations import (
+    Operation,
+    OperationKey,
+    Phase,
+    align_operations,
+    count_kernels,
+    list_operations,
+    phase_of,
+)
+from xlareport.analysis.cost.work import count_cost
+from xlareport.hlo.text import TextReader
+from xlareport.knowledge.devices import nominal_device
+
+MODULE = """HloModule jit_f, is_scheduled=true
+
+%fused (p: f32[64,64]) -> f32[64,64] {
+  %p = f32[64,64]{1,0} parameter(0)
+  %t = f32[64,64]{1,0} tanh(%p), \
+metadata={op_name="jit(f)/jvp(layer_1)/tanh" \
+source_file="/a/m.py" source_line=4}
+  ROOT %e = f32[64,64]{1,0} exponential(%t), \
+metadata={op_name="jit(f)/transpose(jvp(layer_2))/exp" \
+source_file="/a/m.py" source_line=5}
+}
+
+ENTRY %main (a: f32[64,64]) -> f32[64,64] {
+  %a = f32[64,64]{1,0} parameter(0)
+  %d = f32[64,64]{1,0} dot(%a, %a), lhs_contracting_dims={1}, \
+rhs_contracting_dims={0}, \
+metadata={op_name="jit(f)/dot_general"}
+  %c = f32[64,64]{0,1} copy(%d)
+  ROOT %r = f32[64,64]{1,0} fusion(%c), kind=kLoop, calls=%fused
+}
+"""
+
+
+def operation(op: str, line: str = "m.py:4", *, scope: str = "", seconds: float = 1.0) -> Operation:
+    key = OperationKey(Phase.FORWARD, scope, op, line)
+    return Operation(key, seconds, 8, 2, 1, (("add", 1),), (("f32", 1),))
+
+
+def test_operations_of_a_module() -> None:
+    module = TextReader().read(MODULE.encode(), "a.txt")
+    assert module is not None
+    cost = count_cost(module)
+    operations, left_out = list_operations(module, cost, nominal_device("cpu"))
+    found = {
+        (each.key.phase, each.key.scope, each.key.op, each.key.line): dict(each.opcodes)
+        for each in operations
+    }
+    assert left_out == 0
+    assert found == {
+        (Phase.OTHER, "", "dot_general", ""): {"dot": 1, "copy": 1},
+        (Phase.FORWARD, "layer_*", "tanh", "m.py:4"): {"tanh": 1},
+        (Phase.BACKWARD, "layer_*", "exp", "m.py:5"): {"exponential": 1},
+    }
+    assert count_kernels(module, cost) == 3
+    assert all(each.seconds > 0 for each in operations)
+
+
+def test_phases() -> None:
+    again = "jit(f)/transpose(jvp())/checkpoint/rematted_computation/tanh"
+    assert phase_of(again) is Phase.RECOMPUTED
+    assert phase_of("jit(f)/add") is Phase.OTHER
+
+
+def test_a_line_that_moved_and_a_scope_that_was_renamed_are_the_same_work() -> None:
+    base = [operation("tanh"), operation("exp", scope="mlp")]
+    head = [operation("tanh", "m.py:9", seconds=3.0), operation("exp", scope="feed")]
+    moved, renamed = align_operations(base, head)
+    assert moved.in_both
+    assert moved.seconds == 2.0
+    assert renamed.in_both
+    assert renamed.seconds == 0.0
+
+
+def test_what_only_one_side_has() -> None:
+    changes = align_operations([operation("tanh")], [operation("relu", seconds=5.0)])
+    assert [(each.key.op, each.in_both, each.seconds) for each in changes] == [
+        ("relu", False, 5.0),
+        ("tanh", False, -1.0),
+    ]

@@ -1,0 +1,89 @@
+"""What changed in a program, from two first snapshots."""
+
+import pytest
+
+from xlareport.analysis.compare.program import Program, read_program
+from xlareport.analysis.compare.program_changes import ChangeKind, find_program_changes
+from xlareport.hlo.text import TextReader
+
+STEP = """HloModule jit_step
+
+ENTRY %main (w: f32[8,8], x: f32[4,8]) -> f32[4,8] {
+  %w = f32[8,8]{1,0} parameter(0), \
+metadata={op_name="params['layers'][0]['w']"}
+  %x = f32[4,8]{1,0} parameter(1), \
+metadata={op_name="x"}
+  %d = f32[4,8]{1,0} dot(%x, %w), lhs_contracting_dims={1}, \
+rhs_contracting_dims={0}, \
+metadata={op_name="jit(step)/jvp()/dot_general" \
+source_file="m.py" source_line=3}
+  ROOT %t = f32[4,8]{1,0} tanh(%d), \
+metadata={op_name="jit(step)/jvp()/tanh" \
+source_file="m.py" source_line=4}
+}
+"""
+LAYER = """  %v = f32[8,8]{1,0} parameter(2), \
+metadata={op_name="params['layers'][1]['w']"}
+  %d = """
+
+
+def program(text: str) -> Program:
+    module = TextReader().read(text.encode(), "a.txt")
+    assert module is not None
+    return read_program(module)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "base", "head"),
+    [
+        ("f32", "bf16", ChangeKind.TYPE, "f32", "bf16"),
+        ("[4,8]", "[16,8]", ChangeKind.SIZE, "4", "16"),
+        ("  %d = ", LAYER, ChangeKind.LAYERS, "1", "2"),
+        ("/jvp()/tanh", "/rematted_computation/tanh", ChangeKind.RECOMPUTATION, "0", "1"),
+        (
+            "HloModule jit_step",
+            "HloModule jit_step, input_output_alias={ {}: (1, {}, may-alias) }",
+            ChangeKind.DONATION,
+            "0",
+            "1",
+        ),
+        (
+            "parameter(0),",
+            "parameter(0), sharding={devices=[2,1]<=[2]},",
+            ChangeKind.SHARDING,
+            "none",
+            "{devices=[2,1]<=[2]}",
+        ),
+        (" tanh(", " logistic(", ChangeKind.OPERATIONS, "tanh", "logistic"),
+    ],
+)
+def test_one_change(old: str, new: str, kind: ChangeKind, base: str, head: str) -> None:
+    assert old in STEP
+    change, *others = find_program_changes(program(STEP), program(STEP.replace(old, new)))
+    assert (change.kind, change.base, change.head) == (kind, base, head)
+    assert not others
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("jit(step)", "jit(update)"),
+        ("m.py", "other.py"),
+        ("source_line=3", "source_line=30"),
+        ("jvp()/tanh", "jvp(mlp)/tanh"),
+        ("%d", "%product"),
+    ],
+)
+def test_what_has_no_effect(old: str, new: str) -> None:
+    assert old in STEP
+    assert find_program_changes(program(STEP), program(STEP.replace(old, new))) == ()
+
+
+def test_devices_are_told_before_arguments() -> None:
+    text = STEP.replace("HloModule jit_step", "HloModule jit_step, num_partitions=4")
+    (change,) = find_program_changes(program(STEP), program(text))
+    assert (change.kind, change.base, change.head) == (
+        ChangeKind.SHARDING,
+        "1 device",
+        "4 devices",
+    )
