@@ -13,7 +13,6 @@ from xlareport.analysis.compare.comparison import (
     DISABLED,
     Comparison,
     OptionChange,
-    Sketched,
 )
 from xlareport.analysis.compare.compilers import find_other_compiler
 from xlareport.analysis.compare.divergence import Where
@@ -145,14 +144,18 @@ def _changes(comparison: Comparison) -> tuple[ProgramChange, ...]:
     if base is None or head is None or comparison.same:
         return ()
     changes = find_program_changes(base.facts.program, head.facts.program)
-    if changes or comparison.divergence.where is not Where.INPUT or _reordered(base, head):
+    if changes or comparison.divergence.where is not Where.INPUT or is_reordered(comparison):
         return changes
     return (ProgramChange(ChangeKind.OTHER, "", ""),)
 
 
-def _reordered(base: Sketched, head: Sketched) -> bool:
-    """Say whether the same instructions end in the same figures: only their order differs."""
-    return base.summary.final == head.summary.final and base.summary.opcodes == head.summary.opcodes
+def is_reordered(comparison: Comparison) -> bool:
+    """Say whether the same instructions end in the same figures: at most their order differs."""
+    base, head = comparison.base, comparison.head
+    if base is None or head is None:
+        return False
+    ours, theirs = base.summary, head.summary
+    return ours.final == theirs.final and dict(ours.opcodes) == dict(theirs.opcodes)
 
 
 def _program_cause(change: ProgramChange, showing: Sequence[Comparison]) -> Cause:
@@ -207,7 +210,7 @@ def _ways(
         if each.divergence.where in (Where.PASS, Where.UNKNOWN) and not each.same
     ]
     yield from _tuning(parted)
-    if main is not None and not main.same:
+    if main is not None and not main.same and not is_reordered(main):
         yield from _one_sided(main, roots)
     by_pass: dict[str, list[Comparison]] = {}
     for comparison in parted:

@@ -59,7 +59,7 @@ def _by_form(pairs: Sequence[Comparison]) -> OtherCompiler | None:
 
 def _by_pipelines(pairs: Sequence[Comparison]) -> OtherCompiler | None:
     """Tell by several pipelines that only one side ever begins."""
-    pairs = [pair for pair in pairs if _dumped(pair.base) == _dumped(pair.head)]
+    pairs = [pair for pair in pairs if dumped_passes(pair.base) == dumped_passes(pair.head)]
     ours = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.base)))
     theirs = dict.fromkeys(name for pair in pairs for name in _first_passes(_moments(pair.head)))
     base = tuple(name for name in ours if name not in theirs)
@@ -80,7 +80,8 @@ def _same_devices(pair: Comparison) -> bool:
     return (ours.partitions, ours.replicas) == (theirs.partitions, theirs.replicas)
 
 
-def _dumped(side: Sketched | None) -> tuple[tuple[str, str], ...]:
+def dumped_passes(side: Sketched | None) -> tuple[tuple[str, str], ...]:
+    """Return the options that say which passes a dump has."""
     settings = side.summary.settings if side else ()
     return tuple(
         (each.setting.name, each.setting.value)

@@ -8,11 +8,11 @@ from xlareport.analysis.compare.operations import Operation, count_kernels, list
 from xlareport.analysis.compare.program import NO_PROGRAM, Program, read_program
 from xlareport.analysis.cost.collectives import find_collectives
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import least_seconds
+from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.cost_report.precision_report import (
     PrecisionSum,
-    product_rows,
+    list_products,
     sum_by_precision,
 )
 from xlareport.program import ParsedModule
@@ -47,12 +47,12 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
         return Facts(program)
     device, grade = choose_device(module.device_words, backend, CostOptions())
     operations, left_out = list_operations(module.final.hlo, cost, device)
-    seconds = least_seconds(cost, device)
+    seconds = estimate_total_time(cost, device)
     return Facts(
         program=program,
         operations=operations,
         operations_left_out=left_out,
-        precisions=sum_by_precision(product_rows(module.final.hlo, cost, device)),
+        precisions=sum_by_precision(list_products(module.final.hlo, cost, device)),
         figures=tuple(_figures(module, cost, seconds).items()),
         device=device.name,
         device_grade=grade,

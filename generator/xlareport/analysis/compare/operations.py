@@ -13,7 +13,7 @@ from functools import lru_cache
 from xlareport.analysis.cost.fusion_shares import share_fusions
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, op_name_of, places_of
-from xlareport.analysis.source.scopes import pattern, scope_of, split_path
+from xlareport.analysis.source.scopes import mask_numbers, scope_of, split_path
 from xlareport.hlo.model import Computation, HloModule
 from xlareport.knowledge.devices import Device
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -80,7 +80,7 @@ def key_of(op_name: str, line: str) -> OperationKey:
     """Return the key of an op_name and a line."""
     first = op_name.partition(";")[0]
     op = split_path(first)[-1] if first else ""
-    return OperationKey(phase_of(first), pattern(scope_of(first)), op, line)
+    return OperationKey(phase_of(first), mask_numbers(scope_of(first)), op, line)
 
 
 def name_operations(module: HloModule, computation: Computation) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from xlareport.analysis.compare.operations import Phase
 from xlareport.analysis.compare.program import Given, Program
-from xlareport.analysis.source.scopes import numbers, pattern
+from xlareport.analysis.source.scopes import find_numbers, mask_numbers
 
 _NAMES = 4
 _OF_TYPES = frozenset({"convert_element_type", "reduce_precision"})
@@ -138,8 +138,8 @@ def _repeated(program: Program) -> Mapping[str, set[tuple[str, ...]]]:
     """Return which numbers stand in labels that are the same but for these."""
     groups: dict[str, set[tuple[str, ...]]] = {}
     for argument in program.arguments:
-        if found := numbers(argument.label):
-            groups.setdefault(pattern(argument.label), set()).add(found)
+        if found := find_numbers(argument.label):
+            groups.setdefault(mask_numbers(argument.label), set()).add(found)
     return groups
 
 
