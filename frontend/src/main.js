@@ -17,6 +17,7 @@ import { drawSteps } from "./steps/steps.js";
 import { drawInstructions } from "./tables/instructions.js";
 import { drawTable } from "./tables/table.js";
 import { drawTexts } from "./texts/reader.js";
+import { drawTpuPrograms } from "./tpu/strip.js";
 
 export { state } from "./core/address.js";
 export { element, prose } from "./core/elements.js";
@@ -39,4 +40,5 @@ component("data-xr-graph", drawExplorer);
 component("data-xr-computations", drawComputationTimelines);
 component("data-xr-instructions", drawInstructions);
 component("data-xr-timeline", drawTimeline);
+component("data-xr-tpu", drawTpuPrograms);
 if (document.querySelector("meta[name=xr-search]")) installSearch();

@@ -31,6 +31,8 @@ export interface Payloads {
   "m/x/texts-0": TextChunk;
   "m/x/search": ModuleSearch;
   "m/x/timeline": Runs;
+  "m/x/tpu": TpuPrograms;
+  "m/x/tpu-0": TpuSchedule;
   /** Every other key. */
   table: Table;
 }
@@ -413,6 +415,24 @@ export type Thunk = [
   number | null,
   string[],
 ];
+export interface TpuPrograms {
+  page: string;
+  /** Program, and its instruction. */
+  programs: [string, string | null][];
+}
+
+export interface TpuSchedule {
+  /** Unit, capacity, used slots of each cycle as a digit to base 36. */
+  units: [string, number, string][];
+  cycles: number;
+  /** How often, for how many cycles in a row. */
+  runs: [number, number][];
+  /** Begin, end, depth, words. */
+  loops: [number, number, number, string][];
+  /** Begin, share, how often, bundles. */
+  ranges: [number, number, number | null, string[]][];
+}
+
 export interface Code {
   key: string;
   texts: string;

@@ -34,6 +34,20 @@ export function element(tag, attributes, ...children) {
   return /** @type {ElementOf<Tag>} */ (created);
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @param {string} name
+ * @param {Record<string, string | number>} attributes
+ * @param {...(Node | string)} children
+ */
+export function drawn(name, attributes, ...children) {
+  const created = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
+  created.append(...children);
+  return created;
+}
+
 /**
  * Returns a sentence in which names stand between backticks, with each name as code.
  * @param {string} sentence

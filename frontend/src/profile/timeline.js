@@ -5,13 +5,12 @@
  */
 
 import { insideReport } from "../core/address.js";
-import { element } from "../core/elements.js";
+import { drawn, element } from "../core/elements.js";
 import { format } from "../core/format.js";
 import { load } from "../core/payloads.js";
 import { waitUntilNear } from "../pictures/interactive.js";
 import { Table } from "../tables/table.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [AXIS, HEAD, LANE, BAR] = [22, 18, 18, 15];
 const CHARACTER = 6.6;
 const STEP = 1.5;
@@ -23,18 +22,6 @@ const MODES = /** @type {Record<string, string>} */ ({ opcode: "kind of opcode",
 /** @typedef {import("../../types/payloads").Bar} Bar */
 /** @typedef {import("../../types/payloads").Run} Step */
 /** @typedef {import("../../types/payloads").Runs} Data */
-
-/**
- * @param {string} name
- * @param {Record<string, string | number>} attributes
- * @param {...(Node | string)} children
- */
-function drawn(name, attributes, ...children) {
-  const created = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
-  created.append(...children);
-  return created;
-}
 
 /** @param {number} time microseconds */
 const duration = (time) => format.seconds(time / 1e6);

@@ -10,6 +10,7 @@ from xlareport.analysis.cost.roofline import estimate_total_time
 from xlareport.analysis.cost.shares import InstructionShares, estimate_shares
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.cost_report.report import CostReport, report_cost
+from xlareport.analysis.findings.rules import merge_findings
 from xlareport.analysis.history.instruction import SnapshotSequence
 from xlareport.analysis.history.slowest_instructions import find_makers
 from xlareport.analysis.matching.pairing import Grade
@@ -34,6 +35,7 @@ from xlareport.analysis.steps.boundaries import Boundary
 from xlareport.analysis.steps.effect import effect_of
 from xlareport.analysis.steps.numbers_changed import NumbersChanged, numbers_changed
 from xlareport.analysis.steps.step import StepChange, step
+from xlareport.analysis.tpu.findings import find_tpu_findings
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuModule
 from xlareport.dump.modules import ModuleFiles
@@ -256,7 +258,9 @@ def analyze_module(
         tpu=tpu.module,
         read=(*module.read, *code.contents, *tpu.read),
         cost=faults.attempt(
-            "What it costs", lambda: _report_cost(module, summary, cost, options.cost_options), None
+            "What it costs",
+            lambda: _report_cost(module, summary, cost, options.cost_options, tpu.module),
+            None,
         ),
         code=code.summary,
         overview=_overview(module, boundaries, steps, counts),
@@ -357,10 +361,19 @@ def _join_snapshots(
 
 
 def _report_cost(
-    module: ParsedModule, summary: ModuleSummary, cost: ModuleCost | None, cost_options: CostOptions
+    module: ParsedModule,
+    summary: ModuleSummary,
+    cost: ModuleCost | None,
+    cost_options: CostOptions,
+    tpu: TpuModule | None,
 ) -> CostReport | None:
+    if cost is None:
+        return None
     lines = SourceTexts().lines if cost_options.with_source else None
-    return report_cost(module, cost, summary.origin.backend, cost_options, lines) if cost else None
+    report = report_cost(module, cost, summary.origin.backend, cost_options, lines)
+    if tpu is None:
+        return report
+    return replace(report, findings=merge_findings((*report.findings, *find_tpu_findings(tpu))))
 
 
 def _overview(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
-Part = Literal["", "steps", "cost", "memory", "source", "code", "texts", "time"]
+Part = Literal["", "steps", "cost", "memory", "source", "code", "tpu", "texts", "time"]
 """A part of a module's page, as its address names it; its template has the same name."""
 
 HOME = "index.md"
@@ -42,8 +42,9 @@ def module_key(slug: str, name: str) -> str:
     NAME is that of a table, or `steps`, `step-STEP`, `history` (what has a history), `versions`
     (computation timelines), `picture` (those of the page, and of steps), `pictures-SNAPSHOT` (those
     behind them), `graph` and `graph-first` (of the final and of the first snapshot), `code`,
-    `instructions`, `texts`, `timeline` (measured runs), `search`, and `small`, which holds small
-    payloads by their names. Payloads that belong to one of these are called NAME-0, NAME-1, ...
+    `instructions`, `tpu` (programs of a TPU), `texts`, `timeline` (measured runs), `search`, and
+    `small`, which holds small payloads by their names. Payloads that belong to one of these are
+    called NAME-0, NAME-1, ...
     """
     return f"m/{slug}/{name}"
 

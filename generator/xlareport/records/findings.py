@@ -20,8 +20,14 @@ _PIECES = frozenset({"module extracted for autotuning", "part of another compila
 """Roles of modules that repeat a part of another one: that one has the finding."""
 
 
-_SEVERITIES = {"out-of-memory": "high", "host-transfers": "medium", "recompilations": "medium"}
-"""Of rules whose gain is no part of the roofline time: a compilation, a wait for the host."""
+_SEVERITIES = {
+    "out-of-memory": "high",
+    "host-transfers": "medium",
+    "recompilations": "medium",
+    "tpu-spills": "medium",
+    "tpu-padding-waste": "medium",
+}
+"""Of rules whose gain is no part of the roofline time: a compilation, a wait, idle cycles."""
 _LEVELS = (("high", 0.1), ("medium", 0.03), ("low", 0.0))
 """Each with the least part of the roofline time or of the memory."""
 SEVERITIES = tuple(name for name, _ in _LEVELS)

@@ -1,6 +1,6 @@
 """All rules, and their findings in order of what is at stake."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -59,8 +59,13 @@ def find_findings(case: Case) -> tuple[Finding, ...]:
     if entry is None or not entry.is_entry:
         return ()
     rules = RULES if case.is_optimised else OF_THE_PROGRAM
+    return merge_findings(finding for rule in rules for finding in rule(case))
+
+
+def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return what weighs most first, each title once."""
     alike: dict[tuple[str, str], list[Finding]] = {}
-    for finding in sorted((finding for rule in rules for finding in rule(case)), key=_order):
+    for finding in sorted(findings, key=_order):
         alike.setdefault((finding.rule, finding.title), []).append(finding)
     return tuple(sorted(map(_joined, alike.values()), key=_order))
 

@@ -87,7 +87,7 @@ def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
     yield from page_files(faults, source, record.name, partial(_first_page, asked, head), head)
     for part in parts:
         source = navigation.module_page(record.slug, part.name)
-        title = f"{part.name.capitalize()} of {record.name}"
+        title = f"{part.label} of {record.name}"
         yield from part_payloads(faults, source, title, partial(_part, part, source, title))
 
 

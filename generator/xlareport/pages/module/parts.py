@@ -1,6 +1,6 @@
 """The parts of a module's page, a tab for each, and the head that leads to them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.analysis.module import ModuleAnalysis
@@ -13,7 +13,10 @@ from xlareport.pages.source.page import source_page
 from xlareport.pages.steps.page import steps_page
 from xlareport.pages.tables import PartPage
 from xlareport.pages.texts.page import has_texts, texts_page
+from xlareport.pages.tpu.page import tpu_page
 from xlareport.records.report import ModuleRecord
+
+_LABELS: Mapping[navigation.Part, str] = {"texts": "HLO", "tpu": "TPU programs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,13 @@ class ModulePart:
     @property
     def label(self) -> str:
         """The title of its tab."""
-        return "HLO" if self.name == "texts" else self.name.capitalize()
+        return _LABELS.get(self.name, self.name.capitalize())
 
 
 def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
     cost, code, profile, costs = module.cost, module.code, module.profile, {*cost_parts(record)}
+    tpu = module.tpu
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
     if cost:
@@ -46,6 +50,8 @@ def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[Modul
         yield ModulePart("source", lambda: source_page(record, cost.source, cost.seconds))
     if code:
         yield ModulePart("code", lambda: code_page(record, code), wide=True)
+    if tpu:
+        yield ModulePart("tpu", lambda: tpu_page(record, tpu), wide=True)
     if has_texts(module.summary.files):
         yield ModulePart("texts", lambda: texts_page(record), wide=True)
     if profile and "time" in costs:

@@ -43,6 +43,7 @@ from xlareport.pages.steps.page import steps_payload
 from xlareport.pages.steps.payload import mentioned, step_payload
 from xlareport.pages.steps.text_diff import StoredLines
 from xlareport.pages.texts.page import KeptTexts, kept_texts
+from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.shade import Known
 from xlareport.runtime.faults import Faults, guard
@@ -233,6 +234,8 @@ class _ModulePages:
         yield from faults.attempt_all("The graph", self._graphs)
         yield from faults.attempt_all("The instructions", self._instructions)
         yield from faults.attempt_all("The timeline", self._timeline)
+        tpu = self.analyzed.tpu
+        yield from faults.attempt_all("The TPU programs", lambda: tpu_payloads(self.slug, tpu))
         if snapshots:
             yield from faults.attempt_all("The histories", lambda: self._histories(snapshots))
             yield from faults.attempt_all(

@@ -1,0 +1,1 @@
+"""The page on what the instructions of a module run as on a TPU."""

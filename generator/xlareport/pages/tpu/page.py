@@ -1,0 +1,162 @@
+"""The page on TPU programs: a ranked table, and one program's units over its schedule."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSummary
+from xlareport.pages import navigation, words
+from xlareport.pages.figures import Figure
+from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.records.report import ModuleRecord
+from xlareport.runtime import units
+
+_MICROSECOND = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class TpuPage(PartPage):
+    """Everything on the page."""
+
+    lead: str
+    assumption: str
+    figures: tuple[Figure, ...]
+
+
+def tpu_page(record: ModuleRecord, tpu: TpuModule) -> TpuPage:
+    """Make the page of one module."""
+    own = [program for program in tpu.programs if program.instruction]
+    return TpuPage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables={
+            "tpu-programs": _programs(record, tpu.programs),
+            "tpu-units": _units(own),
+            "tpu-unknown": _unknown(own),
+        },
+        lead=_lead(own),
+        assumption=_assumption(tpu.summary),
+        figures=tuple(_figures(own, tpu.summary)),
+    )
+
+
+def _lead(programs: Sequence[TpuProgram]) -> str:
+    timed = [(_total(program), program.program) for program in programs]
+    known = sorted(((time, name) for time, name in timed if time is not None), reverse=True)
+    slowest = ", ".join(f"%{name}" for _, name in known[:3])
+    most = f" Longest, by the estimate: {slowest}." if slowest else ""
+    return f"{units.plural(len(programs), 'HLO instruction')} with a TPU program.{most}"
+
+
+def _assumption(summary: TpuSummary) -> str:
+    if summary.clock is None:
+        return "The chip is not known, so cycles are not converted to seconds."
+    return (
+        f"Seconds assume {summary.clock / 1e9:.2f} GHz ({summary.core}): the clock is not in the "
+        "dump and is derived from the peak that the maker states."
+    )
+
+
+def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Figure]:
+    known = sum(program.dynamic_cycles is not None for program in programs)
+    yield Figure("Programs", units.count(len(programs)), "of HLO instructions")
+    if summary.called_cycles is not None:
+        attributed = f"{units.count(summary.attributed_cycles or 0)} of them attributed"
+        yield Figure("Static cycles", units.count(summary.called_cycles), attributed)
+    note = f"of {units.count(len(programs))}; the others say why not"
+    yield Figure("Dynamic cycles known", units.count(known), note)
+    spills = sum(program.spill_stores or 0 for program in programs)
+    yield Figure("Vector spill stores", units.count(spills), "in the code of all programs")
+    if summary.vmem_capacity:
+        most = max((program.vmem_bytes or 0 for program in programs), default=0)
+        note = f"of {units.byte_size(summary.vmem_capacity)} VMEM, largest scratch"
+        yield Figure("VMEM scratch", units.byte_size(most), note)
+
+
+def _total(program: TpuProgram) -> float | None:
+    """Return the larger of cycles and HBM time of all runs, in seconds; one run if not known."""
+    return None if program.run_seconds is None else program.run_seconds * (program.runs or 1)
+
+
+def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
+    columns = (
+        Column("Program", "link", "units over its schedule"),
+        Column("Instruction", "link", "its history, or its neighborhood", of="instruction"),
+        Column("Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"),
+        Column("Bottleneck", "code", "the busiest unit; latency or control below 30%"),
+        Column("Dynamic cycles", "int", "of one run with its loops, without stalls"),
+        Column("Static cycles", "int", "of one pass through the schedule"),
+        Column("Cycles µs", "float", "dynamic cycles / assumed clock"),
+        Column("HBM µs", "float", "HBM bytes / bandwidth, one run; DMA is not in the cycles"),
+        Column("Runs", "int", "in one run of the module"),
+        Column("Bundles", "int", "in the final code"),
+        Column("Empty", "percent", "cycles of the schedule that start nothing"),
+        Column("MXU", "percent", "of its capacity"),
+        Column("Padding waste", "float", "multiply-adds executed / asked for by HLO"),
+        Column("Spill stores", "int", "of vector registers"),
+        Column("Fill loads", "int", "of vector registers"),
+        Column("VMEM", "bytes", "scratch of the program"),
+        Column("DMA waits", "int", "operations in the code"),
+        Column("Compiler estimate", "int", "cycles before code generation, memory time included"),
+    )
+    rows = [_row(record, program) for program in programs]
+    return Table(columns, rows, (2, "desc"))
+
+
+def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
+    page = navigation.address(navigation.module_page(record.slug, "tpu"))
+    total, mxu = _total(program), program.units.get("MXU")
+    return [
+        [program.program, f"{page}#program={quote(program.program)}"],
+        _instruction(record, program),
+        None if total is None else total * _MICROSECOND,
+        program.bottleneck or None,
+        program.dynamic_cycles,
+        program.static_cycles,
+        None if program.seconds is None else program.seconds * _MICROSECOND,
+        None if program.hbm_seconds is None else program.hbm_seconds * _MICROSECOND,
+        program.runs,
+        program.code_bundles,
+        program.empty_share,
+        mxu.share if mxu else None,
+        program.matrix.waste if program.matrix else None,
+        program.spill_stores,
+        program.fill_loads,
+        program.vmem_bytes,
+        program.dma.waits if program.dma else None,
+        program.compiler_cycles,
+    ]
+
+
+def _instruction(record: ModuleRecord, program: TpuProgram) -> Cell:
+    if program.instruction is None:
+        return None
+    asked = "i" if record.changed_steps else "node"
+    module = navigation.address(navigation.module_page(record.slug))
+    return [program.instruction, f"{module}#{asked}={quote(program.instruction)}"]
+
+
+def _units(programs: Sequence[TpuProgram]) -> Table:
+    names = [*dict.fromkeys(unit for program in programs for unit in program.units)]
+    columns = (
+        Column("Program", "code"),
+        *(Column(unit, "percent", "of its capacity, one pass") for unit in names),
+    )
+    rows: list[list[Cell]] = [
+        [
+            program.program,
+            *(program.units[unit].share if unit in program.units else None for unit in names),
+        ]
+        for program in programs
+    ]
+    return Table(columns, rows)
+
+
+def _unknown(programs: Sequence[TpuProgram]) -> Table:
+    columns = (Column("Program", "code"), Column("Dynamic cycles"))
+    rows: list[list[Cell]] = [
+        [program.program, program.dynamic_reason]
+        for program in programs
+        if program.dynamic_cycles is None
+    ]
+    return Table(columns, rows, empty="Dynamic cycles of every program are known.")

@@ -1,0 +1,61 @@
+"""What the page script draws of TPU programs (frontend/src/tpu/strip.js).
+
+`tpu` lists the programs, `tpu-0`, `tpu-1`, ... hold one each:
+
+    {"units": [[unit, capacity, used slots by cycle, a character each], ...], "cycles",
+     "runs": [[how often, for how many cycles], ...], "loops": [[begin, end, depth, words], ...],
+     "ranges": [[begin, share, how often or null, [bundle, ...]], ...]}
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from xlareport.analysis.tpu.module import TpuFiles
+from xlareport.analysis.tpu.program_record import TpuLoop, TpuProgram
+from xlareport.analysis.tpu.schedule_view import ScheduleView
+from xlareport.pages import navigation
+from xlareport.runtime import units
+from xlareport.storage.payloads import Payload, make_payload
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def tpu_payloads(slug: str, files: TpuFiles) -> Iterator[Payload]:
+    """Yield the programs of a module that have a schedule; nothing where none has."""
+    if files.module is None:
+        return
+    shown = [program for program in files.module.programs if program.program in files.views]
+    key = navigation.module_key(slug, "tpu")
+    if shown:
+        page = navigation.address(navigation.module_page(slug))
+        names = [[program.program, program.instruction] for program in shown]
+        yield make_payload(key, {"page": page, "programs": names})
+    for number, program in enumerate(shown):
+        yield make_payload(f"{key}-{number}", _program(program, files.views[program.program]))
+
+
+def _program(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
+    return {
+        "units": [
+            [unit, program.units[unit].capacity, "".join(map(_digit, column))]
+            for unit, column in view.columns.items()
+        ],
+        "cycles": view.cycles,
+        "runs": [list(run) for run in view.counts],
+        "loops": [
+            [loop.begin, loop.end, loop.depth, _loop_words(loop)]
+            for loop in program.loops
+            if loop.begin is not None
+        ],
+        "ranges": [[it.begin, it.share, it.runs, list(it.bundles)] for it in view.ranges],
+    }
+
+
+def _digit(count: int) -> str:
+    return _DIGITS[min(count, len(_DIGITS) - 1)]
+
+
+def _loop_words(loop: TpuLoop) -> str:
+    limit = "unknown bounds" if loop.limit is None else f"limit {units.count(loop.limit)}"
+    runs = "" if loop.runs is None else f", runs {units.plural(loop.runs, 'time')}"
+    return f"loop, {limit}{runs}"

@@ -1,0 +1,56 @@
+"""The page on TPU programs of our own dump."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlareport.analysis.cost.options import CostOptions
+from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
+from xlareport.dump.modules import group, name_files
+from xlareport.dump.source import open_source
+from xlareport.pages.tpu.page import tpu_page
+from xlareport.pages.tpu.payload import tpu_payloads
+from xlareport.records.build import build_report
+from xlareport.records.report import ModuleRecord
+from xlareport.report import BuildOptions, analyze, begin_reading
+from xlareport.runtime.faults import Faults
+from xlareport.runtime.progress import silent
+from xlareport.runtime.worker_pool import WorkerPool
+
+
+@pytest.fixture(scope="module")
+def analyzed(unpacked: Callable[[str], Path]) -> AnalyzedModule:
+    with open_source(unpacked("tpu-v5e-machine")) as source:
+        (files,) = (it for it in group(name_files(source)).modules if "layers" in it.name)
+        options = AnalysisOptions(cost_options=CostOptions())
+        return analyze_module(files, options, Faults("x"), lambda *_: None)
+
+
+@pytest.fixture(scope="module")
+def record(unpacked: Callable[[str], Path]) -> ModuleRecord:
+    with open_source(unpacked("tpu-v5e-machine")) as source, WorkerPool(1) as workers:
+        options = BuildOptions(pictures="none")
+        report = build_report(analyze(begin_reading(source, options, workers, silent, pages=True)))
+    return next(it for it in report.modules if "layers" in it.name)
+
+
+def test_programs_are_ranked(analyzed: AnalyzedModule, record: ModuleRecord) -> None:
+    assert analyzed.tpu.module is not None
+    page = tpu_page(record, analyzed.tpu.module)
+    table = page.tables["tpu-programs"]
+    assert table.sort == (2, "desc")
+    assert len(table.rows) == len(record.tpu_programs) == 6
+    assert len({len(row) for row in table.rows} | {len(table.columns)}) == 1
+    assert page.tables["tpu-unknown"].rows == []
+    assert page.lead.startswith("3 HLO instructions with a TPU program.")
+
+
+def test_the_payload_has_every_cycle(analyzed: AnalyzedModule) -> None:
+    index, *programs = tpu_payloads("x", analyzed.tpu)
+    assert index.key == "m/x/tpu"
+    assert [payload.key for payload in programs] == [f"m/x/tpu-{n}" for n in range(6)]
+
+
+def test_findings_are_among_the_module_s(record: ModuleRecord) -> None:
+    assert "tpu-empty-bundles" in {finding.rule for finding in record.findings}
