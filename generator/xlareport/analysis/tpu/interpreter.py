@@ -1,7 +1,7 @@
 """Runs the scalar operations that decide a program's branches, and counts runs of each bundle.
 
 It stops at a branch on a value that the program alone does not decide: then nothing is known.
-Stalls are not in the count: waits for memory and DMA take cycles that no file states.
+Stalls on memory and DMA are not in the count: no file states them.
 """
 
 from bisect import bisect_left
