@@ -55,6 +55,13 @@ var xlareport = (() => {
       created
     );
   }
+  var SVG = "http://www.w3.org/2000/svg";
+  function drawn(name, attributes, ...children) {
+    const created = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
+    created.append(...children);
+    return created;
+  }
   function prose(sentence2) {
     const parts = sentence2.split("`");
     if (parts.length % 2 === 0) return [sentence2];
@@ -2514,7 +2521,7 @@ var xlareport = (() => {
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) reorder(rows2, sweep % 2 === 0);
     for (const row3 of rows2) pack(row3);
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) settle(rows2, sweep % 2 === 0);
-    return drawn(sizes2, edges, directed, rank2, rows2, chains);
+    return drawn2(sizes2, edges, directed, rank2, rows2, chains);
   }
   function withoutCycles(count, edges) {
     const after = (
@@ -2664,7 +2671,7 @@ var xlareport = (() => {
       for (let end = at + count; at < end; at += 1) row3[at].x = sum / count + offsets[at];
     }
   }
-  function drawn(sizes2, edges, directed, rank2, rows2, chains) {
+  function drawn2(sizes2, edges, directed, rank2, rows2, chains) {
     const left = Math.min(0, ...rows2.map((row3) => row3[0].x - row3[0].width / 2));
     const right = Math.max(0, ...rows2.map((row3) => row3[row3.length - 1].x + row3[row3.length - 1].width / 2));
     const tops = [0];
@@ -3213,7 +3220,7 @@ var xlareport = (() => {
     const first = begun.get(host) ?? picture;
     begun.set(host, first);
     const { pictures } = levels;
-    const svg = place ? await drawn2(levels, pictures[place]) : first.source;
+    const svg = place ? await drawn3(levels, pictures[place]) : first.source;
     const around = [];
     for (let { up } = pictures[place]; up >= 0; up = pictures[up].up) around.unshift(up);
     const back = around.map(
@@ -3231,7 +3238,7 @@ var xlareport = (() => {
     opened2.canvas.focus({ preventScroll: true });
     return opened2;
   }
-  async function drawn2({ key, graph: known4 }, { in: bundle, target: target2 }) {
+  async function drawn3({ key, graph: known4 }, { in: bundle, target: target2 }) {
     const [{ pictures }, graph] = await Promise.all([
       /** @type {Promise<Payload<"m/x/pictures-0">>} */
       load(`${key}-${bundle}`),
@@ -5282,7 +5289,6 @@ var xlareport = (() => {
   }
 
   // src/profile/timeline.js
-  var SVG = "http://www.w3.org/2000/svg";
   var [AXIS, HEAD, LANE, BAR] = [22, 18, 18, 15];
   var CHARACTER = 6.6;
   var STEP2 = 1.5;
@@ -5293,12 +5299,6 @@ var xlareport = (() => {
     /** @type {Record<string, string>} */
     { opcode: "kind of opcode", scope: "scope" }
   );
-  function drawn3(name, attributes, ...children) {
-    const created = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, String(value));
-    created.append(...children);
-    return created;
-  }
   var duration = (time) => format.seconds(time / 1e6);
   function pace(least) {
     const power = 10 ** Math.floor(Math.log10(least));
@@ -5319,7 +5319,7 @@ var xlareport = (() => {
       this.from = 0;
       this.wide = this.step.length;
       this.mode = "opcode";
-      this.style = drawn3("style", {}, css);
+      this.style = drawn("style", {}, css);
       this.canvas = element("div.xr-canvas", {
         tabindex: 0,
         role: "group",
@@ -5482,7 +5482,7 @@ var xlareport = (() => {
         if (!at || this.step.lanes[at - 1][0] !== thread) {
           heads.push(
             /** @type {SVGElement} */
-            drawn3("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
+            drawn("text", { class: "note", x: 4, y: (y += HEAD) - 5 }, `thread ${thread}`)
           );
         }
         tops.push(y);
@@ -5492,18 +5492,18 @@ var xlareport = (() => {
       const bars = this.step.bars.filter(
         ([, start, length]) => start + length >= this.from && start <= this.from + this.wide
       );
-      const svg = drawn3("svg", {
+      const svg = drawn("svg", {
         class: `xg by-${this.mode}`,
         viewBox: `0 0 ${width} ${height}`,
         width,
         height,
         role: "group"
       });
-      const title2 = drawn3("title", {}, `Timeline, ${this.step.title}`);
+      const title2 = drawn("title", {}, `Timeline, ${this.step.title}`);
       svg.append(
         title2,
         this.style,
-        drawn3("rect", { class: "paper", width: "100%", height: "100%" }),
+        drawn("rect", { class: "paper", width: "100%", height: "100%" }),
         ...this.axis(width, height),
         ...heads,
         ...bars.map((bar) => this.bar(bar, tops[bar[0]], width))
@@ -5520,9 +5520,9 @@ var xlareport = (() => {
       const marks = [];
       for (let time = Math.ceil(this.from / apart) * apart; time <= this.from + this.wide; time += apart) {
         const x = (time - this.from) / this.wide * width;
-        marks.push(drawn3("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
+        marks.push(drawn("path", { class: "e e-thin", d: `M${x.toFixed(1)} ${AXIS - 6}V${height}` }));
         if (x < width - 40) {
-          marks.push(drawn3("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
+          marks.push(drawn("text", { class: "note", x: (x + 3).toFixed(1), y: AXIS - 8 }, time ? duration(time) : "0"));
         }
       }
       return marks;
@@ -5539,7 +5539,7 @@ var xlareport = (() => {
       const [name, opcode, family, scope] = this.data.instructions[place] ?? ["", "", "gray", -1];
       const words2 = count > 1 ? format.plural(count, "short event") : [`%${name}`, opcode].filter(Boolean).join(", ");
       const tooltip = `${words2}: ${duration(length)}, from ${duration(start)} on`;
-      const box3 = drawn3("rect", {
+      const box3 = drawn("rect", {
         class: "box",
         x: x.toFixed(1),
         y,
@@ -5552,16 +5552,16 @@ var xlareport = (() => {
       const rank2 = this.ranks.has(bar) ? String(this.ranks.get(bar)) : "";
       const cut = whole2.length > fits ? `${whole2.slice(0, fits - 1)}\u2026` : whole2;
       const shown = fits >= 4 ? `${rank2 && `${rank2} `}${cut}` : rank2;
-      const label = shown ? [drawn3("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
-      const group = drawn3(
+      const label = shown ? [drawn("text", { x: (x + wide / 2).toFixed(1), y: y + 11 }, shown)] : [];
+      const group = drawn(
         "g",
         { class: `n n-${family}`, "data-scope": scope },
-        drawn3("title", {}, tooltip),
+        drawn("title", {}, tooltip),
         box3,
         ...label
       );
       const href = count > 1 ? null : this.address(place);
-      return href ? drawn3("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
+      return href ? drawn("a", { href: insideReport(href) ?? "", tabindex: -1, "aria-label": tooltip }, group) : group;
     }
     /** @param {number} place of an instruction: the address of what is around it, seen from the root */
     address(place) {
@@ -5574,10 +5574,10 @@ var xlareport = (() => {
       const entries = this.mode === "scope" ? scopes2.map((words2, at) => [`t-${at}`, words2]) : families.map(([name, words2]) => [`f-${name}`, words2]);
       this.legend.replaceChildren(
         ...entries.map(([look2, words2]) => {
-          const swatch2 = drawn3(
+          const swatch2 = drawn(
             "svg",
             { class: `xg by-${this.mode}`, width: 16, height: 10, "aria-hidden": "true" },
-            drawn3("rect", { class: look2, width: 16, height: 10, rx: 1 })
+            drawn("rect", { class: look2, width: 16, height: 10, rx: 1 })
           );
           return element("span", null, swatch2, ` ${words2}`);
         })
@@ -7393,6 +7393,265 @@ var xlareport = (() => {
     await new Reader(host, store).show();
   }
 
+  // src/tpu/strip.js
+  var LABEL = 92;
+  var ROW2 = 16;
+  var BRACKET = 9;
+  var SMALLEST = 16;
+  var LEVELS = 10;
+  var hex = (cycle) => `0x${cycle.toString(16)}`;
+  var Strip = class {
+    /**
+     * @param {HTMLElement} host
+     * @param {Schedule} data
+     */
+    constructor(host, data) {
+      this.data = data;
+      this.length = data.units[0]?.[2].length ?? 0;
+      this.begin = 0;
+      this.end = this.length;
+      this.room = element("div.xr-tpu-room", { tabindex: 0, role: "group", "aria-label": "Units over the schedule" });
+      this.note = element("p.xr-muted", { "aria-live": "polite" });
+      const button = (text, label, act) => element("button.xr-button", { type: "button", "aria-label": label, onclick: act }, text);
+      const bar = element(
+        "p.xr-tpu-bar",
+        null,
+        button("+", "Zoom in", () => this.zoom(0.5)),
+        button("\u2212", "Zoom out", () => this.zoom(2)),
+        button("\u2190", "Earlier", () => this.move(-0.5)),
+        button("\u2192", "Later", () => this.move(0.5)),
+        button("All", "The whole schedule", () => this.show(0, this.length))
+      );
+      host.append(bar, this.room, this.note);
+      this.room.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+      this.room.addEventListener("keydown", (event) => this.key(event));
+      this.room.addEventListener("pointermove", (event) => this.point(event));
+      new ResizeObserver(() => this.draw()).observe(this.room);
+    }
+    /**
+     * @param {number} begin
+     * @param {number} end
+     */
+    show(begin, end) {
+      const span = Math.min(this.length, Math.max(SMALLEST, Math.round(end - begin)));
+      this.begin = Math.max(0, Math.min(Math.round(begin), this.length - span));
+      this.end = this.begin + span;
+      this.draw();
+    }
+    /**
+     * @param {number} factor
+     * @param {number} [at] share of the width that stays in place
+     */
+    zoom(factor, at = 0.5) {
+      const span = this.end - this.begin;
+      const next = Math.min(this.length, Math.max(SMALLEST, span * factor));
+      const begin = this.begin + (span - next) * at;
+      this.show(begin, begin + next);
+    }
+    /** @param {number} share of the width */
+    move(share) {
+      const by = (this.end - this.begin) * share;
+      this.show(this.begin + by, this.end + by);
+    }
+    /** @param {WheelEvent} event */
+    wheel(event) {
+      if (!event.ctrlKey && !event.metaKey && !event.shiftKey) return;
+      event.preventDefault();
+      this.zoom(event.deltaY + event.deltaX > 0 ? 1.25 : 0.8, this.share(event));
+    }
+    /** @param {KeyboardEvent} event */
+    key(event) {
+      const acts = {
+        "+": () => this.zoom(0.5),
+        "-": () => this.zoom(2),
+        ArrowLeft: () => this.move(-0.25),
+        ArrowRight: () => this.move(0.25),
+        0: () => this.show(0, this.length)
+      };
+      const act = acts[event.key];
+      if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      act();
+    }
+    /** @param {MouseEvent} event */
+    share(event) {
+      const box3 = this.room.getBoundingClientRect();
+      return Math.min(1, Math.max(0, (event.clientX - box3.left - LABEL) / Math.max(1, box3.width - LABEL)));
+    }
+    /** @param {PointerEvent} event */
+    point(event) {
+      const cycle = Math.min(
+        this.end - 1,
+        this.begin + Math.floor(this.share(event) * (this.end - this.begin))
+      );
+      const used = this.data.units.filter(([, , column]) => column[cycle] !== "0").map(([unit, capacity, column]) => `${unit} ${parseInt(column[cycle], 36)} of ${capacity}`);
+      const runs = this.runs(cycle);
+      const often = runs === null ? "" : `, runs ${format.plural(runs, "time")}`;
+      this.say(`Cycle ${hex(cycle)}${often}: ${used.join(", ") || "no unit is used"}.`);
+    }
+    /** @param {number} cycle @returns {number | null} how often it runs */
+    runs(cycle) {
+      let at = 0;
+      for (const [count, length] of this.data.runs) {
+        at += length;
+        if (cycle < at) return count;
+      }
+      return null;
+    }
+    /** @param {string} [words] */
+    say(words2) {
+      const left = this.data.cycles - this.length;
+      const cut = left > 0 ? ` The last ${format.count(left)} cycles are not shown.` : "";
+      const span = `Cycles ${hex(this.begin)} to ${hex(this.end - 1)} of ${format.count(this.data.cycles)}.`;
+      this.note.textContent = `${span}${cut} ${words2 ?? ""}`;
+    }
+    /** Draws what is shown now. */
+    draw() {
+      const width = this.room.clientWidth;
+      if (!width || !this.length) return;
+      const depth = Math.max(0, ...this.data.loops.map(([, , level]) => level));
+      const top = depth * BRACKET + 4;
+      const height = top + this.data.units.length * ROW2 + 4;
+      const scale = (width - LABEL) / (this.end - this.begin);
+      const rows2 = this.data.units.flatMap(
+        ([unit, capacity, column], row3) => this.row(unit, capacity, column, top + row3 * ROW2, scale)
+      );
+      const marks = this.data.ranges.map(
+        ([begin, , , bundles]) => this.box("xr-tpu-hot", begin, begin + bundles.length, top - 3, 2, scale)
+      );
+      const picture = drawn(
+        "svg",
+        { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" },
+        drawn("title", {}, "Units over the schedule"),
+        ...this.brackets(scale),
+        ...marks,
+        ...rows2
+      );
+      this.room.replaceChildren(picture);
+      this.say();
+    }
+    /**
+     * @param {string} look
+     * @param {number} begin
+     * @param {number} end
+     * @param {number} y
+     * @param {number} height
+     * @param {number} scale
+     */
+    box(look2, begin, end, y, height, scale) {
+      const from = Math.max(begin, this.begin);
+      const to = Math.min(end, this.end);
+      const wide = Math.max(0, to - from) * scale;
+      return drawn("rect", { class: look2, x: LABEL + (from - this.begin) * scale, y, width: wide, height });
+    }
+    /** @param {number} scale */
+    brackets(scale) {
+      return this.data.loops.filter(([begin, end]) => begin < this.end && end > this.begin).map(([begin, end, depth, words2]) => {
+        const y = (depth - 1) * BRACKET + 2;
+        const bar = this.box("xr-tpu-loop", begin, end, y, 4, scale);
+        return drawn("g", {}, drawn("title", {}, `${hex(begin)} to ${hex(end - 1)}: ${words2}`), bar);
+      });
+    }
+    /**
+     * One unit: neighbors of the same level are one box.
+     * @param {string} unit
+     * @param {number} capacity
+     * @param {string} column
+     * @param {number} y
+     * @param {number} scale
+     */
+    row(unit, capacity, column, y, scale) {
+      const label = drawn("text", { x: LABEL - 6, y: y + 11, "text-anchor": "end" }, unit);
+      const bins = Math.max(1, Math.min(this.end - this.begin, Math.floor((this.room.clientWidth - LABEL) / 2)));
+      const each = (this.end - this.begin) / bins;
+      const boxes = [label];
+      let level = 0;
+      let from = this.begin;
+      for (let bin = 0; bin <= bins; bin++) {
+        const begin = this.begin + Math.round(bin * each);
+        const next = bin < bins ? this.level(column, capacity, begin, begin + Math.max(1, Math.round(each))) : -1;
+        if (next === level) continue;
+        if (level > 0) boxes.push(this.box(`xr-tpu-${level}`, from, begin, y + 1, ROW2 - 2, scale));
+        level = next;
+        from = begin;
+      }
+      return boxes;
+    }
+    /**
+     * @param {string} column
+     * @param {number} capacity
+     * @param {number} begin
+     * @param {number} end
+     * @returns {number} 0 for idle to 10 for full
+     */
+    level(column, capacity, begin, end) {
+      let sum = 0;
+      const last = Math.min(end, column.length);
+      for (let cycle = begin; cycle < last; cycle++) sum += parseInt(column[cycle], 36);
+      const share = sum / Math.max(1, (last - begin) * capacity);
+      return sum ? Math.max(1, Math.min(LEVELS, Math.round(share * LEVELS))) : 0;
+    }
+  };
+  function ranges(data, strip) {
+    return data.ranges.map(([begin, share, often, bundles]) => {
+      const runs = often === null ? "" : `, run ${format.plural(often, "time")}`;
+      const words2 = `${hex(begin)} to ${hex(begin + bundles.length - 1)}: ${Math.round(share * 100)}% of all slots${runs}`;
+      const text = bundles.map((bundle, place) => `${hex(begin + place).padStart(7)}  ${bundle}`).join("\n");
+      const find = element(
+        "button.xr-button",
+        { type: "button", onclick: () => strip.show(begin - bundles.length, begin + 2 * bundles.length) },
+        "Show in the chart"
+      );
+      return element(
+        "details",
+        null,
+        element("summary", null, words2),
+        find,
+        element("pre.xr-code", { tabindex: 0 }, element("code", null, text))
+      );
+    });
+  }
+  async function drawTpuPrograms(host, key) {
+    await waitUntilNear(host);
+    const data = (
+      /** @type {Programs} */
+      await load(key)
+    );
+    const choice = element(
+      "select",
+      { "aria-label": "Program" },
+      ...data.programs.map(([name], place) => element("option", { value: place }, name))
+    );
+    const room = element("div");
+    host.append(element("label.xr-ask-box", null, "Program ", choice), room);
+    const show5 = async (place) => {
+      const schedule = (
+        /** @type {Schedule} */
+        await load(`${key}-${place}`)
+      );
+      choice.value = String(place);
+      const [, instruction2] = data.programs[place];
+      const address3 = instruction2 && insideReport(`${data.page}#i=${encodeURIComponent(instruction2)}`);
+      const chart = element("div");
+      const strip = new Strip(chart, schedule);
+      room.replaceChildren(
+        element("p", null, address3 ? element("a", { href: address3 }, `HLO instruction ${instruction2}`) : "Top level."),
+        chart,
+        element("h3", null, "Busiest bundles"),
+        ...ranges(schedule, strip),
+        schedule.ranges.length ? "" : element("p", null, "The dump has no listing of the schedule.")
+      );
+    };
+    choice.addEventListener("change", () => {
+      state.set({ program: data.programs[Number(choice.value)][0] });
+      void show5(Number(choice.value));
+    });
+    const asked2 = () => Math.max(0, data.programs.findIndex(([name]) => name === state.get("program")));
+    window.addEventListener("hashchange", () => void show5(asked2()));
+    const first = data.programs.findIndex(([, instruction2]) => instruction2);
+    await show5(state.get("program") ? asked2() : Math.max(0, first));
+  }
+
   // src/main.js
   showAskedPart();
   installKeys();
@@ -7406,6 +7665,7 @@ var xlareport = (() => {
   component("data-xr-computations", drawComputationTimelines);
   component("data-xr-instructions", drawInstructions);
   component("data-xr-timeline", drawTimeline);
+  component("data-xr-tpu", drawTpuPrograms);
   if (document.querySelector("meta[name=xr-search]")) installSearch();
   return __toCommonJS(main_exports);
 })();
