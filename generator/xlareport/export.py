@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import estimate_total_time
-from xlareport.analysis.cost.shares import estimate_shares
+from xlareport.analysis.cost.roofline import estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.modules.origin import find_origin
 from xlareport.analysis.profile.measured import Measured, estimate_least_times, join_profile

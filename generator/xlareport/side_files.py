@@ -13,8 +13,7 @@ from xlareport.dump.filename import sanitised
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.readers.op_events import OpEvent
-from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph
-from xlareport.readers.tf_log import read_tf_log
+from xlareport.readers.tf_graph import FrameworkGraph, read_tf_graph, read_tf_log
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events
 from xlareport.runtime import units

@@ -24,8 +24,7 @@ from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 from xlareport.readers.stablehlo import read_stablehlo
 from xlareport.readers.table_protos import message_class
 from xlareport.readers.textproto import read_textproto
-from xlareport.readers.tf_graph import read_tf_graph
-from xlareport.readers.tf_log import read_tf_log
+from xlareport.readers.tf_graph import read_tf_graph, read_tf_log
 from xlareport.readers.thunks import read_thunk_metadata, read_thunk_sequence
 from xlareport.readers.trace_events import trace_events
 from xlareport.readers.xplane import xplane_events

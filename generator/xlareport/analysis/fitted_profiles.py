@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.profile.measured import Measured
-from xlareport.analysis.profile.runs import ModuleRuns, find_runs
-from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.profile.times import ModuleRuns, ModuleTimes, find_runs
 
 
 def assign_profiles(

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from xlareport.analysis.code.module import CodeFiles, CodeSummary, read_code_files
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import estimate_total_time
-from xlareport.analysis.cost.shares import InstructionShares, estimate_shares
+from xlareport.analysis.cost.roofline import InstructionShares, estimate_shares, estimate_total_time
 from xlareport.analysis.cost.work import Costs, ModuleCost
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.findings.rules import merge_findings

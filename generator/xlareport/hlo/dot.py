@@ -20,11 +20,11 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 
-from xlareport.hlo.calls import call_attributes
 from xlareport.hlo.dot_graph import DotCluster, DotGraph, DotNode, statements
 from xlareport.hlo.header import ComputationPool
 from xlareport.hlo.line import InstructionPool, LineError
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.protos.attributes import call_attributes
 from xlareport.hlo.quoting import escape
 from xlareport.hlo.reading import SnapshotReader, SnapshotReading, limited, trouble
 from xlareport.hlo.shape import UNKNOWN

@@ -1,13 +1,27 @@
 """TensorFlow's GraphDef as text: its nodes, and which of them are compiled by XLA, in what unit.
 
-Files are `mark_for_compilation*.pbtxt` and others that TensorFlow writes beside XLA's dump.
+Files are `mark_for_compilation*.pbtxt` and others that TensorFlow writes beside XLA's dump. Its log
+names each operation that XLA cannot compile, with the reason, under
+`TF_CPP_VMODULE=compilability_check_util=3` and `TF_CPP_MIN_LOG_LEVEL=0`.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlareport.readers.textproto import Message, read_textproto
 from xlareport.runtime.errors import Problem
+
+_LINE = re.compile(
+    r"Found uncompilable node (?P<name>[^ ]{1,1000}) \(op [^ )]{1,200}\): (?P<reason>[^\n]{1,1000})"
+)
+
+
+def read_tf_log(data: bytes) -> Mapping[str, str]:
+    """Return the reasons by the name of the operation; empty for a log without any."""
+    text = data.decode(errors="replace")
+    return {match["name"]: match["reason"] for match in _LINE.finditer(text)}
+
 
 _RUNS = ("_XlaRun", "XlaLaunch", "XlaLaunchV2")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")

@@ -9,7 +9,7 @@ from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import CustomCallWork, ModuleFigures, ModuleSummary
-from xlareport.analysis.profile.runs import ModuleRuns
+from xlareport.analysis.profile.times import ModuleRuns
 from xlareport.dump.modules import ModuleFiles
 from xlareport.report import BuildOptions, read_report
 

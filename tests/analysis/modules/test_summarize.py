@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from xlareport.analysis.cost.options import CostOptions
-from xlareport.analysis.cost.shares import estimate_shares
+from xlareport.analysis.cost.roofline import estimate_shares
 from xlareport.analysis.cost_report.report import report_cost
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.knowledge.devices import devices

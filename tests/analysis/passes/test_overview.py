@@ -1,10 +1,98 @@
 """All steps taken together: growth, numbers that may change, circles, idle passes, times."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from xlareport.analysis.passes.overview import summarize_passes
+from tests.analysis.passes.three_steps import metadata, stages
+from tests.analysis.small_modules import modules
+
+from xlareport.analysis.modules.summary import StepSummary
+from xlareport.analysis.passes.overview import (
+    Again,
+    find_idle_passes,
+    find_oscillations,
+    rank_busiest,
+    summarize_passes,
+)
+from xlareport.analysis.passes.times import (
+    pass_times,
+    pipelines_of,
+    refine_boundaries,
+)
+from xlareport.analysis.steps.boundaries import boundaries
+from xlareport.hlo.text import TextReader
+from xlareport.readers.pass_metadata import ModuleMetadata
 from xlareport.report import BuildOptions, read_one_module
+
+
+def test_a_snapshot_that_is_back_is_seen_and_one_that_stays_is_not() -> None:
+    there = "  %n = f32[8,4]{1,0} negate(%x)\n  ROOT %r = f32[8,4]{1,0} add(%x, %n)"
+    back = "  ROOT %r = f32[8,4]{1,0} subtract(%x, %x)"
+    first, second = modules(there, back)
+    assert find_oscillations([first, first, second]) == ()
+    assert find_oscillations([first, first, second, second, first]) == (Again(4, 1, None),)
+
+
+def test_a_computation_that_is_back_in_another_module_is_seen() -> None:
+    called = (
+        "%g (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n"
+        "  %q = f32[8]{0} OP(%p)\n  ROOT %s = f32[8]{0} add(%p, %q)\n}\n"
+    )
+    entry = (
+        "ENTRY %main (x: f32[8]) -> f32[8] {\n  %x = f32[8]{0} parameter(0)\n"
+        "  ROOT %NAME = f32[8]{0} call(%x), to_apply=%g\n}\n"
+    )
+    reader = TextReader()
+    found = []
+    for opcode, name in (("negate", "a"), ("cosine", "b"), ("negate", "c")):
+        text = f"HloModule m\n\n{called.replace('OP', opcode)}\n{entry.replace('NAME', name)}"
+        read = reader.read(text.encode(), "m.txt")
+        assert read is not None
+        found.append(read)
+    assert find_oscillations(found) == (Again(2, 0, "g"),)
+
+
+def _done(added: int, removed: int, modified: int, weight: float) -> StepSummary:
+    return StepSummary(
+        changed=True, added=added, removed=removed, modified=modified, headline="", weight=weight
+    )
+
+
+def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_are_kept() -> None:
+    between = boundaries(stages(), [False, False])
+    steps = [None, _done(5, 0, 4, 1.0), _done(1, 2, 0, 40.0)]
+    first, second = rank_busiest(between, steps)
+    assert (first.name, first.steps, first.certain, first.changes) == ("b", 1, 1, 3)
+    assert (second.name, second.added, second.removed) == ("a", 5, 0)
+    unnamed = [replace(one, ran=None) for one in between]
+    (nobody,) = rank_busiest(unnamed, steps)
+    assert (nobody.name, nobody.steps) == (None, 2)
+
+
+def test_own_times_sum_to_the_span_at_most_and_name_the_idle() -> None:
+    read = metadata()
+    times = {one.name: one for one in pass_times(read)}
+    assert (times["inner"].self_microseconds, times["b"].self_microseconds) == (9, 10)
+    assert (times["quiet"].runs, times["quiet"].changed) == (2, 0)
+    assert sum(one.self_microseconds or 0 for one in times.values()) <= (read.span or 0)
+    assert pipelines_of(read) == {"inner"}
+    found = find_idle_passes(stages(), boundaries(stages(), [False, False]), read)
+    assert found.passes == (("quiet", 2),)
+    assert find_idle_passes(stages(), boundaries(stages(), [False, True]), None).passes == ()
+
+
+def test_who_may_have_changed_something_unreported_is_not_called_idle() -> None:
+    silent = ModuleMetadata(1, tuple(replace(run, changed=False) for run in metadata().runs))
+    assert ("quiet", 2) in find_idle_passes(
+        stages(), refine_boundaries(boundaries(stages(), [False, True]), stages(), silent), silent
+    ).passes
+    between = [
+        replace(one, ran=None)
+        for one in refine_boundaries(boundaries(stages(), [False, False]), stages(), silent)
+    ]
+    assert find_idle_passes(stages(), between, silent).passes == ()
+
 
 Unpack = Callable[[str], Path]
 

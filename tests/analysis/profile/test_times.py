@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.profile.runs import ModuleRuns, find_runs
-from xlareport.analysis.profile.times import measure_union, sum_times
+from xlareport.analysis.profile.times import ModuleRuns, find_runs, measure_union, sum_times
 from xlareport.readers.op_events import OpEvent
 from xlareport.readers.trace_events import trace_events
 

@@ -4,9 +4,36 @@ from typing import Any
 
 import pytest
 
-from xlareport.hlo.protos.attributes import comparison_order, own_attributes
+from xlareport.hlo.protos.attributes import call_attributes, comparison_order, own_attributes
 from xlareport.hlo.protos.schema import message_class
 from xlareport.hlo.protos.words import named
+
+
+@pytest.mark.parametrize(
+    ("opcode", "called", "expected"),
+    [
+        ("while", ["body", "condition"], {"condition": "%condition", "body": "%body"}),
+        ("fusion", ["f"], {"calls": "%f"}),
+        ("reduce", ["f"], {"to_apply": "%f"}),
+        ("select-and-scatter", ["f", "g"], {"select": "%f", "scatter": "%g"}),
+        ("conditional", ["f", "g"], {"branch_computations": "{%f, %g}"}),
+        ("custom-call", ["f"], {"called_computations": "{%f}"}),
+        ("async-start", ["f"], {"calls": "%f"}),
+        ("async-done", ["f"], {}),
+        ("reduce", ["f", "g"], {"calls": "{%f, %g}"}),
+        ("add", [], {}),
+    ],
+)
+def test_call_attributes(opcode: str, called: list[str], expected: dict[str, str]) -> None:
+    assert call_attributes(opcode, called, by_predicate=False) == expected
+
+
+def test_a_conditional_on_a_predicate() -> None:
+    assert call_attributes("conditional", ["f", "g"], by_predicate=True) == {
+        "true_computation": "%f",
+        "false_computation": "%g",
+    }
+
 
 F32, S32, PRED, TUPLE, C64, BF16, U8, TOKEN, BUFFER = 11, 4, 1, 13, 15, 16, 6, 17, 34
 

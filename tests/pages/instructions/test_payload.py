@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xlareport.analysis.cost.shares import estimate_shares
+from xlareport.analysis.cost.roofline import estimate_shares
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.knowledge.devices import nominal_device
 from xlareport.pages.instructions import payload as instructions_payload

@@ -18,8 +18,13 @@ from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.profile.measured import Cut, find_cut, instructions_by_name, join_profile
-from xlareport.analysis.profile.runs import count_executions, find_runs, total_microseconds
-from xlareport.analysis.profile.times import PICOSECOND, ModuleTimes
+from xlareport.analysis.profile.times import (
+    PICOSECOND,
+    ModuleTimes,
+    count_executions,
+    find_runs,
+    total_microseconds,
+)
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.analysis.steps.differences import Kind, compare

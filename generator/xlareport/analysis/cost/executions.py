@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.loops import TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local
-from xlareport.analysis.cost.total import NO_COST, weight
+from xlareport.analysis.cost.tally import NO_COST, Local, weight
 from xlareport.analysis.cost.totals import MOST_WORK, Composition
 from xlareport.hlo.model import Computation
 

@@ -7,9 +7,9 @@ reads and the results that it is, whichever is longer.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from xlareport.analysis.cost.call_order import callees_first
 from xlareport.analysis.cost.roofline import estimate_time, estimate_times
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
+from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.devices import Device

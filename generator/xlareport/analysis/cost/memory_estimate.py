@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
-from xlareport.analysis.cost.call_order import callees_first
 from xlareport.analysis.cost.donation import find_donations
 from xlareport.analysis.cost.sizes import UncountableError, data_size
+from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
 

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from xlareport.analysis.cost.breakdown import CONTROL_FLOW, Key
-from xlareport.analysis.cost.call_order import callees_first
 from xlareport.analysis.source.locations import op_name_of
 from xlareport.analysis.source.scopes import scope_of
+from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 
 FORWARD, BACKWARD, UPDATE, OTHER = "forward", "backward", "optimizer", "other"

@@ -2,7 +2,8 @@
 
 Least, not likely: its arithmetic, its bytes and what it sends to other devices, each at the
 peak of the device, the slowest of the three.
-It is an estimate, for ranking and for finding what is far from what it could be.
+It is an estimate, for ranking and for finding what is far from what it could be; the instructions
+of a module share it.
 """
 
 from collections.abc import Mapping
@@ -10,6 +11,30 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
 from xlareport.knowledge.devices import Device
+
+InstructionShares = Mapping[InstructionKey, float]
+"""The part, 0 to 1, of each instruction in the least time of its module."""
+_BYTES_PER_FLOP = 0.02
+"""Ridge of a typical machine, 50 operations for each byte: what a weight is made of."""
+
+
+def estimate_weight(cost: InstructionCost) -> float:
+    """Estimate the least time of an instruction, on no device of a name, in bytes' worth."""
+    return cost.counted * max(cost.bytes_accessed or 0, _BYTES_PER_FLOP * (cost.flops or 0))
+
+
+def estimate_shares(cost: ModuleCost, device: Device) -> InstructionShares:
+    """Return the part, 0 to 1, that each instruction has in the least time of the module.
+
+    What stands in a fusion moves nothing: its part is that of its operations, within the fusion's.
+    """
+    whole = estimate_total_time(cost, device)
+    if not whole:
+        return {}
+    return {
+        key: time_of_runs(instruction, device) / whole
+        for key, instruction in cost.instructions.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 A tally depends on nothing but the computation, so it is made once for all snapshots that share it;
 an instruction's own cost on nothing but itself and the shapes of what it reads.
+A `Total` adds them up.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from xlareport.analysis.cost.custom_calls import custom_cost
@@ -16,7 +18,6 @@ from xlareport.analysis.cost.operations import (
 )
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.total import Total, total_of
 from xlareport.analysis.cost.traffic import (
     MAIN_MEMORY,
     NO_TRAFFIC,
@@ -26,6 +27,50 @@ from xlareport.analysis.cost.traffic import (
 )
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What one run of a computation costs, with all that it calls."""
+
+    flops: int = 0
+    transcendentals: int = 0
+    bytes_accessed: int = 0
+
+    def __add__(self, other: "Total") -> "Total":
+        """Add up what runs one after the other."""
+        return Total(
+            self.flops + other.flops,
+            self.transcendentals + other.transcendentals,
+            self.bytes_accessed + other.bytes_accessed,
+        )
+
+    def __mul__(self, times: int) -> "Total":
+        """Multiply by how often it runs."""
+        return Total(self.flops * times, self.transcendentals * times, self.bytes_accessed * times)
+
+    def arithmetic(self) -> "Total":
+        """Return the same without bytes: for what runs inside a fusion or on scalars."""
+        return Total(self.flops, self.transcendentals, 0)
+
+
+NO_COST = Total()
+
+
+def weight(total: Total) -> int:
+    """Return one number to compare costs by: a byte weighs as much as ten flops."""
+    return total.flops + total.transcendentals + 10 * total.bytes_accessed
+
+
+def total_of(totals: Iterable[Total]) -> Total:
+    """Add up any number of costs."""
+    flops = transcendentals = bytes_accessed = 0
+    for total in totals:
+        flops += total.flops
+        transcendentals += total.transcendentals
+        bytes_accessed += total.bytes_accessed
+    return Total(flops, transcendentals, bytes_accessed)
+
 
 CONTROL = frozenset({"while", "conditional", "call", "async-start"})
 _OF_THEIR_OWN = CONTROL | {"custom-call", "fusion"}

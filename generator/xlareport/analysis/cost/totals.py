@@ -7,8 +7,16 @@ from functools import cached_property
 from xlareport.analysis.cost.fused import Fused
 from xlareport.analysis.cost.loops import Loops, TripCount
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.tally import Local, Tally, main_memory_traffic, tally_computation
-from xlareport.analysis.cost.total import NO_COST, Total, total_of, weight
+from xlareport.analysis.cost.tally import (
+    NO_COST,
+    Local,
+    Tally,
+    Total,
+    main_memory_traffic,
+    tally_computation,
+    total_of,
+    weight,
+)
 from xlareport.analysis.cost.traffic import DATA, MAIN_MEMORY, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, HloModule, Instruction
 

@@ -1,7 +1,8 @@
 """Bytes read and written by single instructions, by the rules of XLA's HloCostAnalysis.
 
 Each rule takes the way to size shapes: by XLA's the sum of both is its `bytes accessed`, by ours it
-is the data itself, without padding and tables of pointers.
+is the data itself, without padding and tables of pointers. XLA's sizes are those of the CPU client
+of jaxlib 0.12.
 """
 
 from collections.abc import Callable
@@ -9,10 +10,31 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import data_size, iterate_leaves
-from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major
-from xlareport.analysis.cost.xla_sizes import operand_size, result_size
+from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major, padded_size
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
+
+POINTER_BYTES = 4
+"""What an entry of a tuple's table counts; found by experiment."""
+DYNAMIC_SIZE_BYTES = 4
+"""What each dimension of an array with bounded dimensions counts besides its data."""
+
+
+def operand_size(shape: Shape) -> int:
+    """Return the bytes of an operand: tiles padded, a tuple as its table of pointers only."""
+    if shape.element_type == "tuple":
+        return POINTER_BYTES * len(shape.elements)
+    if shape.element_type == "opaque":
+        return POINTER_BYTES
+    dynamic = DYNAMIC_SIZE_BYTES * len(shape.dimensions) if "<=" in shape.text else 0
+    return sum(map(padded_size, iterate_leaves(shape))) + dynamic
+
+
+def result_size(shape: Shape) -> int:
+    """Return the bytes of a result: of a tuple, those of its arrays."""
+    if shape.element_type != "tuple":
+        return operand_size(shape)
+    return sum(map(operand_size, iterate_leaves(shape)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,64 @@
-"""What a module holds that tells which part it plays: its contents, not its names."""
+"""What a module holds that tells which part it plays: its contents, its embedded constants."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from heapq import nlargest
 
 from xlareport.analysis.modules.signature import Signature, read_signature
-from xlareport.analysis.modules.weights import NO_WEIGHTS, Weights, find_weights
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.knowledge.opcodes import opcode_work
+
+_LARGEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedConstant:
+    """One constant with its size."""
+
+    computation: str
+    name: str
+    shape: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """All constants of a module together, and the largest of them."""
+
+    constants: int
+    bytes: int
+    """Of those whose shape is known; the dump often leaves out the values, never the shape."""
+    largest: tuple[EmbeddedConstant, ...]
+
+
+NO_WEIGHTS = Weights(0, 0, ())
+"""Those of a module that could not be read."""
+
+
+def find_weights(module: HloModule) -> Weights:
+    """Measure the constants of a module, the largest first."""
+    embedded_constants = [
+        EmbeddedConstant(
+            computation.name,
+            instruction.name,
+            instruction.shape.text,
+            instruction.shape.byte_size or 0,
+        )
+        for computation in module.computations
+        for instruction in computation.instructions
+        if instruction.opcode == "constant"
+    ]
+    largest = nlargest(
+        _LARGEST, embedded_constants, key=lambda embedded_constant: embedded_constant.bytes
+    )
+    return Weights(
+        len(embedded_constants),
+        sum(embedded_constant.bytes for embedded_constant in embedded_constants),
+        tuple(largest),
+    )
+
 
 _PLUMBING = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "call", "bitcast", "copy", "after-all"}

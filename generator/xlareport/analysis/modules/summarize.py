@@ -7,8 +7,7 @@ from xlareport.analysis.cost.custom_calls import dependent_steps, known_bytes, m
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.options import CostOptions, choose_device
-from xlareport.analysis.cost.roofline import Heavy, rank_heaviest
-from xlareport.analysis.cost.shares import estimate_weight
+from xlareport.analysis.cost.roofline import Heavy, estimate_weight, rank_heaviest
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost, count_cost
 from xlareport.analysis.modules.features import NO_FILES, extract_features

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from xlareport.analysis.cost.total import Total
+from xlareport.analysis.cost.tally import Total
 from xlareport.analysis.cost.wire import partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned
 from xlareport.analysis.steps.step import figures_of

@@ -1,14 +1,14 @@
-"""The whole compilation of a module at a glance: values that travel between processes."""
+"""The whole compilation of a module: busiest passes, passes without a change, oscillations.
 
-from collections.abc import Sequence
+The values travel between processes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.work import Costs
 from xlareport.analysis.modules.summary import StepSummary
-from xlareport.analysis.passes.busiest import Busy, rank_busiest
 from xlareport.analysis.passes.growth import Growth, measure_growth
-from xlareport.analysis.passes.idle import Idle, find_idle_passes
-from xlareport.analysis.passes.oscillation import Again, find_oscillations
 from xlareport.analysis.passes.times import (
     FileTimes,
     PassTime,
@@ -18,9 +18,153 @@ from xlareport.analysis.passes.times import (
     pipelines_of,
     step_times,
 )
-from xlareport.analysis.steps.boundaries import Boundary
+from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
+from xlareport.dump.modules import SnapshotFiles
+from xlareport.hlo.model import Computation, HloModule
 from xlareport.program import ParsedModule
+from xlareport.readers.pass_metadata import ModuleMetadata
+
+_SMALLEST = 3
+"""Instructions of a computation that is worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Something that an earlier snapshot held, and not all between did."""
+
+    stage: int
+    """The index of the snapshot in which it is back."""
+    before: int
+    """The index of the last snapshot that held it until then."""
+    computation: str | None
+    """None for the module as a whole."""
+
+
+def find_oscillations(modules: Sequence[HloModule]) -> tuple[Again, ...]:
+    """Return what came back: whole snapshots; else computations, by their text."""
+    agains = [*_modules(modules)]
+    stages = {again.stage for again in agains}
+    agains += [
+        computation for computation in _computations(modules) if computation.stage not in stages
+    ]
+    return tuple(sorted(agains, key=lambda again: again.stage))
+
+
+def _modules(modules: Sequence[HloModule]) -> Iterator[Again]:
+    last: dict[tuple[Computation, ...], int] = {}
+    for stage, module in enumerate(modules):
+        key = module.computations
+        if key in last and last[key] < stage - 1:
+            yield Again(stage, last[key], None)
+        last[key] = stage
+
+
+def _computations(modules: Sequence[HloModule]) -> Iterator[Again]:
+    last: dict[Computation, int] = {}
+    for stage, module in enumerate(modules):
+        for computation in module.computations:
+            before = last.get(computation, stage)
+            if before < stage - 1 and len(computation.instructions) >= _SMALLEST:
+                yield Again(stage, before, computation.name)
+            last[computation] = stage
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Everything that was seen to change when one pass had run."""
+
+    name: str | None
+    """None for the changes that no file ascribes to a pass."""
+    steps: int
+    """Steps that changed something."""
+    certain: int
+    """Those of them in which no other pass ran."""
+    added: int
+    removed: int
+    modified: int
+    weight: float = 0.0
+    """What they did to what is heavy, for ranking; no unit."""
+
+    @property
+    def changes(self) -> int:
+        """Changes of any kind."""
+        return self.added + self.removed + self.modified
+
+
+def rank_busiest(
+    between: Sequence[Boundary], steps: Sequence[StepSummary | None]
+) -> tuple[Busy, ...]:
+    """Return the passes that changed anything, those that did most first.
+
+    `steps` has what led to each snapshot, None for the first.
+    """
+    busies: dict[str | None, Busy] = {}
+    for boundary in between:
+        step = steps[boundary.number]
+        if step is not None and step.changed:
+            known = busies.get(boundary.ran, Busy(boundary.ran, 0, 0, 0, 0, 0))
+            busies[boundary.ran] = Busy(
+                name=boundary.ran,
+                steps=known.steps + 1,
+                certain=known.certain + boundary.certain,
+                added=known.added + step.added,
+                removed=known.removed + step.removed,
+                modified=known.modified + step.modified,
+                weight=known.weight + step.weight,
+            )
+    return tuple(sorted(busies.values(), key=lambda busy: (-busy.weight, busy.name or "")))
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """The passes that changed nothing, as far as that can be proven."""
+
+    passes: tuple[tuple[str, int], ...]
+    """Names and runs, most runs first."""
+    proof: str
+    """How it is known; why nothing is, where there are no passes."""
+
+
+def find_idle_passes(
+    stages: Sequence[SnapshotFiles], between: Sequence[Boundary], metadata: ModuleMetadata | None
+) -> Idle:
+    """Return the passes that did nothing in all of their runs."""
+    if metadata is not None:
+        inner = pipelines_of(metadata) | {START} | _suspects(between)
+        quiet = [
+            pass_time
+            for pass_time in pass_times(metadata)
+            if not pass_time.changed and pass_time.name not in inner
+        ]
+        proof = "the compiler's own metadata lists every run and what it reported"
+        return Idle(_sorted((pass_time.name, pass_time.runs) for pass_time in quiet), proof)
+    if dump_mode(stages).mode is not DumpMode.EVERY:
+        return Idle((), "the dump has no record of passes that reported no change")
+    changed = {
+        boundary.ran for boundary in between if not boundary.identical or not boundary.certain
+    }
+    runs: dict[str, int] = {}
+    for boundary in between:
+        if boundary.ran is not None and boundary.ran not in changed:
+            runs[boundary.ran] = runs.get(boundary.ran, 0) + 1
+    return Idle(_sorted(runs.items()), "a file was written after every pass, and they are the same")
+
+
+def _suspects(between: Sequence[Boundary]) -> set[str]:
+    """Return the passes of steps in which something changed and nothing was reported."""
+    return {
+        name
+        for boundary in between
+        if not boundary.identical
+        and boundary.ran is None
+        and not any(changed for _, changed in boundary.inside)
+        for name, _ in boundary.inside
+    }
+
+
+def _sorted(value: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(value, key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True, slots=True)

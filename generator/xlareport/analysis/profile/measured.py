@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xlareport.analysis.profile.runs import count_executions
-from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime
+from xlareport.analysis.profile.times import ModuleTimes, OpTime, RunTime, count_executions
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.analysis.source.scopes import scope_of
 from xlareport.hlo.model import Computation, HloModule, Instruction

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from xlareport.hlo.calls import call_attributes
-from xlareport.hlo.protos.attributes import comparison_order, own_attributes
+from xlareport.hlo.protos.attributes import call_attributes, comparison_order, own_attributes
 from xlareport.hlo.protos.common import common_attributes
 from xlareport.hlo.protos.header import computation_header
 from xlareport.hlo.protos.literals import literal_text

@@ -7,7 +7,7 @@ columns have the same order, and the page script makes one table of both.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from xlareport.analysis.cost.shares import InstructionShares
+from xlareport.analysis.cost.roofline import InstructionShares
 from xlareport.analysis.cost.work import InstructionCost, InstructionKey, ModuleCost
 from xlareport.analysis.source.locations import op_name_of, places_of
 from xlareport.hlo.model import HloModule, Instruction

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.analysis.passes.busiest import Busy
-from xlareport.analysis.passes.oscillation import Again
-from xlareport.analysis.passes.overview import Overview
+from xlareport.analysis.passes.overview import Again, Busy, Overview
 from xlareport.analysis.passes.times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short

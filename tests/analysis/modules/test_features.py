@@ -1,6 +1,6 @@
 """Embedded constants: counted, measured, the largest first."""
 
-from xlareport.analysis.modules.weights import find_weights
+from xlareport.analysis.modules.features import find_weights
 from xlareport.hlo.text import TextReader
 
 TEXT = b"""HloModule m
