@@ -41,7 +41,7 @@ def modules_table(report: ReportRecord, sizes: dict[str, int]) -> Table:
         Column("Rank", "int", "1 is the most likely main program"),
     )
     rows = [_row(module, sizes.get(module.key, 0)) for module in report.modules]
-    return Table(columns, rows, sort=(9, "asc"), empty="No modules in this dump.")
+    return Table(columns, rows, sort=(len(columns) - 1, "asc"), empty="No modules in this dump.")
 
 
 def _row(module: ModuleRecord, size: int) -> list[str | int | float | list[str] | None]:
