@@ -7,8 +7,8 @@ from xlareport.analysis.modules.origin import Origin
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.tpu_flags import TpuFlags
-from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.analysis.profile.times import ModuleRuns
+from xlareport.analysis.steps.effect import NO_EFFECT, StepEffect
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.runtime.errors import Problem
 
