@@ -8,10 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from xlareport.analysis.compare.comparison import Comparison, Sketched, compare_modules
+from xlareport.analysis.compare.comparison import (
+    Comparison,
+    Sketched,
+    compare_modules,
+    known_figures,
+)
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.pairing import pair_modules
 from xlareport.analysis.compare.sketch import SketchedModule, sketch_module, unreadable_sketch
+from xlareport.analysis.compare.sweep import Member
 from xlareport.analysis.compare.time_changes import (
     Timing,
     TimingTask,
@@ -24,7 +30,14 @@ from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.compare.files import compare_files
-from xlareport.pages.compare.module_diff import DiffTask, ModuleDiff, diff_modules, failed_diff
+from xlareport.pages.compare.module_diff import (
+    DiffSide,
+    DiffTask,
+    ModuleDiff,
+    diff_modules,
+    failed_diff,
+)
+from xlareport.pages.compare.sweep import sweep_files
 from xlareport.pictures.draw import Renderer
 from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.records.bare_report import (
@@ -102,6 +115,43 @@ def compare(
     except OSError as error:
         raise UnwritableOutputError(options.out, error) from error
     return Compared(view, message)
+
+
+def compare_many(
+    places: Sequence[str | Path],
+    options: BuildOptions,
+    progress: ProgressCallback = silent,
+    *,
+    site: bool = True,
+) -> tuple[Member, ...]:
+    """Return the main programs of three dumps or more; writes a page of them unless told not to.
+
+    Raises XlareportError before anything is replaced.
+    """
+    if not site:
+        return tuple(_member(place, options, progress) for place in places)
+    folder = Folder(options.out)
+    for item in places:
+        check_apart(item, folder.out, folder.replaced())
+    try:
+        with folder.locked():
+            folder.prepare()
+            members = tuple(_member(place, options, progress) for place in places)
+            files = sweep_files(members)
+            write_sources(options.out, files, hand_written=lambda name: name.startswith("assets/"))
+            if options.html:
+                build_site(options.out, strict=False)
+    except OSError as error:
+        raise UnwritableOutputError(options.out, error) from error
+    return members
+
+
+def _member(place: str | Path, options: BuildOptions, progress: ProgressCallback) -> Member:
+    with _opened(place, options) as source:
+        side = _side(source, options, progress)
+    main = next((each for each in side.sketched if each.sketch.key == side.main), None)
+    figures = known_figures(main) if main else {}
+    return Member(str(place), main.sketch.name if main else None, figures)
 
 
 @contextmanager
@@ -268,13 +318,19 @@ def _task(comparison: Comparison) -> DiffTask | None:
     parted = comparison.divergence.where is not Where.NOWHERE
     if comparison.base is None or comparison.head is None or not (parted or not comparison.same):
         return None
-    base, head = comparison.base.summary.files, comparison.head.summary.files
-    if not comparison.base.moments or not comparison.head.moments:
+    base, head = comparison.base, comparison.head
+    if not base.moments or not head.moments:
         return None
     inputs_differ = comparison.divergence.where is Where.INPUT
+    slug = head.summary.files.slug
     return DiffTask(
-        base, head, head.slug, comparison.divergence, inputs_differ, not comparison.same
+        *(_diff_side(base), _diff_side(head), slug),
+        *(comparison.divergence, inputs_differ, not comparison.same),
     )
+
+
+def _diff_side(sketched: Sketched) -> DiffSide:
+    return DiffSide(sketched.summary.files, sketched.stages, sketched.final)
 
 
 def _write(

@@ -89,6 +89,12 @@ class ParsedModule:
         return snapshots[-1]
 
 
+def read_snapshots(files: ModuleFiles) -> tuple[ParsedSnapshot, ...]:
+    """Read the snapshots of a module alone; one that cannot be read is left out."""
+    reader = _ModuleReader()
+    return tuple(reader.whole(tuple(reader.snapshots(files))))
+
+
 def read_module(files: ModuleFiles) -> ParsedModule:
     """Read every snapshot of a module and its side files; what cannot be read is a problem."""
     reader = _ModuleReader()

@@ -11,10 +11,11 @@ import click
 
 from xlareport.cli.options import limited
 from xlareport.cli.terminal import printable, progress_bar, say, say_json
-from xlareport.compare import compare
+from xlareport.compare import compare, compare_many
 from xlareport.pages.compare.first_page import compare_page
 from xlareport.pages.compare.module_page import slowest_words
 from xlareport.pages.compare.results import judgement_lines, junit, markdown
+from xlareport.pages.compare.sweep import sweep_lines, sweep_markdown
 from xlareport.records.budgets import BudgetError, check, parse_budget
 from xlareport.records.compare import ComparisonRecord
 from xlareport.report import BuildOptions
@@ -28,6 +29,7 @@ _CAUSES = 6
 @click.command(name="compare")
 @click.argument("base")
 @click.argument("head")
+@click.argument("more", nargs=-1)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -63,6 +65,7 @@ def command(
     base: str,
     head: str,
     *,
+    more: tuple[str, ...],
     out: Path | None,
     fail_on: tuple[str, ...],
     config: Path | None,
@@ -77,11 +80,17 @@ def command(
 ) -> None:
     """Compare the compilations in BASE and HEAD: dumps, reports, or packed reports.
 
+    With MORE of them, one table of their main programs, and which one stands out.
+
     A budget is `FIGURE > LIMIT`, `FIGURE[MODULE] > +5%` or `new:OPCODE`; MODULE is a name, a key,
     or `main`. Budgets can also stand in the table [tool.xlareport.budgets] as a list `fail-on`.
 
     Exit codes: 0 well, 1 a budget was broken, 2 wrong usage, 3 input that cannot be read.
     """
+    if more:
+        options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
+        _compare_many((base, head, *more), out, options, markdown_file, quiet=quiet, json=as_json)
+        return
     budgets = tuple(parse_budget(text) for text in (*fail_on, *_configured(config)))
     options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     with progress_bar(quiet=quiet) as progress:
@@ -100,6 +109,27 @@ def command(
     else:
         say("\n".join(map(printable, _answer(view, out))))
     ctx.exit(_BREACH if view.breaches else 0)
+
+
+def _compare_many(
+    places: tuple[str, ...],
+    out: Path | None,
+    options: BuildOptions,
+    markdown_file: Path | None,
+    *,
+    quiet: bool,
+    json: bool,
+) -> None:
+    with progress_bar(quiet=quiet) as progress:
+        members = compare_many(places, options, progress, site=out is not None)
+    if markdown_file:
+        _write(markdown_file, sweep_markdown(members).encode())
+    if json:
+        say_json([asdict(member) for member in members])
+        return
+    say("\n".join(map(printable, sweep_lines(members))))
+    if out is not None:
+        say(f"Open {(out / 'site' / 'index.html').resolve()}.")
 
 
 def _configured(config: Path | None) -> Iterator[str]:

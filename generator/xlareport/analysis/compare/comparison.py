@@ -9,6 +9,7 @@ from xlareport.analysis.compare.facts import Facts
 from xlareport.analysis.compare.pairing import ModulePair, Sketch
 from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
+from xlareport.dump.modules import SnapshotFiles
 from xlareport.knowledge.opcodes import is_collective
 
 _OF_WRITING = frozenset({"instructions"})
@@ -35,6 +36,10 @@ class Sketched:
     device: str = ""
     """For what it was compiled, as the dump says; empty where it does not."""
     facts: Facts = field(default_factory=Facts)
+    stages: tuple[SnapshotFiles, ...] = ()
+    """Of each snapshot, in the same order."""
+    final: int | None = None
+    """The number of the optimised one; None where nothing could be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +162,12 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
 
 
 def _quantities(base: Sketched, head: Sketched) -> list[Quantity]:
-    ours, theirs = _known_figures(base), _known_figures(head)
+    ours, theirs = known_figures(base), known_figures(head)
     return [compare_figure(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}]
 
 
-def _known_figures(side: Sketched) -> Mapping[str, int]:
+def known_figures(side: Sketched) -> Mapping[str, int]:
+    """Return the figures of a module's end that are known."""
     final = side.summary.final
     named = {each.name: getattr(final, each.name) for each in fields(ModuleFigures)}
     known = {name: value for name, value in named.items() if value is not None}

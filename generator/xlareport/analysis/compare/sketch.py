@@ -51,6 +51,8 @@ def _sketch_module(files: ModuleFiles) -> SketchedModule:
             *(summary, sketch, digests, settled),
             device=_device(module),
             facts=collect_facts(module, cost, summary.origin.backend),
+            stages=tuple(snapshot.stage for snapshot in module.snapshots),
+            final=module.snapshots.index(module.final) if module.final else None,
         ),
     )
 

@@ -82,6 +82,13 @@ def judge(comparison: Comparison, times: ComparedTimes | None) -> Verdict:
     return Verdict(_time(comparison, quantities, times), _memory(comparison, quantities))
 
 
+def judge_figures(base: Mapping[str, int | None], head: Mapping[str, int | None]) -> Verdict:
+    """Judge figures alone, as a report or a history has them."""
+    names = (ESTIMATE, *_MEMORY)
+    quantities = {name: compare_figure(name, base.get(name), head.get(name)) for name in names}
+    return Verdict(_estimated(quantities, "", Grade.GUESSED), _by_figures(quantities))
+
+
 def _time(
     comparison: Comparison, quantities: Mapping[str, Quantity], times: ComparedTimes | None
 ) -> Judgement:
@@ -89,12 +96,16 @@ def _time(
         return _measured(times)
     if comparison.same:
         return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT, quantities.get(ESTIMATE))
+    facts = comparison.one.facts
+    grade = _GRADES.get(facts.device_grade, Grade.GUESSED)
+    return _estimated(quantities, facts.device, grade)
+
+
+def _estimated(quantities: Mapping[str, Quantity], device: str, grade: Grade) -> Judgement:
     quantity = quantities.get(ESTIMATE)
     if quantity is None or quantity.base is None or quantity.head is None:
         return _UNKNOWN
-    facts = comparison.one.facts
-    grade = _GRADES.get(facts.device_grade, Grade.GUESSED)
-    return Judgement(_direction(quantity), Basis.ROOFLINE, grade, quantity, facts.device)
+    return Judgement(_direction(quantity), Basis.ROOFLINE, grade, quantity, device)
 
 
 def _measured(times: ComparedTimes) -> Judgement:
@@ -113,12 +124,18 @@ def _measured(times: ComparedTimes) -> Judgement:
 
 
 def _memory(comparison: Comparison, quantities: Mapping[str, Quantity]) -> Judgement:
+    judgement = _by_figures(quantities)
+    if judgement.direction is Direction.UNKNOWN and comparison.same:
+        return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT)
+    return judgement
+
+
+def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
+    """Judge by the peak where both sides know it, else by what is allocated."""
     for name, basis in zip(_MEMORY, (Basis.PEAK, Basis.ALLOCATED), strict=True):
         quantity = quantities.get(name)
         if quantity is not None and None not in (quantity.base, quantity.head):
             return Judgement(_direction(quantity), basis, Grade.EXACT, quantity)
-    if comparison.same:
-        return Judgement(Direction.SAME, Basis.CODE, Grade.EXACT)
     return _UNKNOWN
 
 

@@ -87,6 +87,11 @@ def _precision(kind: str, base: int, head: int) -> FigureRow:
     )
 
 
+def figure_name(name: str) -> str:
+    """Return what pages call a figure."""
+    return _NAMES.get(name, name)
+
+
 def written(name: str, value: int | None) -> str:
     """Return the value of a figure with its unit."""
     if value is None:

@@ -1,22 +1,23 @@
 """Two modules of a comparison side by side, made in one process: rows, payloads and pictures."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from xlareport.analysis.compare.divergence import Divergence
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.steps.text_difference import text_diff
-from xlareport.dump.modules import ModuleFiles
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.hlo.model import HloModule
 from xlareport.pages import navigation
 from xlareport.pages.pictures.requests import PictureStore, describe_pictures, step_pictures_of
 from xlareport.pages.steps.payload import step_payload
 from xlareport.pictures.draw import PictureRequest
-from xlareport.program import ParsedModule, read_module
+from xlareport.program import read_snapshots
 from xlareport.records.compare import ContrastRecord
 from xlareport.runtime import units
 from xlareport.runtime.faults import guard
+from xlareport.snapshots import ParsedSnapshot
 from xlareport.storage.payloads import NOTHING, Held, hold, make_payload
 
 _ACTOR = "The head"
@@ -26,11 +27,29 @@ _NOTE = "Before is the base, after is the head."
 
 
 @dataclass(frozen=True, slots=True)
-class DiffTask:
-    """Two modules to contrast: the process reads both again."""
+class DiffSide:
+    """One of both modules."""
 
-    base: ModuleFiles
-    head: ModuleFiles
+    files: ModuleFiles
+    stages: tuple[SnapshotFiles, ...]
+    """Of each snapshot."""
+    final: int | None
+    """The number of the optimised one."""
+
+    def read(self, numbers: Iterable[int | None]) -> Mapping[int, ParsedSnapshot]:
+        """Read some of the snapshots, by number."""
+        wanted = sorted({number for number in (*numbers, self.final) if number is not None})
+        stages = tuple(self.stages[number] for number in wanted)
+        read = {each.stage: each for each in read_snapshots(replace(self.files, stages=stages))}
+        return {number: read[self.stages[number]] for number in wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class DiffTask:
+    """Two modules to contrast: the process reads the snapshots again that it shows."""
+
+    base: DiffSide
+    head: DiffSide
     slug: str
     divergence: Divergence
     inputs_differ: bool
@@ -56,10 +75,9 @@ def diff_modules(task: DiffTask) -> ModuleDiff:
 
 
 def _diff(task: DiffTask) -> ModuleDiff:
-    base, head = read_module(task.base), read_module(task.head)
     rows, steps, payloads, requests = [], [], [], []
     store = PictureStore(task.slug)
-    for id_, label, module, other in _sides(task, base, head):
+    for id_, label, module, other in _sides(task):
         change = step(module, other, _ACTORS.get(id_, _ACTOR), headers=False)
         rows.append(_row(id_, label, change))
         steps.append(_step(rows[-1], other))
@@ -74,39 +92,43 @@ def _diff(task: DiffTask) -> ModuleDiff:
 
 def failed_diff(task: DiffTask, reason: str) -> ModuleDiff:
     """Return what stands for a pair that could not be laid side by side."""
-    return ModuleDiff(problem=f"{task.head.key} could not be compared: {reason}.")
+    return ModuleDiff(problem=f"{task.head.files.key} could not be compared: {reason}.")
 
 
-def _sides(
-    task: DiffTask, base: ParsedModule, head: ParsedModule
-) -> Iterator[tuple[str, str, HloModule, HloModule]]:
+def _sides(task: DiffTask) -> Iterator[tuple[str, str, HloModule, HloModule]]:
     """Yield (id, label, before, after) for each place to look at; before is the base's."""
+    parted, agreed = task.divergence, task.divergence.agreed or (None, None)
     if task.inputs_differ:
-        first = base.snapshots[0].hlo, head.snapshots[0].hlo
-        yield "given", "before_optimizations", *first
+        base, head = task.base.read([0]), task.head.read([0])
+        yield "given", "before_optimizations", base[0].hlo, head[0].hlo
     else:
-        yield from _parting(task.divergence, base, head)
-    if task.ends_differ and base.final and head.final:
-        yield "end", "after_optimizations", base.final.hlo, head.final.hlo
+        base = task.base.read([parted.base, agreed[0]])
+        head = task.head.read([parted.head, agreed[1]])
+        yield from _parting(parted, base, head)
+    mine, yours = task.base.final, task.head.final
+    if task.ends_differ and mine is not None and yours is not None:
+        yield "end", "after_optimizations", base[mine].hlo, head[yours].hlo
 
 
 def _parting(
-    divergence: Divergence, base: ParsedModule, head: ParsedModule
+    divergence: Divergence,
+    base: Mapping[int, ParsedSnapshot],
+    head: Mapping[int, ParsedSnapshot],
 ) -> Iterator[tuple[str, str, HloModule, HloModule]]:
     """Yield where they part: one against the other, and what the compiler did next in each."""
     mine, yours = divergence.base, divergence.head
     if mine is not None and yours is not None:
-        label = f"First divergence: {head.snapshots[yours].stage.label}"
-        yield "parted", label, base.snapshots[mine].hlo, head.snapshots[yours].hlo
+        label = f"First divergence: {head[yours].stage.label}"
+        yield "parted", label, base[mine].hlo, head[yours].hlo
     if divergence.agreed is None:
         return
-    for side, module, before, after in (
+    for side, snapshots, before, after in (
         ("base", base, divergence.agreed[0], mine),
         ("head", head, divergence.agreed[1], yours),
     ):
         if after is not None:
-            label = f"Changes in the {side}: {module.snapshots[after].stage.label}"
-            yield side, label, module.snapshots[before].hlo, module.snapshots[after].hlo
+            label = f"Changes in the {side}: {snapshots[after].stage.label}"
+            yield side, label, snapshots[before].hlo, snapshots[after].hlo
 
 
 def _row(id_: str, label: str, change: StepChange) -> ContrastRecord:
@@ -133,7 +155,7 @@ def _shown(
 
 def _index(task: DiffTask, steps: list[dict[str, object]]) -> dict[str, object]:
     return {
-        "module": task.head.name,
+        "module": task.head.files.name,
         "slug": task.slug,
         "tree": [],
         "steps": steps,

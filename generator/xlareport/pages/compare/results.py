@@ -10,8 +10,8 @@ from xlareport.pages.rendering.environment import visible
 from xlareport.records.budgets import Budget
 from xlareport.records.compare import ComparisonRecord
 
-_BREACHES = 20
-_FIGURES = 20
+_BREACHES = 10
+_FIGURES = 16
 
 
 def junit(view: ComparisonRecord, budgets: tuple[Budget, ...]) -> bytes:

@@ -8,11 +8,15 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from xlareport.analysis.compare.facts import ESTIMATE
+from xlareport.analysis.compare.verdict import judge_figures
 from xlareport.analysis.trends import Night, Step, labels, steps_in
 from xlareport.pages import words
 from xlareport.pages.charts import Spot, spot_curve
+from xlareport.pages.compare.figures import written
+from xlareport.pages.compare.verdict import verdict_sentence
 from xlareport.pages.tables import Column, Table
-from xlareport.records.report import ReportRecord
+from xlareport.records.report import ModuleRecord, ReportRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 
@@ -21,6 +25,7 @@ NIGHTS_TABLE = "nights"
 _SHOWN = 90
 """Nights that a chart shows."""
 _CHARTS = {
+    ESTIMATE: "Estimated time per run",
     "occupied_peak_bytes": "Peak memory",
     "allocated_bytes": "Memory allocated",
     "flops": "FLOPs",
@@ -90,13 +95,16 @@ def tonight(report: ReportRecord, when: str, address: str) -> Night:
     """Return the figures of a report; modules of one name are told apart by their order."""
     named = dict(zip(labels(module.name for module in report.modules), report.modules, strict=True))
     wanted = report.main.module if report.main else None
-    figures = {
-        name: {key: value for key, value in asdict(module.final).items() if _is_count(value)}
-        for name, module in named.items()
-    }
+    figures = {name: _figures(module) for name, module in named.items()}
     main = next((name for name, module in named.items() if module.key == wanted), None)
     slugs = {name: module.slug for name, module in named.items()}
     return Night(when, report.dump.path, address, main, figures, slugs)
+
+
+def _figures(module: ModuleRecord) -> dict[str, int | None]:
+    final = {key: value for key, value in asdict(module.final).items() if _is_count(value)}
+    seconds = module.expense.seconds if module.expense else None
+    return final | {ESTIMATE: None if seconds is None else round(seconds * 1e9)}
 
 
 def _is_count(value: object) -> bool:
@@ -135,7 +143,18 @@ def _lead(nights: Sequence[Night], steps: int) -> str:
         return "First night; later nights are compared with it."
     message = units.plural(steps, "figure changed", "figures changed")
     how_many = units.plural(len(nights), "night")
-    return f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {message}."
+    span = f"{how_many} from {_moment(nights[0])} to {_moment(nights[-1])} UTC; {message}."
+    return f"{span}{_last(nights)}"
+
+
+def _last(nights: Sequence[Night]) -> str:
+    """Return the verdict on the last night against the one before, of the main program."""
+    before, after = nights[-2], nights[-1]
+    main = after.main
+    if main is None or main not in before.figures:
+        return ""
+    verdict = judge_figures(before.figures[main], after.figures[main])
+    return f" The last night against the one before: {verdict_sentence(verdict)}"
 
 
 def _moment(night: Night) -> str:
@@ -156,7 +175,7 @@ def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
 def _row(
     nightly: Nightly, nights: Sequence[Night], module: str, figure: str, step: Step
 ) -> ChangeRow:
-    before, after = _written(figure, round(step.before)), _written(figure, step.after)
+    before, after = written(figure, round(step.before)), written(figure, step.after)
     change = f" ({step.after / step.before - 1:+.1%})" if step.before else ""
     return ChangeRow(
         module=words.short_name(module),
@@ -167,23 +186,17 @@ def _row(
     )
 
 
-def _written(figure: str, value: int) -> str:
-    if "bytes" in figure:
-        return units.byte_size(value)
-    return units.quantity(value, "FLOP") if figure == "flops" else units.count(value)
-
-
 def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
     charts = []
     for figure, title in _CHARTS.items():
         values = [night.figures.get(main, {}).get(figure) for night in nights]
         steps = {step.night for step in steps_in(values)}
         spots = [
-            Spot(value, f"{_moment(night)}: {_written(figure, value)}", place in steps)
+            Spot(value, f"{_moment(night)}: {written(figure, value)}", place in steps)
             for place, (night, value) in enumerate(zip(nights, values, strict=True))
             if value is not None
         ]
-        curve = spot_curve(spots, title, partial(_written, figure))
+        curve = spot_curve(spots, title, partial(written, figure))
         if curve:
             charts.append(Chart(title, Markup(curve)))  # noqa: S704 - made by us, escaped there
     return charts

@@ -1,0 +1,79 @@
+"""Three dumps or more side by side: how the figures of the main program grow, and the odd one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from xlareport.analysis.compare.facts import ESTIMATE
+
+FIGURES = (
+    ESTIMATE,
+    "flops",
+    "bytes_accessed",
+    "occupied_peak_bytes",
+    "temp_bytes",
+    "kernels",
+    "collectives",
+)
+"""The figures by which a dump can be the odd one."""
+_TO_DEVIATION = 1.4826
+"""From the median of absolute deviations to the deviation of normal noise."""
+_ODD = 4.0
+"""Deviations from the median beyond which a dump is not like the others."""
+_SMALLEST = 0.05
+"""A share of the median below which nothing is odd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of the dumps, with the main program's figures."""
+
+    path: str
+    module: str | None
+    """The main program's name; None where none is known."""
+    figures: Mapping[str, int]
+    """Those that are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """The dump that is least like the others, and by which figure."""
+
+    place: int
+    figure: str
+    value: int
+    median: float
+    """Of all the dumps."""
+
+
+def find_odd(members: Sequence[Member]) -> Odd | None:
+    """Return the dump whose figure is farthest from the median, as a share of it.
+
+    None where no figure is off by four deviations and five percent, or where figures only grow or
+    only shrink from dump to dump, as in a sweep over sizes.
+    """
+    odds = [odd for figure in FIGURES if (odd := _odd_by(members, figure)) is not None]
+    return max(odds, key=_distance, default=None)
+
+
+def _odd_by(members: Sequence[Member], figure: str) -> Odd | None:
+    values = [member.figures.get(figure) for member in members]
+    known = [value for value in values if value]
+    if len(known) < len(members) or len(known) < 3:
+        return None
+    middle = median(known)
+    deviations = [abs(value - middle) for value in known]
+    noise = max(_TO_DEVIATION * median(deviations) * _ODD, _SMALLEST * middle)
+    place = max(range(len(known)), key=deviations.__getitem__)
+    if deviations[place] <= noise or _is_ordered(known):
+        return None
+    return Odd(place, figure, known[place], middle)
+
+
+def _is_ordered(values: Sequence[int]) -> bool:
+    """Say whether values only grow, or only shrink, as those of a sweep over sizes do."""
+    return list(values) in (sorted(values), sorted(values, reverse=True))
+
+
+def _distance(odd: Odd) -> float:
+    return abs(odd.value - odd.median) / odd.median
