@@ -155,8 +155,9 @@ def test_only_the_main_program_is_drawn(unpacked: Callable[[str], Path], tmp_pat
     )
     assert built.report.main is not None
     main = built.report.main.module
+    tabs = dict(parts(tmp_path / "site_src"))
     for one in built.report.modules:
-        page = (tmp_path / "site_src/m" / f"{one.slug}.md").read_text("utf-8")
+        page = tabs.get(f"m/{one.slug}.html?graph", "")
         shown = re.findall(r'data-xr-picture="([^"]+)" data-name="([^"]+)"', page)
         assert shown or one.same_as
         for key, name in shown:
@@ -171,8 +172,9 @@ def test_pictures_of_the_main_program_are_files_too(
     built = build(unpacked("jax-cpu-train"), BuildOptions(out=tmp_path, html=False))
     assert built.report.main is not None
     files = {one.stem for one in (tmp_path / "site_src/pictures").glob("*.svg")}
+    tabs = dict(parts(tmp_path / "site_src"))
     for one in built.report.modules:
-        page = (tmp_path / "site_src/m" / f"{one.slug}.md").read_text("utf-8")
+        page = tabs.get(f"m/{one.slug}.html?graph", "")
         named = set(re.findall(r'<img src="\.\./pictures/([^"]+)\.svg"', html.unescape(page)))
         assert bool(named) == (one.key == built.report.main.module)
         assert named <= files

@@ -4,7 +4,7 @@
  * nothing in an address becomes a path or markup.
  */
 
-import { askedPart, state } from "./core/address.js";
+import { askedPart, isSingleFile, state } from "./core/address.js";
 import { showContents } from "./contents.js";
 import { drawComponents } from "./core/components.js";
 import { element, errorMessage, failure } from "./core/elements.js";
@@ -145,9 +145,38 @@ function fail(article, tabs, reason) {
   );
 }
 
+/** What stands in a part, by the value or the anchor in the address that shows it. */
+const MOVED = /** @type {Record<string, string>} */ ({
+  node: "graph",
+  computation: "graph",
+  graph: "graph",
+  "pass-summary": "passes",
+  files: "files",
+});
+
+/**
+ * Goes on to the part that shows what the address of the overview asks for.
+ * @param {HTMLElement} tabs
+ */
+function goOn(tabs) {
+  const asked = location.hash.slice(1);
+  const name = Object.keys(MOVED).find((key) => asked === key || state.get(key));
+  if (!name) return;
+  const tab = [...tabs.querySelectorAll("a")].find((link) => link.dataset.part === MOVED[name]);
+  const shown = document.querySelector(name === "computation" ? "[data-xr-computations]" : "[data-xr-graph]");
+  if (!tab || askedPart() || shown) return;
+  const values = asked.includes("=") ? asked.split("&").filter((value) => !value.startsWith("page=")) : [];
+  if (isSingleFile) location.hash = [tab.hash, ...values].join("&");
+  else location.replace(tab.href + (values.length ? `#${values.join("&")}` : ""));
+}
+
 /** Shows the part of the page that the address asks for; nothing where it asks for none. */
 export function showAskedPart() {
   const tabs = /** @type {HTMLElement | null} */ (document.querySelector("[data-xr-parts]"));
+  if (tabs) {
+    goOn(tabs);
+    window.addEventListener("hashchange", () => goOn(tabs));
+  }
   if (tabs?.parentElement && askedPart()) void show(tabs, tabs.parentElement);
   else showContents(document);
 }

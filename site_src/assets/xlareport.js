@@ -537,23 +537,23 @@ var xlareport = (() => {
       return number < 256 ? `\\x${number.toString(16).padStart(2, "0")}` : `\\u${number.toString(16).padStart(4, "0")}`;
     });
   }
-  function* tokens(line2) {
-    if (line2.length > LONGEST) return yield [line2, ""];
+  function* tokens(line3) {
+    if (line3.length > LONGEST) return yield [line3, ""];
     let end = 0;
     let first = true;
-    for (const match of line2.matchAll(new RegExp(PATTERN, "g"))) {
+    for (const match of line3.matchAll(new RegExp(PATTERN, "g"))) {
       const part2 = match[0];
-      if (match.index > end) yield [line2.slice(end, match.index), ""];
+      if (match.index > end) yield [line3.slice(end, match.index), ""];
       end = match.index + part2.length;
       let look2 = NAMES[match.slice(1).findIndex((group) => group !== void 0)];
       if (look2 === "word") look2 = first ? "keyword" : "";
       first = look2 === "equals";
       yield [part2, look2 === "equals" ? "" : look2];
     }
-    if (end < line2.length) yield [line2.slice(end), ""];
+    if (end < line3.length) yield [line3.slice(end), ""];
   }
-  function coloredLine(line2) {
-    return [...tokens(visible(line2))].map(([part2, look2]) => look2 ? element(`span.xr-code-${look2}`, null, part2) : part2);
+  function coloredLine(line3) {
+    return [...tokens(visible(line3))].map(([part2, look2]) => look2 ? element(`span.xr-code-${look2}`, null, part2) : part2);
   }
 
   // src/code/code.js
@@ -564,7 +564,7 @@ var xlareport = (() => {
   var address = (name) => `#unit=${encodeURIComponent(name)}`;
   function colored(text) {
     const looked = text.slice(0, COLORED).split("\n");
-    const parts = looked.flatMap((line2, place) => [place ? "\n" : "", ...coloredLine(line2)]);
+    const parts = looked.flatMap((line3, place) => [place ? "\n" : "", ...coloredLine(line3)]);
     const rest2 = visible(text.slice(COLORED, SHOWN));
     const cut = text.length > SHOWN && element(
       "p.xr-muted",
@@ -1036,18 +1036,18 @@ var xlareport = (() => {
     return meaning ? `${meaning[0]}:${text}` : "";
   }
   var IN_TEXT = /%[\w.#$-]+|[a-z]+\d*\w*\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?|[A-Za-z_][\w.-]*/g;
-  async function wordAtPoint(line2, x, y) {
+  async function wordAtPoint(line3, x, y) {
     const caret = document.caretRangeFromPoint?.(x, y);
-    return caret && wordAtCaret(line2, caret);
+    return caret && wordAtCaret(line3, caret);
   }
-  async function wordAtCaret(line2, caret) {
-    if (!line2.contains(caret.startContainer)) return null;
+  async function wordAtCaret(line3, caret) {
+    if (!line3.contains(caret.startContainer)) return null;
     const known4 = await tables();
     const before = document.createRange();
-    before.setStart(line2, 0);
+    before.setStart(line3, 0);
     before.setEnd(caret.startContainer, caret.startOffset);
     const offset = before.toString().length;
-    const text = (line2.textContent ?? "").slice(0, offset + LONGEST2);
+    const text = (line3.textContent ?? "").slice(0, offset + LONGEST2);
     for (const match of text.matchAll(IN_TEXT)) {
       if (match.index > offset) return null;
       if (match.index + match[0].length < offset) continue;
@@ -1171,16 +1171,16 @@ var xlareport = (() => {
   }
   async function explainText(event) {
     const target2 = event.target instanceof Element ? event.target : null;
-    const line2 = target2?.closest(TEXT);
-    if (!(line2 instanceof HTMLElement) || target2?.closest("[data-word], [data-meaning]")) return;
-    await showFound(await wordAtPoint(line2, event.clientX, event.clientY));
+    const line3 = target2?.closest(TEXT);
+    if (!(line3 instanceof HTMLElement) || target2?.closest("[data-word], [data-meaning]")) return;
+    await showFound(await wordAtPoint(line3, event.clientX, event.clientY));
   }
   async function explainMarked() {
     const marked2 = getSelection();
     const node2 = marked2?.anchorNode;
-    const line2 = (node2 instanceof Element ? node2 : node2?.parentElement)?.closest(TEXT);
-    if (!marked2?.rangeCount || !(line2 instanceof HTMLElement)) return;
-    await showFound(await wordAtCaret(line2, marked2.getRangeAt(0)));
+    const line3 = (node2 instanceof Element ? node2 : node2?.parentElement)?.closest(TEXT);
+    if (!marked2?.rangeCount || !(line3 instanceof HTMLElement)) return;
+    await showFound(await wordAtCaret(line3, marked2.getRangeAt(0)));
   }
   async function showFound(name) {
     const parts = name ? await explainWord(name.word) : [];
@@ -1729,7 +1729,7 @@ var xlareport = (() => {
     return { x: left + width / 2, y: top + height / 2 };
   }
   function words(box3) {
-    return [...box3.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line2) => line2.textContent).join(", ") || (box3.textContent ?? "");
+    return [...box3.querySelectorAll(":scope > text:not(.on, .tag) > tspan")].map((line3) => line3.textContent).join(", ") || (box3.textContent ?? "");
   }
   var Walk = class {
     /** @param {Picture} picture */
@@ -2271,9 +2271,9 @@ var xlareport = (() => {
     return printable.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#x27;");
   }
   var decimal = (value) => String(Math.round(value * 10) / 10);
-  function shorten(line2, columns2 = LONGEST_LINE) {
-    const letters = [...line2];
-    if (letters.length <= columns2) return line2;
+  function shorten(line3, columns2 = LONGEST_LINE) {
+    const letters = [...line3];
+    if (letters.length <= columns2) return line3;
     const tail = Math.floor((columns2 - 1) / 3);
     return `${letters.slice(0, columns2 - 1 - tail).join("")}\u2026${letters.slice(-tail).join("")}`;
   }
@@ -2473,7 +2473,7 @@ var xlareport = (() => {
         ...attribute,
         ...operands,
         graph.shape(place)
-      ].map((line2) => shorten(line2)),
+      ].map((line3) => shorten(line3)),
       family: graph.family(place),
       tooltip: [name, `${opcode} ${graph.shape(place)}`, `in ${graph.computation(place)}`].join("\n"),
       target: `i=${graph.address(place)}`,
@@ -2759,7 +2759,7 @@ var xlareport = (() => {
   function pictureFooter(drawing2, modes2, look2, { left, top, width }) {
     const columns2 = Math.floor((width - 2 * left) / LEGEND_CHARACTER);
     const lines3 = drawing2.notes.flatMap((words2) => wrapped(words2, columns2));
-    const below2 = lines3.map((line2, row3) => note(line2, left, top + 12 + LEGEND_LINE * row3));
+    const below2 = lines3.map((line3, row3) => note(line3, left, top + 12 + LEGEND_LINE * row3));
     let start = top + LEGEND_LINE * lines3.length + 6;
     let ends = [start];
     for (const [mode, entries] of drawing2.plain ? [] : sections(drawing2, modes2, look2)) {
@@ -2930,8 +2930,8 @@ var xlareport = (() => {
   // src/pictures/svg.js
   var LEAVES = "\u2192";
   var WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{1f300}-\u{1faff}]/u;
-  function columns(line2) {
-    return [...line2].reduce((sum, letter2) => sum + (WIDE.test(letter2) ? 2 : 1), 0);
+  function columns(line3) {
+    return [...line3].reduce((sum, letter2) => sum + (WIDE.test(letter2) ? 2 : 1), 0);
   }
   function boxSize({ lines: rows2, shape: shape2, mix = [], opens = [] }) {
     const longest = Math.max(...rows2.map(columns), 0) * CHARACTER_WIDTH + 2 * PADDING_X;
@@ -2977,8 +2977,8 @@ var xlareport = (() => {
   }
   function frameTitle({ title: title2, state: state2, target: opened2, opens }, { x, y, width, height }) {
     const words2 = shorten(title2, Math.max(3, Math.trunc((width - 12) / CHARACTER_WIDTH)));
-    const line2 = `<text class="b" x="${decimal(x + 8)}" y="${decimal(y + 13)}">${escaped(words2)}</text>`;
-    return `<g class="gt"${target(opened2)}>${line2}${stateSign(state2, x, y)}</g>${openings(opens, x + width, y + height)}`;
+    const line3 = `<text class="b" x="${decimal(x + 8)}" y="${decimal(y + 13)}">${escaped(words2)}</text>`;
+    return `<g class="gt"${target(opened2)}>${line3}${stateSign(state2, x, y)}</g>${openings(opens, x + width, y + height)}`;
   }
   function target(opened2) {
     return opened2 ? ` data-target="${escaped(opened2)}"` : "";
@@ -3013,7 +3013,7 @@ var xlareport = (() => {
   function lines({ lines: [name, ...rest2], mix = [] }, width, height) {
     const x = decimal(width / 2);
     const first = (height - (mix.length ? BAR_HEIGHT + 2 : 0) - (rest2.length + 1) * LINE_HEIGHT) / 2 + BASELINE;
-    const spans = rest2.map((line2) => `<tspan x="${x}" dy="${LINE_HEIGHT}">${escaped(line2)}</tspan>`);
+    const spans = rest2.map((line3) => `<tspan x="${x}" dy="${LINE_HEIGHT}">${escaped(line3)}</tspan>`);
     return `<text><tspan class="b" x="${x}" y="${decimal(first)}">${escaped(name)}</tspan>${spans.join("")}</text>`;
   }
   function openings(opens, x, y) {
@@ -4640,6 +4640,61 @@ var xlareport = (() => {
     new Histories(host, key);
   }
 
+  // src/memory/living.js
+  var [LEFT, RIGHT, WIDTH] = [64, 8, 760];
+  var SHOWN3 = 20;
+  function livingAt(rows2, position) {
+    const living = rows2.filter(([, , , start, end]) => start <= position && position <= end);
+    return { living, bytes: living.reduce((sum, row3) => sum + row3[1], 0) };
+  }
+  function positionAt(x, width, positions) {
+    const share = (x / width * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
+    return Math.round(Math.min(1, Math.max(0, share)) * (positions - 1));
+  }
+  async function drawLiving(host, key) {
+    const { rows: rows2 } = (
+      /** @type {{ rows: Living[] }} */
+      await load(key)
+    );
+    const positions = Number(host.dataset.positions);
+    const slider = element("input", { type: "range", min: 0, max: positions - 1, id: "xr-moment" });
+    const said = element("p.xr-muted", { role: "status" });
+    const body = element("tbody", null);
+    const head2 = ["HLO value", "Size", "Kind", "Positions"].map((title2) => element("th", { scope: "col" }, title2));
+    const table = element("table.xr-static", null, element("thead", null, element("tr", null, ...head2)), body);
+    const show5 = () => {
+      const position = Number(slider.value);
+      const { living, bytes } = livingAt(rows2, position);
+      const more = living.length > SHOWN3 ? `, the largest ${SHOWN3} listed` : "";
+      said.textContent = `Position ${format.count(position)}: ${format.plural(living.length, "value")}, ${format.bytes(bytes)} in all${more}. Values that overlap in memory are added here.`;
+      body.replaceChildren(...living.slice(0, SHOWN3).map(line2));
+    };
+    slider.addEventListener("input", show5);
+    const chart = host.querySelector("svg");
+    chart?.addEventListener("click", (event) => {
+      const box3 = chart.getBoundingClientRect();
+      slider.value = String(positionAt(event.clientX - box3.left, box3.width, positions));
+      show5();
+    });
+    slider.value = host.dataset.peak ?? "0";
+    show5();
+    host.append(
+      element("label.xr-moment", { for: "xr-moment" }, "Live at schedule position", slider),
+      said,
+      element("details.xr-more", null, element("summary", null, "Values live there"), table)
+    );
+  }
+  function line2([name, bytes, kind, start, end]) {
+    return element(
+      "tr",
+      null,
+      element("td", null, element("code", null, `%${name}`)),
+      element("td.xr-number", null, format.bytes(bytes)),
+      element("td", null, kind),
+      element("td.xr-number", null, `${format.count(start)}\u2013${format.count(end)}`)
+    );
+  }
+
   // src/contents.js
   function showContents(article) {
     const headings = [...article.querySelectorAll("h2[id]")];
@@ -4753,11 +4808,36 @@ var xlareport = (() => {
       failure(`${reason} `, element("a", { href: overview }, "The overview of the module"))
     );
   }
+  var MOVED = (
+    /** @type {Record<string, string>} */
+    {
+      node: "graph",
+      computation: "graph",
+      graph: "graph",
+      "pass-summary": "passes",
+      files: "files"
+    }
+  );
+  function goOn(tabs) {
+    const asked2 = location.hash.slice(1);
+    const name = Object.keys(MOVED).find((key) => asked2 === key || state.get(key));
+    if (!name) return;
+    const tab = [...tabs.querySelectorAll("a")].find((link2) => link2.dataset.part === MOVED[name]);
+    const shown = document.querySelector(name === "computation" ? "[data-xr-computations]" : "[data-xr-graph]");
+    if (!tab || askedPart() || shown) return;
+    const values3 = asked2.includes("=") ? asked2.split("&").filter((value) => !value.startsWith("page=")) : [];
+    if (isSingleFile) location.hash = [tab.hash, ...values3].join("&");
+    else location.replace(tab.href + (values3.length ? `#${values3.join("&")}` : ""));
+  }
   function showAskedPart() {
     const tabs = (
       /** @type {HTMLElement | null} */
       document.querySelector("[data-xr-parts]")
     );
+    if (tabs) {
+      goOn(tabs);
+      window.addEventListener("hashchange", () => goOn(tabs));
+    }
     if (tabs?.parentElement && askedPart()) void show3(tabs, tabs.parentElement);
     else showContents(document);
   }
@@ -5162,7 +5242,7 @@ var xlareport = (() => {
       if (this.drawn === `${first} ${last}` && !printing) return;
       this.drawn = `${first} ${last}`;
       const rows2 = this.shown.slice(first, last).map((row3, offset) => this.line(row3, first + offset));
-      this.lines = new Map(rows2.map((line2) => [line2.dataset.row ?? "", line2]));
+      this.lines = new Map(rows2.map((line3) => [line3.dataset.row ?? "", line3]));
       exchange(this.body, [this.gap(first), ...rows2, this.gap(printing ? 0 : total - last)]);
       if (!this.rowHeight && this.windowed && rows2.length) {
         this.rowHeight = rows2[0].getBoundingClientRect().height;
@@ -5225,11 +5305,11 @@ var xlareport = (() => {
         /** @type {HTMLElement} */
         event.target
       );
-      const line2 = (
+      const line3 = (
         /** @type {HTMLElement | null} */
         target2.closest("tr[data-row]")
       );
-      if (line2 && !target2.closest("a")) this.select(Number(line2.dataset.row));
+      if (line3 && !target2.closest("a")) this.select(Number(line3.dataset.row));
     }
     /**
      * Shows a row with all its columns below the table; the same row once more hides it.
@@ -5800,7 +5880,7 @@ var xlareport = (() => {
   }
 
   // src/search/search.js
-  var SHOWN3 = 5;
+  var SHOWN4 = 5;
   var MORE = 50;
   var AT_FIRST = 40;
   var FILES = 2e4;
@@ -6030,7 +6110,7 @@ var xlareport = (() => {
     }
     /** @param {Group} group */
     drawn({ kind, title: title2, matches: matches2, count }) {
-      const limit = this.limit.get(kind) ?? SHOWN3;
+      const limit = this.limit.get(kind) ?? SHOWN4;
       const rows2 = matches2.slice(0, limit).map((match) => row2(match.hit()));
       const rest2 = count - rows2.length;
       const more = rest2 > 0 && element(
@@ -6104,7 +6184,7 @@ var xlareport = (() => {
   }
   function* topics(all) {
     for (const [title2, href, words2] of all) {
-      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN3).join(", "), href });
+      const hit = () => ({ text: title2, note: words2.slice(0, SHOWN4).join(", "), href });
       for (const word of [title2, ...words2]) yield [word, hit];
     }
   }
@@ -6155,7 +6235,7 @@ var xlareport = (() => {
   var ALIKE = 0.4;
   var AFTER_TOO = /* @__PURE__ */ new Set(["~", "<", ">"]);
   var QUIET = /\b(?:metadata|backend_config|frontend_attributes|origin)=\{/;
-  var tokens2 = (line2) => line2.match(/[\w.-]+|\s+|[^\w\s]/g) ?? [];
+  var tokens2 = (line3) => line3.match(/[\w.-]+|\s+|[^\w\s]/g) ?? [];
   function compareLines(before, after) {
     const [old, fresh] = [tokens2(before), tokens2(after)];
     let start = 0;
@@ -6210,52 +6290,52 @@ var xlareport = (() => {
     all.push({ text: tail, changed: false });
     return all.filter((piece2) => piece2.text);
   }
-  var loudLength = (line2) => (QUIET.exec(line2)?.index ?? line2.length) + 1;
-  function quietParts(line2) {
+  var loudLength = (line3) => (QUIET.exec(line3)?.index ?? line3.length) + 1;
+  function quietParts(line3) {
     const parts = (
       /** @type {[number, number][]} */
       []
     );
     for (let from = 0; ; ) {
-      const match = QUIET.exec(line2.slice(from));
+      const match = QUIET.exec(line3.slice(from));
       if (!match) return parts;
       const start = from + match.index;
-      from = closing(line2, start + match[0].length - 1);
+      from = closing(line3, start + match[0].length - 1);
       parts.push([start, from]);
     }
   }
-  function closing(line2, open) {
+  function closing(line3, open) {
     let depth = 0;
     let quoted = false;
-    for (let place = open; place < line2.length; place += 1) {
-      const character = line2[place];
+    for (let place = open; place < line3.length; place += 1) {
+      const character = line3[place];
       if (quoted && character === "\\") place += 1;
       else if (character === '"') quoted = !quoted;
       else if (!quoted && character === "{") depth += 1;
       else if (!quoted && character === "}" && --depth === 0) return place + 1;
     }
-    return line2.length;
+    return line3.length;
   }
-  function written(line2) {
-    const text = line2.map((piece2) => piece2.text).join("");
+  function written(line3) {
+    const text = line3.map((piece2) => piece2.text).join("");
     const nodes = (
       /** @type {Node[]} */
       []
     );
     let place = 0;
     for (const [start, end] of quietParts(text)) {
-      nodes.push(...marked(line2, place, start), element("span.xr-quiet", null, ...marked(line2, start, end)));
+      nodes.push(...marked(line3, place, start), element("span.xr-quiet", null, ...marked(line3, start, end)));
       place = end;
     }
-    return [...nodes, ...marked(line2, place, text.length)];
+    return [...nodes, ...marked(line3, place, text.length)];
   }
-  function marked(line2, start, end) {
+  function marked(line3, start, end) {
     const nodes = (
       /** @type {Node[]} */
       []
     );
     let place = 0;
-    for (const { text, changed } of line2) {
+    for (const { text, changed } of line3) {
       const part2 = text.slice(Math.max(0, start - place), Math.max(0, end - place));
       if (part2) nodes.push(changed ? element("mark", null, part2) : document.createTextNode(part2));
       place += text.length;
@@ -6268,9 +6348,9 @@ var xlareport = (() => {
     const stored = numbers.flat().filter((number) => number >= 0);
     const store = stored.length && diff.texts ? await openTexts(diff.texts) : null;
     const loaded2 = new Map(
-      (await store?.numbered(stored) ?? []).map((line2, place) => [
+      (await store?.numbered(stored) ?? []).map((line3, place) => [
         stored[place],
-        bare(line2)
+        bare(line3)
       ])
     );
     const [before, after] = numbers.map(
@@ -6280,10 +6360,10 @@ var xlareport = (() => {
     const moves = diff.moves.values();
     const position = () => moves.next().value ?? 0;
     const lines3 = [...diff.signs].map((sign) => {
-      const line2 = { sign, text: take(sign === "+" ? after : before) };
-      if (AFTER_TOO.has(sign)) line2.other = take(after);
-      if (sign === "<" || sign === ">") line2.places = [position(), position()];
-      return line2;
+      const line3 = { sign, text: take(sign === "+" ? after : before) };
+      if (AFTER_TOO.has(sign)) line3.other = take(after);
+      if (sign === "<" || sign === ">") line3.places = [position(), position()];
+      return line3;
     });
     const ends = sums(diff.hunks);
     return unfold(diff.titles).map((computation, place) => ({
@@ -6291,7 +6371,7 @@ var xlareport = (() => {
       lines: lines3.slice(ends[place] - diff.hunks[place], ends[place])
     }));
   }
-  var bare = (line2) => line2.startsWith("  ") ? line2.slice(2) : line2.slice(0, -2);
+  var bare = (line3) => line3.startsWith("  ") ? line3.slice(2) : line3.slice(0, -2);
 
   // src/steps/list.js
   var CHIPS = (
@@ -6531,31 +6611,31 @@ var xlareport = (() => {
   );
   function diffRows(hunks, filter, ordered2) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    const wanted2 = ({ sign, text, other = text }) => (ordered2 || !(sign in MOVED) || text !== other) && words2.every((word) => `${text} ${other}`.toLowerCase().includes(word)) && (!words2.length || sign !== " ");
+    const wanted2 = ({ sign, text, other = text }) => (ordered2 || !(sign in MOVED2) || text !== other) && words2.every((word) => `${text} ${other}`.toLowerCase().includes(word)) && (!words2.length || sign !== " ");
     return hunks.flatMap(({ computation, lines: lines3 }) => {
       const shown = lines3.filter(wanted2);
       return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
     });
   }
-  var MOVED = { "<": true, ">": true };
-  var lineRows = (line2) => line2.other !== void 0 && line2.other !== line2.text ? [
-    { line: line2, side: "from" },
-    { line: line2, side: "to" }
-  ] : [{ line: line2 }];
+  var MOVED2 = { "<": true, ">": true };
+  var lineRows = (line3) => line3.other !== void 0 && line3.other !== line3.text ? [
+    { line: line3, side: "from" },
+    { line: line3, side: "to" }
+  ] : [{ line: line3 }];
   var textOf = (row3) => "title" in row3 ? row3.title : row3.side === "to" ? row3.line.other ?? "" : row3.line.text;
   function drawRow(row3) {
     if ("title" in row3) {
       return element("div.xr-hunk-title", { role: "heading", "aria-level": 4 }, element("code", null, row3.title));
     }
-    const { line: line2, side } = row3;
-    const [look2, shown, words2] = LOOKS[line2.sign] ?? LOOKS[" "];
-    const changed = line2.sign === "~" && side ? `changed ${side}` : words2;
+    const { line: line3, side } = row3;
+    const [look2, shown, words2] = LOOKS[line3.sign] ?? LOOKS[" "];
+    const changed = line3.sign === "~" && side ? `changed ${side}` : words2;
     const drawn5 = element(
       `div.xr-line.${look2}`,
       null,
       element("span.xr-sign", { "aria-hidden": "true" }, shown),
       changed && element("span.xr-hidden", null, `${changed}: `),
-      line2.places && side !== "to" && element("span.xr-places", null, line2.places.map(format.count).join(" \u2192 ")),
+      line3.places && side !== "to" && element("span.xr-places", null, line3.places.map(format.count).join(" \u2192 ")),
       element("span.xr-text", null, ...written(pieces3(row3)))
     );
     if (side) drawn5.classList.add(`xr-${side}`);
@@ -6596,7 +6676,7 @@ var xlareport = (() => {
     }
     /** @returns {(HTMLElement | false)[]} what chooses among the lines */
     choices() {
-      const moved = this.hunks.some(({ lines: lines3 }) => lines3.some(({ sign }) => sign in MOVED));
+      const moved = this.hunks.some(({ lines: lines3 }) => lines3.some(({ sign }) => sign in MOVED2));
       return [
         this.filter,
         moved && element("label", null, this.order, " Schedule order"),
@@ -6849,7 +6929,7 @@ var xlareport = (() => {
     );
   }
   function leftOutPart(lines3, places2) {
-    const item = (line2, number) => element("li", null, ...sentence(line2), ...places2.filter((place) => place.line === number).map(placePart));
+    const item = (line3, number) => element("li", null, ...sentence(line3), ...places2.filter((place) => place.line === number).map(placePart));
     return element(
       "details.xr-left-out",
       null,
@@ -7276,11 +7356,11 @@ var xlareport = (() => {
       this.find.value = state.get("find") ?? "";
       this.body.style.setProperty(
         "--xr-widest",
-        `${Math.min(2e3, Math.max(...this.lines.map((line3) => line3.length)))}ch`
+        `${Math.min(2e3, Math.max(...this.lines.map((line4) => line4.length)))}ch`
       );
       this.search();
-      const line2 = this.line();
-      if (line2 >= 0) this.go(line2);
+      const line3 = this.line();
+      if (line3 >= 0) this.go(line3);
     }
     /** @returns {number} the line that the address names, -1 where it names none */
     line() {
@@ -7301,12 +7381,12 @@ var xlareport = (() => {
         `ROOT ${bare2} = `,
         `${bare2} {`
       ];
-      return this.lines.findIndex((line2) => begins.some((begin) => line2.trimStart().startsWith(begin)));
+      return this.lines.findIndex((line3) => begins.some((begin) => line3.trimStart().startsWith(begin)));
     }
     search() {
       const words2 = this.find.value.toLowerCase();
       state.set({ find: words2 || null });
-      this.hits = words2 ? this.lines.flatMap((line2, place) => line2.toLowerCase().includes(words2) ? [place] : []) : [];
+      this.hits = words2 ? this.lines.flatMap((line3, place) => line3.toLowerCase().includes(words2) ? [place] : []) : [];
       this.hit = -1;
       const lines3 = `${format.plural(this.lines.length, "line")}, ${format.bytes(this.text?.size ?? 0)}`;
       this.counter.textContent = words2 ? `${format.plural(this.hits.length, "line")} found (Enter: next)` : lines3;
@@ -7327,10 +7407,10 @@ var xlareport = (() => {
       this.go(this.hits[this.hit]);
     }
     /** @param {number} line */
-    go(line2) {
-      this.marked = line2;
+    go(line3) {
+      this.marked = line3;
       this.draw(true);
-      this.scroller.scrollTop = Math.max(0, (line2 - 6) * this.height);
+      this.scroller.scrollTop = Math.max(0, (line3 - 6) * this.height);
       this.draw(true);
     }
     /** @param {boolean} [again] draw even if the same lines are in sight */
@@ -7342,7 +7422,7 @@ var xlareport = (() => {
         this.lines.length,
         first + Math.ceil((this.scroller.clientHeight || 600) / this.height) + 2 * SPARE3
       );
-      const shown = this.lines.slice(first, last).map((line2, place) => this.row(line2, first + place));
+      const shown = this.lines.slice(first, last).map((line3, place) => this.row(line3, first + place));
       this.body.style.paddingTop = `${first * this.height}px`;
       this.body.style.paddingBottom = `${(this.lines.length - last) * this.height}px`;
       this.body.replaceChildren(...shown);
@@ -7356,7 +7436,7 @@ var xlareport = (() => {
      * @param {string} line
      * @param {number} place
      */
-    row(line2, place) {
+    row(line3, place) {
       const number = element(
         "a.xr-whole-number",
         {
@@ -7369,7 +7449,7 @@ var xlareport = (() => {
         place === this.marked ? "li.xr-whole-marked" : "li",
         null,
         number,
-        element("code", null, ...coloredLine(line2))
+        element("code", null, ...coloredLine(line3))
       );
     }
     /** @param {Event} event */
@@ -7379,10 +7459,10 @@ var xlareport = (() => {
         event.target
       );
       const name = part2.matches(".xr-code-variable") ? part2.textContent : "";
-      const line2 = name && !String(getSelection()) ? this.definition(name) : -1;
-      if (line2 < 0) return;
-      state.set({ line: String(line2 + 1), name: null });
-      this.go(line2);
+      const line3 = name && !String(getSelection()) ? this.definition(name) : -1;
+      if (line3 < 0) return;
+      state.set({ line: String(line3 + 1), name: null });
+      this.go(line3);
     }
     save() {
       saveFile(new Blob([textBytes(this.lines)], { type: "text/plain" }), this.text?.path.split("/").at(-1) ?? "");
@@ -7666,6 +7746,7 @@ var xlareport = (() => {
   component("data-xr-instructions", drawInstructions);
   component("data-xr-timeline", drawTimeline);
   component("data-xr-tpu", drawTpuPrograms);
+  component("data-xr-living", drawLiving);
   if (document.querySelector("meta[name=xr-search]")) installSearch();
   return __toCommonJS(main_exports);
 })();

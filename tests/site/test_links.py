@@ -57,6 +57,7 @@ def test_mkdocs_serves_it(browser: Any, served: str) -> None:
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(f"{served}/")
     page.locator(".xr-answer-name a").click()
+    page.locator(".xr-tabs").get_by_text("Graph").click()
     page.locator(".xr-picture").first.scroll_into_view_if_needed()
     expect(page.locator(".xr-canvas svg g.n").first).to_be_visible(timeout=SLOW)
     page.locator(".xr-tabs").get_by_text("Steps").click()

@@ -70,7 +70,8 @@ def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
     page = opened("")
     tabs = page.locator(".xr-tabs a")
     assert tabs.all_inner_texts() == [
-        *("Overview", "Steps", "Cost", "Memory", "Source", "Code", "HLO")
+        *("Overview", "Graph", "Steps", "Passes", "Cost"),
+        *("Memory", "Source", "Code", "HLO", "Files"),
     ]
     for label in tabs.all_inner_texts():
         page.locator(".xr-tabs").get_by_role("link", name=label).click()
@@ -79,7 +80,7 @@ def test_every_tab_leads_to_its_part_and_back(opened: Any) -> None:
         expect(page.locator("h1")).to_have_count(1)
         expect(page.locator("h1")).to_contain_text("jit_train_step")
     page.go_back()
-    expect(page.locator("h1")).to_contain_text("Code of jit_train_step")
+    expect(page.locator("h1")).to_contain_text("Texts of jit_train_step")
 
 
 def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
@@ -124,8 +125,8 @@ def test_who_comes_back_is_where_he_was(opened: Any) -> None:
     expect(page.locator("#by-opcode")).to_be_in_viewport()
 
 
-def test_nothing_of_the_overview_is_loaded_for_a_part(visitor: Any, opened: Any) -> None:
-    expect(opened("").locator(".xr-picture svg").first).to_be_visible()
+def test_nothing_of_one_part_is_loaded_for_another(visitor: Any, opened: Any) -> None:
+    expect(opened("?graph").locator(".xr-picture svg").first).to_be_visible()
     assert any("/assets/data/pictures/" in url for url in visitor.requests)
     visitor.requests.clear()
     opened("?texts")

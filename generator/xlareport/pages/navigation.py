@@ -4,7 +4,20 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
 
-Part = Literal["", "steps", "cost", "memory", "source", "code", "tpu", "texts", "time"]
+Part = Literal[
+    "",
+    "graph",
+    "steps",
+    "passes",
+    "cost",
+    "memory",
+    "source",
+    "code",
+    "tpu",
+    "texts",
+    "time",
+    "files",
+]
 """A part of a module's page, as its address names it; its template has the same name."""
 
 HOME = "index.md"

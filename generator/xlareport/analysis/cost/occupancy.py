@@ -7,7 +7,7 @@ count once, so that no allocation is ever more than full.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from xlareport.readers.buffer_assignment import Allocation, BufferAssignment, BufferValue
@@ -70,6 +70,8 @@ class Occupancy:
     """Of the main memory."""
     fills: tuple[Fill, ...]
     """Of all shared allocations, the most lost first."""
+    held: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    """Bytes held throughout, by the number of the space and the kind of allocation."""
 
     @property
     def curve(self) -> tuple[int, ...]:
@@ -119,7 +121,16 @@ def measure_occupancy(
         for color, steps in changes.items()
     }
     ranked = sorted(fills, key=lambda fill: (-fill.lost, fill.allocation.index))
-    return Occupancy(curves, tuple(slots), tuple(ranked))
+    return Occupancy(curves, tuple(slots), tuple(ranked), _held(reserved))
+
+
+def _held(allocations: Sequence[Allocation]) -> Mapping[int, Mapping[str, int]]:
+    """Return the bytes of what is held throughout, by space and kind."""
+    held: dict[int, Counter[str]] = defaultdict(Counter)
+    for allocation in allocations:
+        if allocation.kind in _HELD and allocation.values:
+            held[allocation.color][allocation.kind] += allocation.size
+    return held
 
 
 def _end(live: LiveRanges) -> int:

@@ -35,6 +35,7 @@ ARGUMENTS = "arguments of the module"
 """Stands for the scope or line of what the caller brings."""
 _TO_SAVE = 0.2
 _CURVE_POINTS = 400
+_MOST_LIVING = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,33 @@ class DonationRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SpaceCurve:
+    """The bytes of one memory space in use over the schedule."""
+
+    color: int
+    curve: tuple[int, ...]
+    """Evenly thinned out."""
+    held: Mapping[str, int]
+    """Bytes held throughout, by kind of allocation: `parameter`, `output`, `constant`."""
+    position: int
+    """The first at which the most is in use."""
+    at: str
+    """What is scheduled there; empty at the end of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivingValue:
+    """A place of the main memory that is in use for a while."""
+
+    name: str
+    size: int
+    kind: str
+    start: int
+    end: int
+    """Positions, both included."""
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryReport:
     """What a module needs in memory on one device."""
 
@@ -90,6 +118,10 @@ class MemoryReport:
     """The peak as the live-range file breaks it down."""
     curve: tuple[int, ...] = ()
     """Bytes of main memory in use over the schedule, evenly thinned out; empty where not known."""
+    curves: tuple[SpaceCurve, ...] = ()
+    """Of every memory space, by number; empty where the dump does not tell when values live."""
+    living: tuple[LivingValue, ...] = ()
+    """What is in use of the main memory when, the largest."""
     occupied_peak_bytes: int | None = None
     """The most of it; None where the dump does not tell when values live."""
     space_peaks: Mapping[int, int] = field(default_factory=dict)
@@ -174,6 +206,8 @@ class _ReportBuilder:
             peak_scopes=sum_buffers(peak, self._scope)[:MOST_ROWS],
             peak_lines=sum_buffers(peak, self._line)[:MOST_ROWS],
             curve=thin_curve(occupancy.curve),
+            curves=tuple(_space_curves(occupancy, schedule)),
+            living=tuple(_living_values(occupancy)),
             occupied_peak_bytes=occupancy.peak,
             space_peaks={color: max(curve) for color, curve in occupancy.curves.items()},
             positions=len(occupancy.curve),
@@ -263,6 +297,21 @@ def thin_curve(curve: tuple[int, ...]) -> tuple[int, ...]:
     """Return at most so many points, each the most of its stretch: no peak is lost."""
     stretch = -(-len(curve) // _CURVE_POINTS) or 1
     return tuple(max(curve[at : at + stretch]) for at in range(0, len(curve), stretch))
+
+
+def _space_curves(occupancy: Occupancy, schedule: Sequence[str]) -> Iterator[SpaceCurve]:
+    for color, curve in sorted(occupancy.curves.items()):
+        position = curve.index(max(curve))
+        at = schedule[position] if position < len(schedule) else ""
+        yield SpaceCurve(color, thin_curve(curve), occupancy.held.get(color, {}), position, at)
+
+
+def _living_values(occupancy: Occupancy) -> Iterator[LivingValue]:
+    largest = sorted(occupancy.slots, key=lambda slot: (-slot.size, slot.start, slot.key))
+    for slot in largest[:_MOST_LIVING]:
+        name, index = slot.key
+        whole = f"{name}{{{','.join(map(str, index))}}}" if index else name
+        yield LivingValue(whole, slot.size, slot.allocation.kind, slot.start, slot.end)
 
 
 def _held(assignment: BufferAssignment) -> Iterator[tuple[BufferKey, Allocation]]:

@@ -1,4 +1,4 @@
-"""Charts of the pages on cost: memory over the schedule, the roofline; each also in words."""
+"""The roofline of the page on cost, also in words."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,22 +15,6 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 14, 34
 _LOW = _HEIGHT - _BOTTOM
 _DOTS = 60
 _LEAST_INTENSITY = 0.01
-
-
-def memory_curve(values: Sequence[int], positions: int, peak: int | None, at: str) -> str:
-    """Draw bytes over the positions of a schedule; a mark stands at the peak, where it is known."""
-    if len(values) < 2 or not max(values):
-        return ""
-    top = max(values)
-    spots = [(_across(n, len(values)), _up(value / top)) for n, value in enumerate(values)]
-    path = f"M{_LEFT} {_LOW}" + "".join(f"L{x:.1f} {y:.1f}" for x, y in spots)
-    words = f"Maximum {units.byte_size(top)} over {positions:,} schedule positions"
-    if peak is not None:
-        words += f"; the peak is at position {peak:,}, {at}"
-    marks = "".join(_level(share, units.byte_size(top * share)) for share in (0.5, 1.0))
-    area = f'<path class="xr-area" d="{path}L{_WIDTH - _RIGHT} {_LOW}Z"/>'
-    foot = _foot("schedule start", "schedule end")
-    return svg_chart(words, f"{marks}{area}{_peak_mark(peak, positions)}{foot}", _HEIGHT)
 
 
 def roofline(rows: Sequence[HeavyRow], device: Device) -> str:
@@ -131,40 +115,8 @@ class _Scale:
         return _up(max(0.0, (reached - self._bottom) / (self._top - self._bottom)))
 
 
-def _across(place: int, count: int) -> float:
-    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * place / (count - 1)
-
-
 def _up(share: float) -> float:
     return _TOP + (_LOW - _TOP) * (1 - share)
-
-
-def _level(share: float, label: str) -> str:
-    y = _up(share)
-    return (
-        f'<path class="xr-grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
-        f'<text class="xr-tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
-    )
-
-
-def _peak_mark(peak: int | None, positions: int) -> str:
-    if peak is None or positions < 2:
-        return ""
-    x = _across(min(peak, positions - 1), positions)
-    anchor = "start" if x < _WIDTH / 2 else "end"
-    return (
-        f'<path class="xr-line" d="M{x:.1f} {_TOP}V{_LOW}"/>'
-        f'<text class="xr-tick" x="{x:.1f}" y="{_TOP - 4}" text-anchor="{anchor}">'
-        f"peak</text>"
-    )
-
-
-def _foot(left: str, right: str) -> str:
-    return (
-        f'<text class="xr-tick" x="{_LEFT}" y="{_LOW + 14}">{left}</text>'
-        f'<text class="xr-tick" x="{_WIDTH - _RIGHT}" y="{_LOW + 14}" text-anchor="end">'
-        f"{right}</text>"
-    )
 
 
 def _middle(label: str) -> str:

@@ -1,15 +1,18 @@
 """The page on memory: what is held and in use, what lives at the peak, what would save."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
+from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages import words
-from xlareport.pages.cost.charts import memory_curve
 from xlareport.pages.cost.page import per_device
 from xlareport.pages.figures import Figure
+from xlareport.pages.memory.actions import list_actions
+from xlareport.pages.memory.chart import MemoryChart, memory_chart
 from xlareport.pages.memory.tables import (
     breakdown_table,
     fills_table,
@@ -34,7 +37,10 @@ class MemoryPage(PartPage):
     figures: tuple[Figure, ...]
     is_estimate: bool
     spaces: Table
-    curve: Markup
+    actions: tuple[Markup, ...]
+    """What would reduce it, the most bytes first."""
+    charts: tuple[MemoryChart, ...]
+    """The main memory first, then other spaces."""
     curve_words: str
     peak: str
     peak_scopes: Table
@@ -60,7 +66,8 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         figures=tuple(_figures(memory, module.backend)),
         is_estimate=memory.estimate is not None,
         spaces=spaces_table(module.backend, memory),
-        curve=Markup(_curve(memory)),  # noqa: S704 - made and escaped there
+        actions=tuple(prose(words) for words in list_actions(memory)),
+        charts=tuple(_charts(module.backend, memory)),
         curve_words=_CURVE_ESTIMATE if memory.estimate else _CURVE,
         peak=_peak(memory),
         peak_scopes=shares_table("Scope", memory.peak_scopes, "(no op_name)"),
@@ -76,8 +83,8 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
 
 
 _CURVE = (
-    "Bytes of device memory in use by schedule position: arguments, outputs and constants "
-    "throughout, and the occupied parts of temp allocations. Values that share memory count once."
+    "Bytes in use by schedule position: arguments, outputs and constants throughout, and the "
+    "occupied parts of temp allocations. Values that share memory count once."
 )
 _CURVE_ESTIMATE = (
     "Live bytes by schedule position, estimated from the schedule: each value from its definition "
@@ -165,14 +172,18 @@ _LIVE_PEAK = (
 )
 
 
-def _curve(memory: MemoryReport) -> str:
+def _charts(backend: str | None, memory: MemoryReport) -> Iterator[MemoryChart]:
+    """Yield the chart of each memory space, or of the estimate."""
+    drawn = []
     if memory.estimate is not None:
         curve = memory.estimate.curve
-        return memory_curve(
-            memory.curve, memory.positions, curve.index(max(curve)), f"%{memory.estimate.at}"
-        )
-    at = f"%{memory.peak_instruction}" if memory.peak_instruction else "schedule end"
-    return memory_curve(memory.curve, memory.positions, memory.peak_position, at)
+        peak = curve.index(max(curve)), f"%{memory.estimate.at}"
+        drawn = [memory_chart("Estimated live bytes", memory.curve, {}, memory.positions, peak)]
+    for space in memory.curves:
+        name = space_words(backend, space.color, memory.chip)
+        peak = space.position, f"%{space.at}" if space.at else "schedule end"
+        drawn.append(memory_chart(name, space.curve, space.held, memory.positions, peak))
+    yield from (chart for chart in drawn if chart is not None)
 
 
 def _peak(memory: MemoryReport) -> str:

@@ -18,6 +18,7 @@ from xlareport.runtime import units
 def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Table]:
     """Return the tables of the page by their names, without those that are empty."""
     tables = {
+        "living": _living(memory),
         "peak": _values(memory.at_peak, backend, memory.chip),
         "saving": _values(memory.saving_values, backend, memory.chip),
         "values": _values(memory.values, backend, memory.chip),
@@ -26,6 +27,20 @@ def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Tab
         "stacked": _stacked(memory),
     }
     return {name: table for name, table in tables.items() if table.rows}
+
+
+def _living(memory: MemoryReport) -> Table:
+    """Return what is in use when; the page script lists what lives at a position."""
+    columns = (
+        Column("HLO value", "code", of="instruction"),
+        Column("Size", "bytes"),
+        Column("Kind"),
+        Column("First position", "int"),
+        Column("Last position", "int"),
+    )
+    return Table(
+        columns, [(row.name, row.size, row.kind, row.start, row.end) for row in memory.living]
+    )
 
 
 def _values(rows: Sequence[ValueRow], backend: str | None, chip: str) -> Table:

@@ -7,6 +7,7 @@ from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.duplicates import map_duplicate_paths
 from xlareport.dump.modules import ModuleFiles, SnapshotFiles
 from xlareport.pages import navigation, words
+from xlareport.pages.module.file_list import files_table
 from xlareport.pages.module.page import module_tables
 from xlareport.pages.module.parts import ModuleHead
 from xlareport.pages.module.work import ModuleOutput, ModuleResult
@@ -86,7 +87,7 @@ def duplicate_page(
     return DuplicatePage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables=module_tables(summary, None),
+        tables={"files": files_table(summary), **module_tables(summary)},
         record=record,
         head=head,
         files=units.plural(len(record.files), "file"),

@@ -78,7 +78,9 @@ def _payloads(asked: ModuleToShow, payloads: Iterable[Payload]) -> Iterator[File
 def _files(asked: ModuleToShow, faults: Faults) -> Iterator[File | Payload]:
     module, record = asked.result.analysis, asked.record
     source = navigation.module_page(record.slug)
-    parts = [] if module.same_as else list(module_parts(record, module))
+    parts = (
+        [] if module.same_as else list(module_parts(record, module, asked.result.output.pictures))
+    )
     head = module_head(record, parts, (asked.previous, asked.following))
     if module.same_as is not None:
         duplicate = partial(_duplicate_page, asked, module.same_as, head)
@@ -108,6 +110,6 @@ def _duplicate_page(
 
 def _first_page(asked: ModuleToShow, head: ModuleHead) -> Iterator[File | Payload]:
     module, record = asked.result.analysis, asked.record
-    page = module_page(record, module, asked.result.output.pictures, head)
+    page = module_page(record, module, head)
     yield navigation.module_page(record.slug), render("module", page, record.name, search=False)
     yield from lean_payloads(record.slug, page.tables)

@@ -1,4 +1,4 @@
-"""The whole compilation in one view: a part of the module's page."""
+"""The tab of a module's passes: the whole compilation in one view."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ from xlareport.analysis.passes.overview import Again, Busy, Overview
 from xlareport.analysis.passes.times import FileTimes
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
 from xlareport.analysis.steps.wording import short
-from xlareport.pages import navigation
+from xlareport.pages import navigation, words
 from xlareport.pages.charts import curve_words, small_curve
 from xlareport.pages.navigation import Link
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Column, Table
+from xlareport.pages.tables import Column, PartPage, Table
+from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
 _SHOWN = 12
@@ -57,6 +58,23 @@ class OverviewPart:
     """Names and runs."""
     idle_words: str
     times_words: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassesPage(PartPage):
+    """Everything on the tab."""
+
+    overview: OverviewPart
+
+
+def passes_page(record: ModuleRecord, summary: ModuleSummary, overview: Overview) -> PassesPage:
+    """Make the tab of one module."""
+    return PassesPage(
+        name=words.short_name(record.name),
+        slug=record.slug,
+        tables=overview_tables(overview),
+        overview=overview_part(summary, overview),
+    )
 
 
 def overview_part(summary: ModuleSummary, overview: Overview) -> OverviewPart:

@@ -1,4 +1,4 @@
-"""A module's page: one screen of overview, then signature, graph, cost and files."""
+"""A module's page: the overview, within two screens; the rest stands in tabs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,12 @@ from markupsafe import Markup
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.signature import Signature
 from xlareport.analysis.modules.summary import HeavyInstruction, ModuleSummary, SnapshotSummary
-from xlareport.analysis.passes.overview import Overview
 from xlareport.pages import navigation, words
 from xlareport.pages.charts import Point, growth_curve
 from xlareport.pages.code.page import code_words
-from xlareport.pages.cost.page import cost_addresses, devices_of
+from xlareport.pages.cost.page import devices_of
 from xlareport.pages.figures import Figure, main_figures
 from xlareport.pages.findings.section import FindingsView, module_findings
-from xlareport.pages.module.overview import OverviewPart, overview_part, overview_tables
 from xlareport.pages.module.parts import ModuleHead
 from xlareport.pages.module.signature import (
     SignaturePart,
@@ -23,17 +21,15 @@ from xlareport.pages.module.signature import (
     has_many,
     signature_part,
 )
-from xlareport.pages.names.page import describe
-from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.rendering.environment import prose
-from xlareport.pages.tables import Column, PartPage, Table
+from xlareport.pages.tables import PartPage, Table
 from xlareport.pages.texts.page import has_texts
-from xlareport.pages.tokens import NameCells
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 from xlareport.runtime.errors import Problem
 
-_TOP_STEPS = 5
+_TOP_STEPS = 3
+_HEAVIEST_SHOWN = 6
 _PROBLEMS = 3
 
 
@@ -64,23 +60,16 @@ class ModulePage(PartPage):
     per_device: str
     curve: Markup
     top_steps: tuple[ChangedStepRow, ...]
-    overview: OverviewPart | None
-    """None where there are no steps."""
     steps_address: str | None
     no_steps: str
+    passes_address: str | None
+    """None where there are no steps."""
     has_history: bool
     """Whether any step changed something."""
     signature: SignaturePart
-    pictures: tuple[PictureView, ...]
-    no_pictures: Markup
-    """Why there are none."""
-    has_first_graph: bool
-    """Whether the first snapshot is another one than the final one and is drawn."""
     heaviest: tuple[HeavyInstruction, ...]
     heaviest_words: str
     no_heaviest: str
-    costs: Mapping[navigation.Part, str]
-    """Addresses of the pages on cost, memory, source and time, by name, where there are any."""
     findings: FindingsView | None
     """None where nothing could be counted."""
     code_words: str
@@ -93,21 +82,19 @@ class ModulePage(PartPage):
 def module_page(
     record: ModuleRecord,
     module: ModuleAnalysis,
-    pictures: Sequence[PictureView],
     head: ModuleHead,
 ) -> ModulePage:
     """Make the page of one module."""
     page = navigation.module_page(record.slug)
-    steps, code, texts = (
+    steps, passes, code, texts = (
         navigation.address(navigation.module_page(record.slug, part), page)
-        for part in ("steps", "code", "texts")
+        for part in ("steps", "passes", "code", "texts")
     )
-    summary, overview = module.summary, module.overview if record.steps else None
-    first_graph = navigation.module_key(record.slug, "graph-first")
+    summary = module.summary
     return ModulePage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables=module_tables(summary, overview),
+        tables=module_tables(summary),
         record=record,
         head=head,
         journey=words.journey(record),
@@ -118,18 +105,14 @@ def module_page(
         per_device=_per_device(summary.signature),
         curve=Markup(growth_curve(_points(summary.stages), "instructions")),  # noqa: S704
         top_steps=_top_steps(record.slug, summary.stages, page),
-        overview=overview_part(summary, overview) if overview else None,
         steps_address=steps if record.steps else None,
         no_steps=_no_steps(record),
+        passes_address=passes if module.overview and record.steps else None,
         has_history=record.changed_steps > 0,
         signature=signature_part(summary),
-        pictures=tuple(pictures),
-        no_pictures=prose(_no_pictures(record)),
-        has_first_graph=any(picture.graph == first_graph for picture in pictures),
-        heaviest=summary.heaviest,
+        heaviest=summary.heaviest[:_HEAVIEST_SHOWN],
         heaviest_words=_HEAVIEST,
         no_heaviest=_no_heaviest(record),
-        costs=cost_addresses(record, page),
         findings=module_findings(module, record, page),
         code_words=code_words(module.code) if module.code else _NO_CODE,
         code_address=code if module.code else None,
@@ -154,26 +137,15 @@ def _problem(problem: Problem) -> str:
     return f"{problem.path}{place}: {problem.message.partition(chr(10))[0]}"
 
 
-def _no_pictures(module: ModuleRecord) -> str:
-    if module.final.instructions is None:
-        return "No graph: no snapshot of this module could be read."
-    return (
-        "No graph: the report was built with `--pictures none`; "
-        "`xlareport build DUMP --pictures changed` draws them."
-    )
-
-
 def _no_heaviest(module: ModuleRecord) -> str:
     if module.final.instructions is None:
         return "Nothing to rank: no snapshot of this module could be read."
     return "Nothing to rank: no instruction has roofline time."
 
 
-def module_tables(summary: ModuleSummary, overview: Overview | None) -> Mapping[str, Table]:
-    """Return the tables of the page by their names; `overview` is None where it has no steps."""
-    signature = {"arguments": arguments_table(summary.signature)} if has_many(summary) else {}
-    more = overview_tables(overview) if overview else {}
-    return {"files": _files_table(summary), **signature, **more}
+def module_tables(summary: ModuleSummary) -> Mapping[str, Table]:
+    """Return the tables of the page by their names."""
+    return {"arguments": arguments_table(summary.signature)} if has_many(summary) else {}
 
 
 def _chips(module: ModuleRecord, second_id: int | None) -> tuple[str, ...]:
@@ -242,23 +214,3 @@ def _no_steps(module: ModuleRecord) -> str:
         "No steps: the dump has one snapshot of this module. Set "
         "--xla_dump_hlo_pass_re=.* for one after every pass that changed it."
     )
-
-
-def _files_table(summary: ModuleSummary) -> Table:
-    columns = (
-        Column("File", "name", "hover over a part for its meaning"),
-        Column("Kind", of="kind"),
-        Column("Kind"),
-        Column("Size", "bytes"),
-    )
-    cells = NameCells()
-    rows = [
-        (
-            cells.cell(artifact.name),
-            artifact.name.kind,
-            describe(artifact.name),
-            artifact.entry.size,
-        )
-        for artifact in summary.files.artifacts
-    ]
-    return Table(columns, rows, meanings=cells.meanings)

@@ -1,6 +1,6 @@
 """The parts of a module's page, a tab for each, and the head that leads to them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.module import ModuleAnalysis
@@ -8,6 +8,10 @@ from xlareport.pages import navigation, words
 from xlareport.pages.code.page import code_page
 from xlareport.pages.cost.page import cost_page, cost_parts
 from xlareport.pages.memory.page import memory_page
+from xlareport.pages.module.file_list import files_page
+from xlareport.pages.module.graph import graph_page
+from xlareport.pages.module.overview import passes_page
+from xlareport.pages.pictures.requests import PictureView
 from xlareport.pages.profile.page import profile_page
 from xlareport.pages.source.page import source_page
 from xlareport.pages.steps.page import steps_page
@@ -36,12 +40,18 @@ class ModulePart:
         return _LABELS.get(self.name, self.name.capitalize())
 
 
-def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[ModulePart]:
+def module_parts(
+    record: ModuleRecord, module: ModuleAnalysis, pictures: Sequence[PictureView] = ()
+) -> Iterator[ModulePart]:
     """Yield the parts of a module that there are, in the order of their tabs."""
     cost, code, profile, costs = module.cost, module.code, module.profile, {*cost_parts(record)}
     tpu = module.tpu
+    summary, overview = module.summary, module.overview
+    yield ModulePart("graph", lambda: graph_page(record, pictures), wide=True)
     if record.steps:
         yield ModulePart("steps", lambda: steps_page(record), wide=True)
+    if record.steps and overview:
+        yield ModulePart("passes", lambda: passes_page(record, summary, overview))
     if cost:
         yield ModulePart("cost", lambda: cost_page(record, module, cost))
     if cost and "memory" in costs:
@@ -56,6 +66,7 @@ def module_parts(record: ModuleRecord, module: ModuleAnalysis) -> Iterator[Modul
         yield ModulePart("texts", lambda: texts_page(record), wide=True)
     if profile and "time" in costs:
         yield ModulePart("time", lambda: profile_page(record, profile))
+    yield ModulePart("files", lambda: files_page(record, summary))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,10 @@ class ModuleHead:
     """The head of a module's page."""
 
     name: str
+    title: str
+    """The full name, as its files begin."""
+    snapshot: str
+    """Which snapshot the figures are of; empty where none could be read."""
     key: str
     """What the payload keys of its parts begin with."""
     tabs: tuple[Tab, ...]
@@ -96,8 +111,16 @@ def module_head(
     )
     return ModuleHead(
         name=words.short_name(record.name),
+        title=record.key,
+        snapshot=_final(record),
         key=navigation.part_key(page),
         tabs=tuple(tabs),
         previous=previous,
         next=following,
     )
+
+
+def _final(record: ModuleRecord) -> str:
+    """Return the label of the last snapshot that could be read."""
+    known = [stage.label for stage in record.stages if stage.instructions is not None]
+    return known[-1] if known else ""

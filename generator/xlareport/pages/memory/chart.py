@@ -1,0 +1,120 @@
+"""Memory over the schedule as a chart: what is held throughout below, what comes and goes above."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from xlareport.pages.charts import svg_chart
+from xlareport.runtime import units
+
+_WIDTH, _HEIGHT = 760, 210
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 8, 16, 34
+_LOW = _HEIGHT - _BOTTOM
+_KINDS = {"parameter": "arguments", "output": "outputs", "constant": "constants"}
+_TEMP = "temp"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLayer:
+    """One kind of what is in use."""
+
+    name: str
+    figure: str
+    """Bytes at the peak."""
+    hue: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChart:
+    """The bytes of one memory space in use."""
+
+    title: str
+    chart: Markup
+    layers: tuple[MemoryLayer, ...]
+    """From the bottom; empty where nothing is told apart."""
+    positions: int
+    peak: int
+    """The position at which the most is in use."""
+
+
+def memory_chart(
+    title: str, curve: Sequence[int], held: Mapping[str, int], positions: int, peak: tuple[int, str]
+) -> MemoryChart | None:
+    """Draw one memory space; `peak` is a position and what is scheduled there.
+
+    None where nothing is in use or there are no positions to draw.
+    """
+    if len(curve) < 2 or not max(curve):
+        return None
+    most = max(curve)
+    kinds = [(name, held[kind]) for kind, name in _KINDS.items() if held.get(kind)]
+    temp = most - sum(size for _, size in kinds)
+    if kinds and temp > 0:
+        kinds.append((_TEMP, temp))
+    layers = [
+        MemoryLayer(name, units.byte_size(size), hue) for hue, (name, size) in enumerate(kinds)
+    ]
+    position, at = peak
+    words = (
+        f"{title}: maximum {units.byte_size(most)} at schedule position {position:,} of "
+        f"{max(0, positions - 1):,}, {at}"
+    )
+    inside = "".join(
+        (_levels(most), *_areas(curve, kinds), _mark(position, positions, most), _FOOT)
+    )
+    drawn = Markup(svg_chart(words, inside, _HEIGHT, "xr-memory"))  # noqa: S704 - escaped there
+    return MemoryChart(title, drawn, tuple(layers), positions, position)
+
+
+def _areas(curve: Sequence[int], kinds: Sequence[tuple[str, int]]) -> Iterator[str]:
+    """Yield the area of each kind, the topmost first, so that those below lie over it."""
+    most = max(curve)
+    xs = [_across(place, len(curve)) for place in range(len(curve))]
+    tops = [_up(value / most) for value in curve]
+    steps = "".join(f"H{x:.1f}V{y:.1f}" for x, y in zip(xs, tops, strict=True))
+    hue = len(kinds) - 1 if kinds and kinds[-1][0] == _TEMP else len(kinds)
+    yield f'<path class="xr-fill-{hue if kinds else 0}" d="M{_LEFT} {_LOW}{steps}V{_LOW}Z"/>'
+    held = [size for name, size in kinds if name != _TEMP]
+    for place in reversed(range(len(held))):
+        top = _up(sum(held[: place + 1]) / most)
+        box = f"M{_LEFT} {_LOW}V{top:.1f}H{_WIDTH - _RIGHT}V{_LOW}Z"
+        yield f'<path class="xr-fill-{place}" d="{box}"/>'
+
+
+def _across(place: int, count: int) -> float:
+    return _LEFT + (_WIDTH - _LEFT - _RIGHT) * place / (count - 1)
+
+
+def _up(share: float) -> float:
+    return _TOP + (_LOW - _TOP) * (1 - share)
+
+
+def _levels(most: int) -> str:
+    return "".join(
+        f'<path class="xr-grid" d="M{_LEFT} {_up(share):.1f}H{_WIDTH - _RIGHT}"/>'
+        f'<text class="xr-tick" x="{_LEFT - 6}" y="{_up(share) + 4:.1f}" text-anchor="end">'
+        f"{units.byte_size(most * share)}</text>"
+        for share in (0.0, 0.5, 1.0)
+    )
+
+
+def _mark(position: int, positions: int, most: int) -> str:
+    """Draw the line at the maximum, labeled with it."""
+    if positions < 2:
+        return ""
+    x = _across(min(position, positions - 1), positions)
+    anchor = "start" if x < _WIDTH / 2 else "end"
+    return (
+        f'<path class="xr-line" d="M{x:.1f} {_TOP}V{_LOW}"/>'
+        f'<text class="xr-tick" x="{x:.1f}" y="{_TOP - 5}" text-anchor="{anchor}">'
+        f"peak {units.byte_size(most)}</text>"
+    )
+
+
+_FOOT = (
+    f'<text class="xr-tick" x="{_LEFT}" y="{_LOW + 14}">schedule start</text>'
+    f'<text class="xr-tick" x="{_WIDTH - _RIGHT}" y="{_LOW + 14}" text-anchor="end">end</text>'
+    f'<text class="xr-tick" x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_LOW + 28}" text-anchor="middle">'
+    "schedule position</text>"
+)
