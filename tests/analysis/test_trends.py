@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlareport.analysis.trends import Step, kept_slugs, labels, steps_in
+from xlareport.analysis.trends import Step, find_steps, labels, select_slugs
 
 NOISY = [100, 103, 98, 101, 97, 102, 99]
 
@@ -26,7 +26,7 @@ NOISY = [100, 103, 98, 101, 97, 102, 99]
     ],
 )
 def test_steps(values: list[int | None], expected: list[Step]) -> None:
-    assert list(steps_in(values)) == expected
+    assert list(find_steps(values)) == expected
 
 
 def test_modules_keep_the_slugs_of_the_night_before() -> None:
@@ -35,7 +35,7 @@ def test_modules_keep_the_slugs_of_the_night_before() -> None:
     own = ("module_0004.jit_f", "module_0005.jit_f", "module_0006.jit_f", "module_0007.jit_g")
 
     assert named == ("jit_new", "jit_f", "jit_f (2)", "jit_g")
-    assert kept_slugs(named, own, former) == (
+    assert select_slugs(named, own, former) == (
         "module_0004.jit_f-2",
         "module_0004.jit_f",
         "module_0006.jit_f",

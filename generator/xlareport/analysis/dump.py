@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xlareport.analysis.module import ModuleAnalysis
-from xlareport.analysis.modules.eager import EagerFunction, eager_functions
+from xlareport.analysis.modules.eager import EagerFunction, group_eager_functions
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
@@ -121,7 +121,7 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
             "What was compiled again", lambda: group_recompilations(summaries, assigned), ()
         ),
         eager_functions=faults.attempt(
-            "What ran eagerly", lambda: eager_functions(summaries, module_roles), ()
+            "What ran eagerly", lambda: group_eager_functions(summaries, module_roles), ()
         ),
         rank_groups=faults.attempt(
             "The ranks of devices", lambda: group_ranks(summaries, assigned), ()

@@ -42,7 +42,7 @@ def labels(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(result)
 
 
-def kept_slugs(
+def select_slugs(
     named: Sequence[str], slugs: Sequence[str], former: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the slugs of tonight's modules: those of the night before where they had one."""
@@ -69,7 +69,7 @@ class Step:
     after: int
 
 
-def steps_in(values: Sequence[int | None]) -> tuple[Step, ...]:
+def find_steps(values: Sequence[int | None]) -> tuple[Step, ...]:
     """Find the steps in a figure over the nights.
 
     A night is a step when it differs from the median of up to seven nights since the last step by

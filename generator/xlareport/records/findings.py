@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.analysis.findings.finding import Finding
-from xlareport.analysis.findings.recompilations import recompilation
+from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.records.report import FindingRecord, ModuleRecord
 
@@ -42,7 +42,7 @@ def finding_records(
     is_program = record.role not in HELPERS
     findings = [each for each in cost.findings if is_program or each.rule in _OF_HELPERS]
     if record.retrace_group is not None and is_program:
-        findings.append(recompilation(recompilations[record.retrace_group]))
+        findings.append(report_recompilation(recompilations[record.retrace_group]))
     records = [finding_record(finding, cost) for finding in findings]
     return tuple(sorted(records, key=lambda each: SEVERITIES.index(each.severity)))
 

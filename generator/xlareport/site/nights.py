@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from xlareport.analysis.trends import Night, kept_slugs, labels
+from xlareport.analysis.trends import Night, labels, select_slugs
 from xlareport.dump.modules import GroupedDump
 from xlareport.pages.nightly.page import Nightly, tonight
 from xlareport.records.report import ReportRecord
@@ -141,6 +141,6 @@ def keep_slugs(grouped: GroupedDump, history: Path | None) -> GroupedDump:
     if not nights:
         return grouped
     named = labels(module.name for module in grouped.modules)
-    slugs = kept_slugs(named, [module.slug for module in grouped.modules], nights[-1].slugs)
+    slugs = select_slugs(named, [module.slug for module in grouped.modules], nights[-1].slugs)
     modules = zip(grouped.modules, slugs, strict=True)
     return replace(grouped, modules=tuple(replace(module, slug=slug) for module, slug in modules))

@@ -1,6 +1,6 @@
 import pytest
 
-from xlareport.analysis.code.links import KernelIndex, kernel_name, list_possible_names
+from xlareport.analysis.code.links import KernelIndex, list_possible_names, name_kernel
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader
 
@@ -67,6 +67,6 @@ def test_what_fits_nothing_is_not_found() -> None:
 
 
 def test_names() -> None:
-    assert kernel_name("a-b.3") == "a_b_3"
+    assert name_kernel("a-b.3") == "a_b_3"
     assert list_possible_names("f_kernel_module")[-1] == "f_kernel_module"
     assert "f" in list_possible_names("f_kernel_module")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlareport.analysis.code.files import CodeLink
-from xlareport.analysis.code.module import mosaic_links, read_code_files
+from xlareport.analysis.code.module import link_mosaic, read_code_files
 from xlareport.dump.modules import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
@@ -35,7 +35,7 @@ def shapes(links: list[CodeLink], module: HloModule) -> dict[str, set[str]]:
 
 def test_each_file_finds_the_call_of_its_grid(unpacked: Callable[[str], Path]) -> None:
     texts, module = pallas(unpacked("tpu-v5e-kernels"))
-    links = list(mosaic_links(texts, module, alone=True))
+    links = list(link_mosaic(texts, module, alone=True))
     assert len(links) == len(texts) == 50
     assert {place.grade for link in links for place in link.places} == {"matched"}
     found = shapes(links, module)
@@ -45,7 +45,7 @@ def test_each_file_finds_the_call_of_its_grid(unpacked: Callable[[str], Path]) -
 
 def test_beside_another_module_it_is_a_guess(unpacked: Callable[[str], Path]) -> None:
     texts, module = pallas(unpacked("tpu-v5e-kernels"))
-    links = list(mosaic_links(texts, module, alone=False))
+    links = list(link_mosaic(texts, module, alone=False))
     assert {place.grade for link in links for place in link.places} == {"guessed"}
 
 
@@ -54,7 +54,7 @@ def test_kernels_of_another_name_are_not_its_own(unpacked: Callable[[str], Path]
     others = [
         replace(one, content=(one.content or b"").replace(b"@scaled_sum", b"@b")) for one in texts
     ]
-    assert not list(mosaic_links(others, module, alone=True))
+    assert not list(link_mosaic(others, module, alone=True))
 
 
 HLO = """HloModule jit_f, is_scheduled=true

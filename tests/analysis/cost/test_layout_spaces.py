@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from xlareport.analysis.cost.layout_spaces import layout_spaces
+from xlareport.analysis.cost.layout_spaces import sum_layout_spaces
 from xlareport.hlo.model import HloModule
 
 TEXT = """fused {
@@ -19,11 +19,11 @@ ENTRY e {
 
 
 def test_values_by_the_space_of_their_layout(module_of: Callable[[str], HloModule]) -> None:
-    found = layout_spaces(module_of(TEXT))
+    found = sum_layout_spaces(module_of(TEXT))
     assert [(one.number, one.values, one.size) for one in found] == [(1, 3, 96), (2, 1, 4)]
 
 
 def test_without_a_space_in_any_layout_there_is_none(
     module_of: Callable[[str], HloModule],
 ) -> None:
-    assert layout_spaces(module_of("ENTRY e {\n  ROOT x = f32[8]{0} parameter(0)\n}")) == ()
+    assert sum_layout_spaces(module_of("ENTRY e {\n  ROOT x = f32[8]{0} parameter(0)\n}")) == ()

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlareport.analysis.cost.memory import collect_memory_figures, largest_values, sum_by_kind
+from xlareport.analysis.cost.memory import collect_memory_figures, rank_values, sum_by_kind
 from xlareport.readers.buffer_assignment import BufferAssignment, read_buffer_assignment
 from xlareport.readers.live_range import LiveRanges, read_live_range
 from xlareport.readers.memory_report import SpaceUsage
@@ -52,7 +52,7 @@ def test_kinds_and_largest_values() -> None:
         (0, "temp", 96),
         (1, "temp", 512),
     ]
-    first, second = largest_values(assignment, 2)
+    first, second = rank_values(assignment, 2)
     assert (first.value.instruction, first.allocation.kind) == ("x", "parameter")
     assert (second.value.instruction, second.allocation.index) == ("z", 1)
 

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import pytest
 
-from xlareport.analysis.cost.precision import Precision, precision_of, product_kind
+from xlareport.analysis.cost.precision import Precision, find_precision, name_product
 from xlareport.analysis.cost.roofline import estimate_time
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.work import ModuleCost
@@ -43,16 +43,16 @@ def site_of(module: HloModule) -> Site:
 def test_the_kind_of_a_product(
     module_of: ReadModule, element_type: str, more: str, kind: str
 ) -> None:
-    assert product_kind(site_of(module_of(DOT.format(element_type, element_type, more)))) == kind
+    assert name_product(site_of(module_of(DOT.format(element_type, element_type, more)))) == kind
 
 
 def test_what_the_hlo_says(module_of: ReadModule) -> None:
     asked = DOT.format("f32", "f32", ", algorithm=dot_bf16_bf16_f32_x6")
-    assert precision_of(site_of(module_of(asked))) == Precision(
+    assert find_precision(site_of(module_of(asked))) == Precision(
         ("f32", "f32"), "dot_bf16_bf16_f32_x6", "f32", "f32"
     )
     plain = DOT.format("bf16", "f32", "")
-    assert precision_of(site_of(module_of(plain))) == Precision(
+    assert find_precision(site_of(module_of(plain))) == Precision(
         ("bf16", "bf16"), "default", None, "f32"
     )
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlareport.analysis.cost.sizes import UncountableError
-from xlareport.analysis.cost.windows import WindowDimension, parse_window, valid_positions
+from xlareport.analysis.cost.windows import WindowDimension, count_valid_positions, parse_window
 from xlareport.analysis.cost.work import ModuleCost
 
 Count: TypeAlias = Callable[[str], ModuleCost]
@@ -35,12 +35,12 @@ def test_positions_are_those_of_the_plain_loop(
     stride: int, pad: int, lhs_dilate: int, rhs_dilate: int, sizes: tuple[int, int, int]
 ) -> None:
     window = WindowDimension(1, stride, pad, 0, lhs_dilate, rhs_dilate)
-    assert valid_positions(window, *sizes) == positions_one_by_one(window, *sizes)
+    assert count_valid_positions(window, *sizes) == positions_one_by_one(window, *sizes)
 
 
 def test_a_huge_window_is_refused() -> None:
     with pytest.raises(UncountableError):
-        valid_positions(WindowDimension(1), 10, 10**12, 10**12)
+        count_valid_positions(WindowDimension(1), 10, 10**12, 10**12)
 
 
 def test_a_window_is_read_with_its_defaults() -> None:

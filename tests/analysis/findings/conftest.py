@@ -6,7 +6,7 @@ from typing import TypeAlias
 import pytest
 
 from xlareport.analysis.cost.work import count_cost
-from xlareport.analysis.findings.cases import estimated_cycles
+from xlareport.analysis.findings.cases import read_cycles
 from xlareport.analysis.findings.finding import Case
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import Device, device_named, nominal_device
@@ -22,7 +22,7 @@ def case_of() -> MakeCase:
         module = TextReader().read(text.encode(), "m.txt")
         assert module is not None
         first = TextReader().read(before.encode(), "b.txt") if before else None
-        cycles = estimated_cycles(module)
+        cycles = read_cycles(module)
         device = device_of(text)
         return Case(module, count_cost(module), device, before=first, cycles=cycles)
 

@@ -15,7 +15,7 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.cost.work import count_cost
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.finding import Case, Finding
-from xlareport.analysis.findings.recompilations import recompilation
+from xlareport.analysis.findings.recompilations import report_recompilation
 from xlareport.analysis.findings.rules import RULES, find_findings
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
@@ -333,7 +333,8 @@ def test_a_function_compiled_again_is_found(
         summarize_module(one, [None] * len(one.snapshots), count_final_cost(one)) for one in modules
     ]
     found = [
-        recompilation(one) for one in group_recompilations(summaries, assign_processes(summaries))
+        report_recompilation(one)
+        for one in group_recompilations(summaries, assign_processes(summaries))
     ]
     assert len(found) == number
     assert all("compiled" in one.evidence and len(one.places) > 1 for one in found)

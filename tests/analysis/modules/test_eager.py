@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.modules.eager import eager_functions
+from xlareport.analysis.modules.eager import group_eager_functions
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.summary import ModuleSummary
 
@@ -27,5 +27,5 @@ def test_a_function_that_ran_several_operations_is_named_with_them(compiled: Com
         ),
         called_by(one, "lonely", "<module>", "main", "other"),
     ]
-    (found,) = eager_functions(modules, [MAIN, EAGER, EAGER, EAGER, EAGER])
+    (found,) = group_eager_functions(modules, [MAIN, EAGER, EAGER, EAGER, EAGER])
     assert (found.name, found.modules) == ("init", ("e0", "e1", "e2"))

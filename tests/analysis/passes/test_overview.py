@@ -16,9 +16,9 @@ from xlareport.analysis.passes.overview import (
     summarize_passes,
 )
 from xlareport.analysis.passes.times import (
-    pass_times,
-    pipelines_of,
+    find_pipelines,
     refine_boundaries,
+    sum_pass_times,
 )
 from xlareport.analysis.steps.boundaries import boundaries
 from xlareport.hlo.text import TextReader
@@ -72,11 +72,11 @@ def test_the_passes_that_changed_what_is_heavy_come_first_and_nobodys_changes_ar
 
 def test_own_times_sum_to_the_span_at_most_and_name_the_idle() -> None:
     read = metadata()
-    times = {one.name: one for one in pass_times(read)}
+    times = {one.name: one for one in sum_pass_times(read)}
     assert (times["inner"].self_microseconds, times["b"].self_microseconds) == (9, 10)
     assert (times["quiet"].runs, times["quiet"].changed) == (2, 0)
     assert sum(one.self_microseconds or 0 for one in times.values()) <= (read.span or 0)
-    assert pipelines_of(read) == {"inner"}
+    assert find_pipelines(read) == {"inner"}
     found = find_idle_passes(stages(), boundaries(stages(), [False, False]), read)
     assert found.passes == (("quiet", 2),)
     assert find_idle_passes(stages(), boundaries(stages(), [False, True]), None).passes == ()

@@ -7,8 +7,8 @@ from tests.analysis.passes.three_steps import FILES, metadata, stages
 
 from xlareport.analysis.passes.times import (
     StepTime,
+    estimate_step_times,
     refine_boundaries,
-    step_times,
 )
 from xlareport.analysis.steps.boundaries import boundaries
 from xlareport.dump.source import Entry
@@ -16,7 +16,7 @@ from xlareport.readers.pass_metadata import read_pass_metadata
 
 
 def test_the_time_of_a_step_is_that_of_its_passes_or_lies_between_its_files() -> None:
-    measured = step_times(stages(), metadata())
+    measured = estimate_step_times(stages(), metadata())
     assert [one and one.measured for one in measured[1:]] == [True, True]
     own = sum(timed.self_time or 0 for timed in metadata().timed())
     assert sum(one.seconds for one in measured if one) <= own / 1e6
@@ -24,8 +24,8 @@ def test_the_time_of_a_step_is_that_of_its_passes_or_lies_between_its_files() ->
         replace(one, artifacts=(replace(one.artifacts[0], entry=Entry("x", 9, float(at), Path())),))
         for at, one in zip((3, 3, 5), stages(), strict=True)
     ]
-    assert step_times(dated, None) == (None, None, StepTime(2.0, measured=False))
-    assert step_times([], None) == ()
+    assert estimate_step_times(dated, None) == (None, None, StepTime(2.0, measured=False))
+    assert estimate_step_times([], None) == ()
 
 
 def test_metadata_makes_it_certain_what_ran_inside_a_step() -> None:

@@ -91,7 +91,7 @@ class KernelIndex:
 
     def _whole_computation(self, kernel: str) -> CodeOrigin | None:
         for name in list_possible_names(kernel):
-            text = self._computations.get(kernel_name(name))
+            text = self._computations.get(name_kernel(name))
             if text is not None:
                 return CodeOrigin(kernel, text, "", "matched", "It has the computation's name.")
         return None
@@ -99,7 +99,7 @@ class KernelIndex:
     @cached_property
     def _computations(self) -> Mapping[str, str]:
         return {
-            kernel_name(computation.name): computation.name
+            name_kernel(computation.name): computation.name
             for computation in self.module.computations
         }
 
@@ -117,11 +117,11 @@ class KernelIndex:
     def _by_kernel_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:
         result: dict[str, list[tuple[Computation, Instruction]]] = {}
         for place, instruction in self._by_name.values():
-            result.setdefault(kernel_name(instruction.name), []).append((place, instruction))
+            result.setdefault(name_kernel(instruction.name), []).append((place, instruction))
         return result
 
 
-def kernel_name(instruction: str) -> str:
+def name_kernel(instruction: str) -> str:
     """Return the kernel name of an instruction: `fusion_dot.3` -> `fusion_dot_3`."""
     return _SIGN.sub("_", instruction)
 

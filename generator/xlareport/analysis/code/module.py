@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.links import CodeOrigin, KernelIndex
 from xlareport.analysis.code.units import ModuleCode, join_code
-from xlareport.analysis.cost.custom_calls import target_of
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.dump.filename import DumpName
 from xlareport.dump.llo import WHOLE_PROGRAMS, llo_program
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -48,7 +48,7 @@ def _part(name: DumpName) -> str:
     return next((token.text for token in name.tokens if token.field in _PARTS), "")
 
 
-def llo_links(module: ParsedModule, hlo: HloModule) -> Iterator[CodeLink]:
+def link_llo(module: ParsedModule, hlo: HloModule) -> Iterator[CodeLink]:
     """Yield the files of the TPU's low-level compiler, by the instruction that their names have."""
     index = KernelIndex(hlo, {})
     for artifact in module.files.llo:
@@ -67,15 +67,13 @@ _WHOLE = "It belongs to the top-level program of the module."
 _TARGET = "tpu_custom_call"
 
 
-def mosaic_links(
-    texts: Iterable[CodeText], module: HloModule, *, alone: bool
-) -> Iterator[CodeLink]:
+def link_mosaic(texts: Iterable[CodeText], module: HloModule, *, alone: bool) -> Iterator[CodeLink]:
     """Yield the files of Mosaic that may be of this module; `alone` where it is the only one.
 
     They name neither the module nor the instruction. The kernel's name is in the scope of its call,
     and its grid fits the shapes of few calls.
     """
-    calls = mosaic_calls(module)
+    calls = find_mosaic_calls(module)
     for text in texts:
         kernel = read_mosaic(text.content) if text.content else None
         places = find_mosaic_places(kernel, calls, alone=alone) if kernel else ()
@@ -83,13 +81,13 @@ def mosaic_links(
             yield CodeLink(replace(code_file(text), kernels=(kernel.name,)), places)
 
 
-def mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]]:
+def find_mosaic_calls(module: HloModule) -> list[tuple[Computation, Instruction]]:
     """Return the instructions that run a kernel of Mosaic's, with their computations."""
     return [
         (computation, instruction)
         for computation in module.computations
         for instruction in computation.instructions
-        if instruction.opcode == "custom-call" and target_of(instruction) == _TARGET
+        if instruction.opcode == "custom-call" and name_target(instruction) == _TARGET
     ]
 
 
@@ -196,9 +194,9 @@ def read_code_files(module: ParsedModule) -> CodeFiles:
         return CodeFiles()
     hlo = module.final.hlo
     texts, problems = read_code(module.files)
-    nameless, more = read_nameless(module.files) if mosaic_calls(hlo) else ((), ())
-    kernels = [*mosaic_links(nameless, hlo, alone=module.files.is_alone)]
-    kernels += llo_links(module, hlo)
+    nameless, more = read_nameless(module.files) if find_mosaic_calls(hlo) else ((), ())
+    kernels = [*link_mosaic(nameless, hlo, alone=module.files.is_alone)]
+    kernels += link_llo(module, hlo)
     if not texts and not kernels and not module.code.thunks:
         return CodeFiles()
     linked = join_code(hlo, [code_file(text) for text in texts], module.code, kernels)

@@ -17,7 +17,7 @@ from xlareport.analysis.matching.facts import holders_of
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Grade, Pairing, Place
 from xlareport.analysis.matching.result import Matching
-from xlareport.analysis.profile.measured import Cut, find_cut, instructions_by_name, join_profile
+from xlareport.analysis.profile.measured import Cut, find_cut, index_instructions, join_profile
 from xlareport.analysis.profile.times import (
     PICOSECOND,
     ModuleTimes,
@@ -56,7 +56,7 @@ class Timed:
     @cached_property
     def places(self) -> Mapping[str, tuple[Computation, Instruction]]:
         """The instructions by name."""
-        return instructions_by_name(self.module)
+        return index_instructions(self.module)
 
     @cached_property
     def runs(self) -> int:

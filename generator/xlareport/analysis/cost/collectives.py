@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.device_groups import DeviceGroups
 from xlareport.analysis.cost.site import Site, shapes_of
-from xlareport.analysis.cost.wire import KINDS, data_bytes, group_size, wire_bytes
+from xlareport.analysis.cost.wire import KINDS, count_data_bytes, count_wire_bytes, group_size
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -61,14 +61,14 @@ def _collective(
     instruction = site.instruction
     kind = instruction.opcode.removesuffix("-start")
     size, groups = group_size(module, kind, instruction)
-    data = data_bytes(site)
+    data = count_data_bytes(site)
     known = cost.instructions.get((computation.name, instruction.name))
     return Collective(
         computation=computation.name,
         instruction=instruction.name,
         kind=kind,
         data_bytes=data,
-        wire_bytes=wire_bytes(module, site),
+        wire_bytes=count_wire_bytes(module, site),
         group_size=size,
         groups=groups,
         executions=known.executions if known else None,

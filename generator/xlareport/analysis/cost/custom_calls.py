@@ -8,9 +8,14 @@ from dataclasses import dataclass
 
 from xlareport.analysis.cost.operations import NOTHING, Work, convert_to_real
 from xlareport.analysis.cost.site import Site, parse_integers
-from xlareport.analysis.cost.sizes import UncountableError, data_size, element_count, iterate_leaves
+from xlareport.analysis.cost.sizes import (
+    UncountableError,
+    count_elements,
+    iterate_leaves,
+    measure_data,
+)
 from xlareport.analysis.cost.traffic import NO_TRAFFIC, Traffic
-from xlareport.analysis.cost.windows import FMA_FLOPS, convolution_flops
+from xlareport.analysis.cost.windows import FMA_FLOPS, count_convolution_flops
 from xlareport.hlo.backend_config import read_backend_config
 from xlareport.hlo.model import Instruction
 from xlareport.hlo.shape import Shape
@@ -29,9 +34,9 @@ class CustomCost:
     note: str
 
 
-def custom_cost(site: Site) -> CustomCost:
+def estimate_custom_cost(site: Site) -> CustomCost:
     """Count a custom call by its target, its shapes and its backend_config."""
-    target = target_of(site.instruction)
+    target = name_target(site.instruction)
     call = find(target)
     try:
         return _METHODS[call.work if call and call.work else "estimate"](site)
@@ -39,14 +44,14 @@ def custom_cost(site: Site) -> CustomCost:
         return CustomCost(None, None, "guessed", f"custom call {target[:80]}: {error}")
 
 
-def target_of(instruction: Instruction) -> str:
+def name_target(instruction: Instruction) -> str:
     """Return the `custom_call_target` without quotes; empty where there is none."""
     return instruction.attributes.get("custom_call_target", "").strip('"')
 
 
-def dependent_steps(site: Site) -> float:
+def count_dependent_steps(site: Site) -> float:
     """Return the steps of a factorization that wait for one another; 0 where there are none."""
-    call = find(target_of(site.instruction))
+    call = find(name_target(site.instruction))
     if call is None or not call.steps:
         return 0.0
     try:
@@ -76,7 +81,7 @@ def _by_estimate(site: Site) -> CustomCost:
         raise UncountableError("what it computes is not known")
     flops, transcendentals = _integer(estimate, "flops"), _integer(estimate, "transcendentals")
     moved = _integer(estimate, "bytes_accessed")
-    written = min(data_size(site.shape), moved)
+    written = min(measure_data(site.shape), moved)
     return CustomCost(
         Work(flops, transcendentals),
         Traffic(moved - written, written),
@@ -101,7 +106,7 @@ def _product(site: Site) -> CustomCost:
     lhs = site.operand(0)
     contracting = parse_integers(str(numbers.get("lhs_contracting_dimensions", [])))
     width = math.prod(site.dimension(lhs, number) for number in contracting)
-    work = Work(flops=FMA_FLOPS * element_count(_result(site)) * width)
+    work = Work(flops=FMA_FLOPS * count_elements(_result(site)) * width)
     note = "A library product, from its shapes."
     return CustomCost(convert_to_real(site, work), _everything(site), "matched", note)
 
@@ -109,21 +114,21 @@ def _product(site: Site) -> CustomCost:
 def _convolution(site: Site) -> CustomCost:
     """Count a forward library convolution from its window."""
     result = _result(site)
-    work = Work(flops=convolution_flops(site.operand(0), site.operand(1), result, site))
+    work = Work(flops=count_convolution_flops(site.operand(0), site.operand(1), result, site))
     return _library_convolution(site, work)
 
 
 def _convolution_input_gradient(site: Site) -> CustomCost:
     """Count the gradient by the input: the products of the forward convolution that it undoes."""
     result = _result(site)
-    work = Work(flops=convolution_flops(result, site.operand(1), site.operand(0), site))
+    work = Work(flops=count_convolution_flops(result, site.operand(1), site.operand(0), site))
     return _library_convolution(site, work)
 
 
 def _convolution_kernel_gradient(site: Site) -> CustomCost:
     """Count the gradient by the kernel: the products of the forward convolution."""
     result = _result(site)
-    work = Work(flops=convolution_flops(site.operand(0), result, site.operand(1), site))
+    work = Work(flops=count_convolution_flops(site.operand(0), result, site.operand(1), site))
     return _library_convolution(site, work)
 
 
@@ -161,7 +166,7 @@ def _reflectors(site: Site) -> CustomCost:
 def _rank_update(site: Site) -> CustomCost:
     """Count one triangle of a matrix times its transpose."""
     (matrix,) = _matrices(site, 1)
-    result = element_count(_result(site))
+    result = count_elements(_result(site))
     inner = matrix.elements // math.isqrt(max(1, result))
     return _counted(site, matrix.scale * result * inner, "A library product, from its shapes.")
 
@@ -171,7 +176,7 @@ def _whole_product(site: Site) -> CustomCost:
     first, second = _matrices(site, 2)
     if first.batch * second.batch != 1:
         raise UncountableError("which dimensions are contracted is not known")
-    whole = first.elements * second.elements * element_count(_result(site))
+    whole = first.elements * second.elements * count_elements(_result(site))
     flops = FMA_FLOPS * first.scale * math.isqrt(whole)
     return _counted(site, flops, "A library product, from its shapes alone.", "guessed")
 
@@ -180,7 +185,7 @@ def _rows_product(site: Site) -> CustomCost:
     """Count products of groups of rows, each with a matrix of its own."""
     rows, _ = _matrices(site, 2)
     width = rows.dimensions[-1]
-    flops = FMA_FLOPS * rows.scale * element_count(_result(site)) * width
+    flops = FMA_FLOPS * rows.scale * count_elements(_result(site)) * width
     return _counted(site, flops, "Products of groups, from their shapes alone.", "guessed")
 
 
@@ -188,7 +193,7 @@ def _sparse_product(site: Site) -> CustomCost:
     """Count two flops for each stored element and column of the result."""
     result = _result(site)
     columns = site.dimension(result, 1) if len(result.dimensions) > 1 else 1
-    flops = FMA_FLOPS * element_count(site.operand(0)) * columns
+    flops = FMA_FLOPS * count_elements(site.operand(0)) * columns
     return _counted(site, flops, "A sparse product, by its stored elements.")
 
 
@@ -196,7 +201,7 @@ def _fourier(site: Site) -> CustomCost:
     """Count 5 N log2 N of the last dimension."""
     result = _result(site)
     length = site.dimension(result, len(result.dimensions) - 1)
-    flops = round(5 * element_count(result) * math.log2(max(2, length)))
+    flops = round(5 * count_elements(result) * math.log2(max(2, length)))
     return _counted(site, flops, "5 N log2 N, as if along the last dimension alone.", "guessed")
 
 
@@ -287,7 +292,7 @@ def _counted(site: Site, flops: int, note: str, grade: str = "matched") -> Custo
 
 
 def _known(site: Site) -> CustomCall:
-    call = find(target_of(site.instruction))
+    call = find(name_target(site.instruction))
     if call is None:
         raise UncountableError("what it computes is not known")
     return call
@@ -300,12 +305,12 @@ def _result(site: Site) -> Shape:
 
 def _everything(site: Site) -> Traffic:
     """Return operands and results; the workspace of a CUDA library is neither."""
-    written = data_size(site.shape)
+    written = measure_data(site.shape)
     last = site.shape.elements[-1] if len(site.shape.elements) > 1 else None
     is_workspace = last is not None and last.element_type in ("u8", "s8")
-    if is_workspace and last is not None and target_of(site.instruction).startswith("__cu"):
-        written -= data_size(last)
-    return Traffic(sum(map(data_size, site.operands)), written)
+    if is_workspace and last is not None and name_target(site.instruction).startswith("__cu"):
+        written -= measure_data(last)
+    return Traffic(sum(map(measure_data, site.operands)), written)
 
 
 def _find(config: object, key: str) -> object:

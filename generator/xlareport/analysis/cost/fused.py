@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError, element_count
+from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.analysis.cost.traffic import DATA, XLA, Sizes, Traffic
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
@@ -122,7 +122,7 @@ class Fused:
             instruction
             for instruction in self.computation.instructions
             if instruction.opcode == "constant"
-            and element_count(instruction.shape) > IMMEDIATE_ELEMENTS
+            and count_elements(instruction.shape) > IMMEDIATE_ELEMENTS
         )
         return sum(self.sizes.operand(instruction.shape) for instruction in large)
 

@@ -20,7 +20,7 @@ class LayoutSpace:
     """Bytes, of all values, whether they live at once or not."""
 
 
-def layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
+def sum_layout_spaces(module: HloModule) -> tuple[LayoutSpace, ...]:
     """Count the values outside of fusions by the memory space that their layout names."""
     fused = find_fused_computations(module)
     counts: Counter[int] = Counter()

@@ -145,7 +145,7 @@ def sum_by_kind(assignment: BufferAssignment) -> tuple[KindTotal, ...]:
     return tuple(sorted(totals, key=lambda total: (total.color, -total.size, total.kind)))
 
 
-def largest_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValue, ...]:
+def rank_values(assignment: BufferAssignment, count: int) -> tuple[PlacedValue, ...]:
     """Return the largest values, each instruction's element once, largest first."""
     placed: dict[tuple[str, tuple[int, ...]], PlacedValue] = {}
     for allocation in assignment.allocations:

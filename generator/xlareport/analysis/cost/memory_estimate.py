@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from xlareport.analysis.cost.donation import find_donations
-from xlareport.analysis.cost.sizes import UncountableError, data_size
+from xlareport.analysis.cost.sizes import UncountableError, measure_data
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.whole_numbers import parse_whole_number
@@ -154,7 +154,7 @@ def _over_arguments(entry: Computation, module: HloModule) -> Mapping[str, int]:
         for operand in written:
             instruction = entry.by_name.get(operand.partition("#")[0])
             for maker in buffers.of(operand) if instruction else ():
-                counts[maker] += data_size(instruction.shape) if instruction else 0
+                counts[maker] += measure_data(instruction.shape) if instruction else 0
     for parameter in entry.parameters:
         del counts[parameter.name]
     return counts
@@ -184,8 +184,8 @@ def _size(instruction: Instruction) -> int:
     """Return the bytes of the buffer that an instruction makes; a start holds its operand too."""
     place = _RESULT_OF_START.get(instruction.opcode)
     if place is None or place >= len(instruction.shape.elements):
-        return data_size(instruction.shape)
-    return data_size(instruction.shape.elements[place])
+        return measure_data(instruction.shape)
+    return measure_data(instruction.shape.elements[place])
 
 
 def _inside(instruction: Instruction, inside: Mapping[str, int]) -> int:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from math import prod
 
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError, element_count, iterate_leaves
+from xlareport.analysis.cost.sizes import UncountableError, count_elements, iterate_leaves
 from xlareport.analysis.cost.windows import (
     FMA_FLOPS,
-    convolution_flops,
+    count_convolution_flops,
+    count_reduce_window,
     parse_window,
-    reduce_window_count,
 )
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
@@ -76,7 +76,7 @@ def convert_to_real(site: Site, products: Work) -> Work:
     return Work(flops=_REAL_PRODUCTS * products.flops) if _is_complex(site) else products
 
 
-def arithmetic_type(site: Site) -> str:
+def find_arithmetic_type(site: Site) -> str:
     """Return the type that an instruction computes in: of its operands, parts for complex ones."""
     try:
         element_type = site.operands[-1].element_type if site.instruction.operands else ""
@@ -92,9 +92,9 @@ def _work(site: Site) -> Work:
     if opcode in table.movement or opcode in CALLING:
         return NOTHING
     if opcode in table.elementwise:
-        return Work(flops=element_count(site.shape))
+        return Work(flops=count_elements(site.shape))
     if opcode in table.transcendental:
-        return Work(transcendentals=element_count(site.shape))
+        return Work(transcendentals=count_elements(site.shape))
     rule = _RULES.get(opcode)
     if rule is None:
         raise UncountableError(f"no rule for {opcode[:40]}")
@@ -123,42 +123,42 @@ def count_applications(site: Site) -> Mapping[str, int]:
     return rule(site) if rule is not None else {}
 
 
-def dot_flops(site: Site) -> int:
+def count_dot_flops(site: Site) -> int:
     """Return two flops for each product of a dot: result elements times contracted elements."""
     lhs = site.operand(0)
     contracted = prod(
         site.dimension(lhs, number) for number in site.numbers("lhs_contracting_dims")
     )
-    return FMA_FLOPS * element_count(site.shape) * contracted
+    return FMA_FLOPS * count_elements(site.shape) * contracted
 
 
 def _convolution(site: Site) -> Work:
-    return Work(flops=convolution_flops(site.operand(0), site.operand(1), site.shape, site))
+    return Work(flops=count_convolution_flops(site.operand(0), site.operand(1), site.shape, site))
 
 
 def _fft(site: Site) -> Work:
     factors = prod(max(length.bit_length() - 1, 0) for length in site.numbers("fft_length"))
-    return Work(flops=_FLOPS_PER_COMPLEX_PRODUCT * factors * element_count(site.operand(0)))
+    return Work(flops=_FLOPS_PER_COMPLEX_PRODUCT * factors * count_elements(site.operand(0)))
 
 
 def _sort(site: Site) -> Work:
-    elements = element_count(site.operand(0))
+    elements = count_elements(site.operand(0))
     return Work(flops=elements * max(elements - 1, 0).bit_length())
 
 
 def _cholesky(site: Site) -> Work:
     matrix = site.operand(0)
-    return Work(flops=_last_dimension(site, matrix) * element_count(matrix) // 3)
+    return Work(flops=_last_dimension(site, matrix) * count_elements(matrix) // 3)
 
 
 def _triangular_solve(site: Site) -> Work:
     width = _last_dimension(site, site.operand(0))
-    return Work(flops=FMA_FLOPS * width * element_count(site.operand(1)))
+    return Work(flops=FMA_FLOPS * width * count_elements(site.operand(1)))
 
 
 def _all_reduce(site: Site) -> Work:
     """Assume two replicas, as XLA does: one combination for each element."""
-    return Work(flops=sum(element_count(leave) for leave in iterate_leaves(site.shape)))
+    return Work(flops=sum(count_elements(leave) for leave in iterate_leaves(site.shape)))
 
 
 def _last_dimension(site: Site, shape: Shape) -> int:
@@ -166,21 +166,21 @@ def _last_dimension(site: Site, shape: Shape) -> int:
 
 
 def _map(site: Site) -> Mapping[str, int]:
-    return {"to_apply": element_count(site.shape)}
+    return {"to_apply": count_elements(site.shape)}
 
 
 def _reduce(site: Site) -> Mapping[str, int]:
     result = site.shape.elements[0] if site.shape.elements else site.shape
-    return {"to_apply": element_count(site.operand(0)) - element_count(result)}
+    return {"to_apply": count_elements(site.operand(0)) - count_elements(result)}
 
 
 def _scatter(site: Site) -> Mapping[str, int]:
     updates = site.operand(len(site.instruction.operands) // 2 + 1)
-    return {"to_apply": element_count(updates)}
+    return {"to_apply": count_elements(updates)}
 
 
 def _select_and_scatter(site: Site) -> Mapping[str, int]:
-    source = element_count(site.operand(1))
+    source = count_elements(site.operand(1))
     window = prod(
         window_dimension.size
         for window_dimension in parse_window(site.instruction.attributes.get("window", ""))
@@ -189,11 +189,11 @@ def _select_and_scatter(site: Site) -> Mapping[str, int]:
 
 
 _RULES: dict[str, Callable[[Site], Work]] = {
-    "dot": lambda site: Work(flops=dot_flops(site)),
+    "dot": lambda site: Work(flops=count_dot_flops(site)),
     "convolution": _convolution,
-    "rng-bit-generator": lambda site: Work(transcendentals=element_count(site.shape)),
-    "ragged-dot": lambda site: Work(flops=dot_flops(site)),
-    "scaled-dot": lambda site: Work(flops=dot_flops(site)),
+    "rng-bit-generator": lambda site: Work(transcendentals=count_elements(site.shape)),
+    "ragged-dot": lambda site: Work(flops=count_dot_flops(site)),
+    "scaled-dot": lambda site: Work(flops=count_dot_flops(site)),
     "fft": _fft,
     "sort": _sort,
     "cholesky": _cholesky,
@@ -204,7 +204,7 @@ _RULES: dict[str, Callable[[Site], Work]] = {
 _APPLICATIONS: dict[str, Callable[[Site], Mapping[str, int]]] = {
     "map": _map,
     "reduce": _reduce,
-    "reduce-window": lambda site: {"to_apply": reduce_window_count(site)},
+    "reduce-window": lambda site: {"to_apply": count_reduce_window(site)},
     "scatter": _scatter,
     "select-and-scatter": _select_and_scatter,
 }

@@ -35,7 +35,7 @@ class Precision:
     """The type of the result."""
 
 
-def precision_of(site: Site) -> Precision:
+def find_precision(site: Site) -> Precision:
     """Return the precision of a product. Raises UncountableError where an operand is unknown."""
     text = site.instruction.attributes_text
     algorithm = _algorithm(text)
@@ -49,13 +49,13 @@ def precision_of(site: Site) -> Precision:
     )
 
 
-def product_kind(site: Site) -> str:
+def name_product(site: Site) -> str:
     """Return the type of the operands, with what is asked for beyond the default: `f32 highest`.
 
     An algorithm counts by its own type and passes, as in `bf16 x3`; complex numbers by their parts.
     """
     try:
-        precision = precision_of(site)
+        precision = find_precision(site)
     except UncountableError:
         return site.shape.element_type
     parts = _PARTS.match(precision.setting)

@@ -37,7 +37,7 @@ class Share:
     """Buffers."""
 
 
-def peak_buffers(slots: Iterable[Slot], module: HloModule) -> tuple[PeakBuffer, ...]:
+def find_peak_buffers(slots: Iterable[Slot], module: HloModule) -> tuple[PeakBuffer, ...]:
     """Return what is in use, in the order given, with what the module says of it."""
     instructions = {
         instruction.name: instruction

@@ -22,12 +22,12 @@ def iterate_leaves(shape: Shape) -> Iterator[Shape]:
             yield result
 
 
-def element_count(shape: Shape) -> int:
+def count_elements(shape: Shape) -> int:
     """Return the scalars in a shape. Raises UncountableError where a dimension is unbounded."""
     return sum(_array_elements(leave) for leave in iterate_leaves(shape))
 
 
-def data_size(shape: Shape) -> int:
+def measure_data(shape: Shape) -> int:
     """Return the logical bytes of all arrays of a shape. Raises UncountableError if unbounded."""
     return sum(_array_bytes(leave) for leave in iterate_leaves(shape))
 

@@ -8,7 +8,7 @@ A `Total` adds them up.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from xlareport.analysis.cost.custom_calls import custom_cost
+from xlareport.analysis.cost.custom_calls import estimate_custom_cost
 from xlareport.analysis.cost.operations import (
     NOTHING,
     Work,
@@ -22,8 +22,8 @@ from xlareport.analysis.cost.traffic import (
     MAIN_MEMORY,
     NO_TRAFFIC,
     Traffic,
-    data_traffic,
-    xla_traffic,
+    count_data_traffic,
+    count_xla_traffic,
 )
 from xlareport.hlo.model import Computation, Instruction
 from xlareport.hlo.shape import Shape
@@ -157,7 +157,7 @@ def main_memory_traffic(local: Local) -> Traffic | None:
     """Return what of an instruction's traffic goes through the main memory; None if unknown."""
     is_plain = local.traffic is not None and local.instruction.opcode not in _OF_THEIR_OWN
     try:
-        return data_traffic(local.site, MAIN_MEMORY) if is_plain else local.traffic
+        return count_data_traffic(local.site, MAIN_MEMORY) if is_plain else local.traffic
     except UncountableError:
         return None
 
@@ -188,9 +188,9 @@ def _counted(site: Site) -> Local:
     return Local(
         site,
         work,
-        data_traffic(site),
+        count_data_traffic(site),
         count_as_xla(site),
-        xla_traffic(site).total,
+        count_xla_traffic(site).total,
         applied,
         "exact",
         "",
@@ -198,7 +198,7 @@ def _counted(site: Site) -> Local:
 
 
 def _custom(site: Site) -> Local:
-    cost, minus = custom_cost(site), Work(flops=-1)
+    cost, minus = estimate_custom_cost(site), Work(flops=-1)
     if cost.work is None and site.instruction.called:
         note = "counted by the computations that it calls"
         return Local(site, NOTHING, NO_TRAFFIC, minus, -1, {}, "matched", note, runs_callees=True)

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from math import prod
 
-from xlareport.analysis.cost.sizes import UncountableError, data_size, iterate_leaves
+from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.hlo.shape import LARGEST, Shape
 from xlareport.runtime.whole_numbers import parse_whole_number
 
@@ -19,7 +19,7 @@ def padded_size(array: Shape) -> int:
 
     Only the outer tile pads, as in XLA's sizes. Raises UncountableError where a size is unknown.
     """
-    size = data_size(array)
+    size = measure_data(array)
     elements = array.element_count
     padded = _padded_elements(array)
     if not size or not elements or padded == elements:

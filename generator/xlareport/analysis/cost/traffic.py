@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import data_size, iterate_leaves
+from xlareport.analysis.cost.sizes import iterate_leaves, measure_data
 from xlareport.analysis.cost.tiling import main_memory_size, minor_to_major, padded_size
 from xlareport.hlo.shape import Shape
 from xlareport.knowledge.opcodes import opcode_work
@@ -45,7 +45,7 @@ class Sizes:
     result: Callable[[Shape], int]
 
 
-DATA = Sizes(data_size, data_size)
+DATA = Sizes(measure_data, measure_data)
 MAIN_MEMORY = Sizes(main_memory_size, main_memory_size)
 XLA = Sizes(operand_size, result_size)
 
@@ -66,7 +66,7 @@ class Traffic:
 NO_TRAFFIC = Traffic()
 
 
-def xla_traffic(site: Site) -> Traffic:
+def count_xla_traffic(site: Site) -> Traffic:
     """Return what XLA counts for an instruction that calls nothing. Raises UncountableError."""
     if site.instruction.opcode in opcode_work().free or is_bitcast_transpose(site):
         return NO_TRAFFIC
@@ -74,7 +74,7 @@ def xla_traffic(site: Site) -> Traffic:
     return rule(site, XLA)
 
 
-def data_traffic(site: Site, sizes: Sizes = DATA) -> Traffic:
+def count_data_traffic(site: Site, sizes: Sizes = DATA) -> Traffic:
     """Return the data that an instruction that calls nothing moves. Raises UncountableError."""
     opcode, table = site.instruction.opcode, opcode_work()
     if opcode in table.free or opcode in table.bookkeeping or is_bitcast_transpose(site):

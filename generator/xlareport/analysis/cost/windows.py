@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import gcd, prod
 
 from xlareport.analysis.cost.site import Site, parse_integers
-from xlareport.analysis.cost.sizes import UncountableError, element_count
+from xlareport.analysis.cost.sizes import UncountableError, count_elements
 from xlareport.hlo.shape import MOST_DIMENSIONS, Shape
 
 _FIELD = re.compile(r"(?<![a-z_])([a-z_]++)=([0-9x_-]++)")
@@ -32,7 +32,7 @@ def parse_window(text: str) -> tuple[WindowDimension, ...]:
     return tuple(_dimension(fields, number) for number in range(len(sizes)))
 
 
-def convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -> int:
+def count_convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -> int:
     """Return two flops for each product of an input, a kernel and an output element that meet."""
     attributes = site.instruction.attributes
     inputs, kernels, outputs = _labels(attributes.get("dim_labels", ""))
@@ -40,7 +40,7 @@ def convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -> int:
     positions = 1
     for number, dimension in enumerate(window):
         label = str(number)
-        positions *= valid_positions(
+        positions *= count_valid_positions(
             dimension,
             _labelled(site, lhs, inputs, label),
             _labelled(site, rhs, kernels, label),
@@ -51,7 +51,7 @@ def convolution_flops(lhs: Shape, rhs: Shape, result: Shape, site: Site) -> int:
     return FMA_FLOPS * features * batches * _labelled(site, result, outputs, "f") * positions
 
 
-def valid_positions(window: WindowDimension, inputs: int, kernels: int, outputs: int) -> int:
+def count_valid_positions(window: WindowDimension, inputs: int, kernels: int, outputs: int) -> int:
     """Return how many (kernel, output) positions of one dimension meet an input element.
 
     Linear in the smaller of the two; raises UncountableError beyond a million positions.
@@ -66,7 +66,7 @@ def valid_positions(window: WindowDimension, inputs: int, kernels: int, outputs:
     return sum(_hits(offset, others[0], others[1], last, window.lhs_dilate) for offset in offsets)
 
 
-def reduce_window_count(site: Site) -> int:
+def count_reduce_window(site: Site) -> int:
     """Return how often a reduce-window applies its computation.
 
     Like XLA, a window that reduces one whole dimension and spreads the result again counts as a
@@ -74,7 +74,7 @@ def reduce_window_count(site: Site) -> int:
     """
     window = parse_window(site.instruction.attributes.get("window", ""))
     result = site.shape.elements[0] if site.shape.elements else site.shape
-    outputs = element_count(result)
+    outputs = count_elements(result)
     if not site.shape.elements:
         spread = _spread_dimension(site, window)
         if spread is not None:

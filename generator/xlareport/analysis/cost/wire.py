@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from xlareport.analysis.cost.device_groups import DeviceGroups, parse_groups
 from xlareport.analysis.cost.site import Site
-from xlareport.analysis.cost.sizes import UncountableError, data_size
+from xlareport.analysis.cost.sizes import UncountableError, measure_data
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.opcodes import opcode_work
 
@@ -16,13 +16,13 @@ KINDS = opcode_work().collectives
 _ACROSS_BOTH = frozenset({"all-gather", "all-reduce", "reduce-scatter"})
 
 
-def wire_bytes(module: HloModule, site: Site) -> int | None:
+def count_wire_bytes(module: HloModule, site: Site) -> int | None:
     """Return the least that each device must send; None where not known, or no collective."""
     kind = site.instruction.opcode.removesuffix("-start")
     if kind not in KINDS:
         return None
     size, _ = group_size(module, kind, site.instruction)
-    data = data_bytes(site)
+    data = count_data_bytes(site)
     return None if data is None or size is None else int(data * wire_share(kind, size))
 
 
@@ -35,14 +35,14 @@ def wire_share(kind: str, devices: int) -> Fraction:
     return Fraction(devices - 1, devices) * (2 if kind == "all-reduce" else 1)
 
 
-def data_bytes(site: Site) -> int | None:
+def count_data_bytes(site: Site) -> int | None:
     """Return the bytes of the larger of operands and result; None where a shape is not known."""
     try:
-        taken = sum(map(data_size, site.operands))
+        taken = sum(map(measure_data, site.operands))
         shape = site.shape
         if site.instruction.opcode in ("all-gather-start", "collective-permute-start"):
             shape = shape.elements[1] if len(shape.elements) > 1 else shape
-        return max(taken, data_size(shape))
+        return max(taken, measure_data(shape))
     except UncountableError:
         return None
 
@@ -55,7 +55,7 @@ def group_size(
         return 2, None
     written = instruction.attributes.get("replica_groups", "")
     groups = parse_groups(written)
-    partitions, replicas = partition_count(module), replica_count(module)
+    partitions, replicas = read_partition_count(module), read_replica_count(module)
     across = "channel_id" in instruction.attributes
     if groups is None:
         everyone = partitions * replicas if across else replicas
@@ -65,12 +65,12 @@ def group_size(
     return groups.size * (partitions if both else 1), groups
 
 
-def partition_count(module: HloModule) -> int:
+def read_partition_count(module: HloModule) -> int:
     """Return `num_partitions` of the module's header; 1 where it is not written."""
     return _header_count(module, "num_partitions")
 
 
-def replica_count(module: HloModule) -> int:
+def read_replica_count(module: HloModule) -> int:
     """Return `replica_count` of the module's header; 1 where it is not written."""
     return _header_count(module, "replica_count")
 

@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 
 from xlareport.analysis.cost.executions import Runs, count_executions
 from xlareport.analysis.cost.loops import Loops, TripCount
-from xlareport.analysis.cost.operations import arithmetic_type
-from xlareport.analysis.cost.precision import PRODUCTS, product_kind
+from xlareport.analysis.cost.operations import find_arithmetic_type
+from xlareport.analysis.cost.precision import PRODUCTS, name_product
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.tally import Local, Tallies, Tally, Total
 from xlareport.analysis.cost.totals import Composition
-from xlareport.analysis.cost.wire import partition_count, replica_count, wire_bytes
+from xlareport.analysis.cost.wire import count_wire_bytes, read_partition_count, read_replica_count
 from xlareport.hlo.graph import callees_first
 from xlareport.hlo.model import Computation, HloModule
 
@@ -60,9 +60,9 @@ class Products:
         total: Counter[tuple[bool, str]] = Counter()
         work = local.work
         if local.instruction.opcode in PRODUCTS and work is not None and work.flops:
-            total[True, product_kind(local.site)] += work.flops
+            total[True, name_product(local.site)] += work.flops
         elif work is not None and work.flops + work.transcendentals:
-            total[False, arithmetic_type(local.site)] += work.flops + work.transcendentals
+            total[False, find_arithmetic_type(local.site)] += work.flops + work.transcendentals
         for name, times in local.applied.items():
             for key, flops in self.known.get(name, Counter()).items():
                 total[key] += flops * times
@@ -227,7 +227,7 @@ def is_partitioned(module: HloModule) -> bool:
 
     A schedule comes after partitioning, so a scheduled module is partitioned where any is.
     """
-    if partition_count(module) < 2:
+    if read_partition_count(module) < 2:
         return False
     named = module.entry is not None and "_spmd" in module.entry.name
     return named or module.attributes.get("is_scheduled") == "true"
@@ -241,7 +241,7 @@ def _module_cost(
 ) -> ModuleCost:
     entry = module.entry.name if module.entry is not None else ""
     own, xla = composition.own[entry], composition.xla[entry]
-    partitions = partition_count(module)
+    partitions = read_partition_count(module)
     return ModuleCost(
         flops=own.flops,
         transcendentals=own.transcendentals,
@@ -254,13 +254,13 @@ def _module_cost(
         per_device=is_partitioned(module),
         instructions=instructions,
         trip_counts=runs.trip_counts,
-        num_replicas=replica_count(module),
+        num_replicas=read_replica_count(module),
     )
 
 
 def _unknown_cost(module: HloModule) -> ModuleCost:
-    partitions = partition_count(module)
-    replicas = replica_count(module)
+    partitions = read_partition_count(module)
+    replicas = read_replica_count(module)
     return ModuleCost(
         *(None, None, None, 0, None, None, None),
         *(partitions, is_partitioned(module), {}, {}, replicas),
@@ -307,7 +307,7 @@ def _instruction_cost(
         transcendentals=total.transcendentals if local.work else None,
         matrix_flops=products.of(local, products=True),
         vector_flops=products.of(local, products=False),
-        wire_bytes=wire_bytes(composition.module, local.site) or 0,
+        wire_bytes=count_wire_bytes(composition.module, local.site) or 0,
         bytes_read=0 if fused else traffic.read if traffic else None,
         bytes_written=0 if fused else traffic.written if traffic else None,
         main_memory_bytes=0 if fused else composition.main_memory_bytes(local),

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xlareport.analysis.cost.donation import Donation, find_donations
-from xlareport.analysis.cost.layout_spaces import LayoutSpace, layout_spaces
+from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
 from xlareport.analysis.cost.memory import (
     KindTotal,
     MemoryFigures,
     collect_memory_figures,
-    largest_values,
+    rank_values,
     sum_by_kind,
 )
 from xlareport.analysis.cost.memory_estimate import PeakEstimate, estimate_peak
 from xlareport.analysis.cost.occupancy import BufferKey, Fill, Occupancy, measure_occupancy
 from xlareport.analysis.cost.rematerialization import Rematerialised, find_rematerialized
-from xlareport.analysis.cost.residency import PeakBuffer, Share, peak_buffers, sum_buffers
+from xlareport.analysis.cost.residency import PeakBuffer, Share, find_peak_buffers, sum_buffers
 from xlareport.analysis.cost.saving import Saving, find_savings
 from xlareport.analysis.cost.stacked import StackedBuffer, find_stacked_buffers
 from xlareport.analysis.cost.work import ModuleCost
@@ -182,7 +182,7 @@ class _ReportBuilder:
             breakdown=files.live.breakdown if files.live else (),
             marked_position=files.live.peak_position if files.live else None,
             donations=tuple(_donations(find_donations(self._module), self._module)),
-            layout_spaces=layout_spaces(self._module),
+            layout_spaces=sum_layout_spaces(self._module),
             rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
             stacked=find_stacked_buffers(self._module, cost.trip_counts)[:MOST_ROWS],
             reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},
@@ -197,7 +197,7 @@ class _ReportBuilder:
         """Add what is in use when, as the places and the lives of values tell."""
         schedule = self._files.live.schedule if self._files.live else ()
         position = occupancy.position
-        peak = peak_buffers(occupancy.living(position), self._module)
+        peak = find_peak_buffers(occupancy.living(position), self._module)
         saving = find_savings(occupancy, _TO_SAVE) if occupancy.peak else None
         return replace(
             report,
@@ -267,7 +267,7 @@ class _ReportBuilder:
     def _largest(self) -> Iterator[ValueRow]:
         if self._files.assignment is None:
             return
-        for placed in largest_values(self._files.assignment, MOST_ROWS):
+        for placed in rank_values(self._files.assignment, MOST_ROWS):
             value, held = placed.value, placed.allocation
             yield self._row((value.instruction, value.index), value.size, value.shape, held)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.precision import PRODUCTS, Precision, precision_of, product_kind
+from xlareport.analysis.cost.precision import PRODUCTS, Precision, find_precision, name_product
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.sizes import UncountableError
 from xlareport.analysis.cost.work import ModuleCost
@@ -62,10 +62,10 @@ def _rows(module: HloModule, cost: ModuleCost, device: Device) -> Iterator[Produ
             flops = known.of_all_runs(known.flops) if known else None
             site = Site(instruction, shapes)
             try:
-                precision = precision_of(site) if flops else None
+                precision = find_precision(site) if flops else None
             except UncountableError:
                 precision = None
             if precision is not None and flops:
-                kind = product_kind(site)
+                kind = name_product(site)
                 unit = device.product_words(kind)
                 yield ProductRow(computation.name, instruction.name, precision, kind, unit, flops)

@@ -41,7 +41,7 @@ def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | 
         device=device,
         before=module.snapshots[0].hlo if len(module.snapshots) > 1 else None,
         decisions=linked,
-        cycles=estimated_cycles(module.snapshots[-1].hlo),
+        cycles=read_cycles(module.snapshots[-1].hlo),
         moments=frozenset(artifact.name.stage or "" for artifact in module.files.artifacts),
         memory=collect_memory_figures(memory.assignment, memory.live, memory.usage),
         settings={setting.name: setting.value for setting in module.settings},
@@ -49,7 +49,7 @@ def make_case(module: ParsedModule, cost: ModuleCost, device: Device) -> Case | 
     )
 
 
-def estimated_cycles(module: HloModule) -> Mapping[Where, int]:
+def read_cycles(module: HloModule) -> Mapping[Where, int]:
     """Return the compiler's estimates for one run of each instruction; empty where it has none."""
     return {
         (computation.name, instruction.name): int(match[1])

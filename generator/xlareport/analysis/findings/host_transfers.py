@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.custom_calls import target_of
+from xlareport.analysis.cost.custom_calls import name_target
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
 
@@ -47,4 +47,4 @@ def _talks_to_host(instruction: Instruction) -> bool:
         return True
     if instruction.opcode in _MAYBE:
         return instruction.attributes.get("is_host_transfer") == "true"
-    return instruction.opcode == "custom-call" and target_of(instruction) in _CALLS
+    return instruction.opcode == "custom-call" and name_target(instruction) in _CALLS

@@ -10,7 +10,7 @@ _SHOWN = 2
 _LONGEST = 60
 
 
-def recompilation(group: RecompilationGroup) -> Finding:
+def report_recompilation(group: RecompilationGroup) -> Finding:
     """Say that a function was compiled again, and what differed."""
     return Finding(
         rule="recompilations",

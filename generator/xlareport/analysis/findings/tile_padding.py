@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlareport.analysis.cost.sizes import UncountableError, data_size, iterate_leaves
+from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.tiling import padded_size
 from xlareport.analysis.findings.finding import MEBIBYTE, Case, Finding
 from xlareport.hlo.shape import Shape
@@ -44,6 +44,6 @@ def tile_padding(case: Case) -> Iterator[Finding]:
 def _sizes(shape: Shape) -> tuple[int, int]:
     try:
         arrays = list(iterate_leaves(shape))
-        return sum(map(data_size, arrays)), sum(map(padded_size, arrays))
+        return sum(map(measure_data, arrays)), sum(map(padded_size, arrays))
     except UncountableError:
         return 0, 0

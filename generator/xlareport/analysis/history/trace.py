@@ -15,7 +15,7 @@ from xlareport.analysis.history.instruction import (
 )
 from xlareport.analysis.history.subjects import Subject
 from xlareport.analysis.matching.pairing import Place
-from xlareport.analysis.modules.summarize import source_of
+from xlareport.analysis.modules.summarize import find_source
 from xlareport.hlo.model import HloModule
 
 _BEGINNINGS = 4
@@ -121,4 +121,4 @@ def standing(module: HloModule, place: Place) -> Standing:
     if line is None:
         return Standing(place, "", "", "", "")
     message = line.metadata.op_name
-    return Standing(place, line.opcode, line.shape.text, message, source_of(line, module))
+    return Standing(place, line.opcode, line.shape.text, message, find_source(line, module))

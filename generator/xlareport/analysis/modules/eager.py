@@ -20,7 +20,7 @@ class EagerFunction:
     """Keys of the modules that would go if it were wrapped in jit."""
 
 
-def eager_functions(
+def group_eager_functions(
     summaries: Sequence[ModuleSummary], roles: Sequence[Role]
 ) -> tuple[EagerFunction, ...]:
     """Find functions whose single operations became modules; the one with most of them first.

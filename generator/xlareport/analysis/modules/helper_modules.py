@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xlareport.analysis.modules.features import makes_random_bits
+from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.module_names import explain_module
 
@@ -73,7 +73,7 @@ def _random(summary: ModuleSummary) -> Role | None:
         return None
     if _makes_a_key(summary):
         return Role("random numbers", "it makes a key of random numbers from a seed")
-    if not makes_random_bits(summary.features) or len(summary.features.places) > 1:
+    if not is_random_generator(summary.features) or len(summary.features.places) > 1:
         return None
     if len(given.results) > _FEW_RESULTS:
         return None

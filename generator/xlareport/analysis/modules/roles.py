@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.modules.autotuning_pieces import find_autotuning_pieces
-from xlareport.analysis.modules.features import makes_random_bits
+from xlareport.analysis.modules.features import is_random_generator
 from xlareport.analysis.modules.helper_modules import MATRICES, SEED_BYTES, Role, classify_helper
 from xlareport.analysis.modules.ranking import CLEAR, TIE, MainGuess, find_recompilations
 from xlareport.analysis.modules.state import (
@@ -206,7 +206,7 @@ def _initialization_in_part(summary: ModuleSummary, dump: _Dump) -> Role | None:
     if _fed(summary, dump.main):
         return Role("initialization", "from next to nothing it makes an argument of the main")
     results = len(given.results)
-    if makes_random_bits(summary.features) and results > 1 and _differ(summary):
+    if is_random_generator(summary.features) and results > 1 and _differ(summary):
         reason = f"from next to nothing it makes {results} results out of random numbers"
         return Role("initialization", reason)
     if given.argument_bytes <= _LITTLE and len(summary.features.places) > 1:

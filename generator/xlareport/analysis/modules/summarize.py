@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from xlareport.analysis.cost.custom_calls import dependent_steps, known_bytes, most_flops
+from xlareport.analysis.cost.custom_calls import count_dependent_steps, known_bytes, most_flops
 from xlareport.analysis.cost.memory import MemoryFigures, collect_memory_figures
 from xlareport.analysis.cost.occupancy import Occupancy, measure_occupancy
 from xlareport.analysis.cost.options import CostOptions, choose_device
@@ -134,7 +134,7 @@ def _custom_calls(module: HloModule, cost: ModuleCost) -> CustomCallWork:
             if instruction.opcode != "custom-call" or each is None or not each.counted:
                 continue
             site = Site(instruction, shapes_of(computation))
-            steps += each.counted * dependent_steps(site)
+            steps += each.counted * count_dependent_steps(site)
             if each.flops is None:
                 hidden += 1
                 size += each.counted * known_bytes(site)
@@ -154,11 +154,11 @@ def _heavy(ranked: Heavy, instruction: Instruction, module: HloModule) -> HeavyI
         executions=cost.executions,
         share=ranked.share,
         scope=instruction.metadata.op_name,
-        source=source_of(instruction, module),
+        source=find_source(instruction, module),
     )
 
 
-def source_of(instruction: Instruction, module: HloModule) -> str:
+def find_source(instruction: Instruction, module: HloModule) -> str:
     """Return `file.py:12`: the innermost frame that is the user's, else the innermost."""
     place = place_of(instruction, module)
     return place.short if place else ""

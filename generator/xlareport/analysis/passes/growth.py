@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from xlareport.analysis.cost.tally import Total
-from xlareport.analysis.cost.wire import partition_count
+from xlareport.analysis.cost.wire import read_partition_count
 from xlareport.analysis.cost.work import Costs, ModuleCost, is_partitioned
 from xlareport.analysis.steps.step import figures_of
 from xlareport.hlo.model import Computation, HloModule
@@ -46,7 +46,7 @@ def _growth(module: HloModule, cost: Total | ModuleCost | None) -> Growth:
         fusions=figures.fusions,
         flops=cost.flops if cost else None,
         bytes_accessed=cost.bytes_accessed if cost else None,
-        partitions=partition_count(module) if is_partitioned(module) else 1,
+        partitions=read_partition_count(module) if is_partitioned(module) else 1,
     )
 
 

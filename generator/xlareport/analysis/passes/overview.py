@@ -13,10 +13,10 @@ from xlareport.analysis.passes.times import (
     FileTimes,
     PassTime,
     StepTime,
-    file_times,
-    pass_times,
-    pipelines_of,
-    step_times,
+    estimate_file_times,
+    estimate_step_times,
+    find_pipelines,
+    sum_pass_times,
 )
 from xlareport.analysis.steps.boundaries import START, Boundary, DumpMode, dump_mode
 from xlareport.analysis.steps.numbers_changed import NumbersChanged
@@ -131,10 +131,10 @@ def find_idle_passes(
 ) -> Idle:
     """Return the passes that did nothing in all of their runs."""
     if metadata is not None:
-        inner = pipelines_of(metadata) | {START} | _suspects(between)
+        inner = find_pipelines(metadata) | {START} | _suspects(between)
         quiet = [
             pass_time
-            for pass_time in pass_times(metadata)
+            for pass_time in sum_pass_times(metadata)
             if not pass_time.changed and pass_time.name not in inner
         ]
         proof = "the compiler's own metadata lists every run and what it reported"
@@ -208,9 +208,9 @@ def summarize_passes(
         busiest=rank_busiest(between, steps),
         again=find_oscillations(modules),
         idle=find_idle_passes([snapshot.stage for snapshot in module.snapshots], between, metadata),
-        passes=pass_times(metadata) if metadata else (),
-        pipelines=pipelines_of(metadata) if metadata else frozenset(),
+        passes=sum_pass_times(metadata) if metadata else (),
+        pipelines=find_pipelines(metadata) if metadata else frozenset(),
         span=metadata.span if metadata else None,
-        file_times=file_times(module.files),
-        step_times=step_times([snapshot.stage for snapshot in module.snapshots], metadata),
+        file_times=estimate_file_times(module.files),
+        step_times=estimate_step_times([snapshot.stage for snapshot in module.snapshots], metadata),
     )

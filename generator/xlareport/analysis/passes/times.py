@@ -48,7 +48,7 @@ class StepTime:
     """By the compiler itself, of the passes alone; else the times of the files tell it."""
 
 
-def pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
+def sum_pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
     """Return the passes, the longest first; self times sum to at most the span."""
     pass_times: dict[str, PassTime] = {}
     for timed in metadata.timed():
@@ -70,7 +70,7 @@ def pass_times(metadata: ModuleMetadata) -> tuple[PassTime, ...]:
     )
 
 
-def file_times(files: ModuleFiles) -> FileTimes | None:
+def estimate_file_times(files: ModuleFiles) -> FileTimes | None:
     """Return how long compilation took by the times of its files; None where they do not tell."""
     times = [artifact.entry.modified for artifact in files.artifacts]
     between = [
@@ -86,7 +86,7 @@ def file_times(files: ModuleFiles) -> FileTimes | None:
     return FileTimes(max(last) - min(known), max(known) - min(known))
 
 
-def step_times(
+def estimate_step_times(
     stages: Sequence[SnapshotFiles], metadata: ModuleMetadata | None
 ) -> tuple[StepTime | None, ...]:
     """Return for each snapshot the time since the one before; None where it is not known."""
@@ -135,7 +135,7 @@ def refine_boundaries(
     between: Sequence[Boundary], stages: Sequence[SnapshotFiles], metadata: ModuleMetadata
 ) -> tuple[Boundary, ...]:
     """Return boundaries with what the metadata makes certain: which passes ran, which changed."""
-    inside, pipelines = assign_runs(stages, metadata), pipelines_of(metadata)
+    inside, pipelines = assign_runs(stages, metadata), find_pipelines(metadata)
     return tuple(
         _exact(boundary, inside[boundary.number], pipelines, metadata)
         if boundary.number in inside
@@ -183,7 +183,7 @@ def _holds(run: PassRun, other: PassRun) -> bool:
     return run.start < other.start and other.end < run.end
 
 
-def pipelines_of(metadata: ModuleMetadata) -> frozenset[str]:
+def find_pipelines(metadata: ModuleMetadata) -> frozenset[str]:
     """Return the names of runs that hold others."""
     return frozenset(run.pipeline for run in metadata.runs) & {run.name for run in metadata.runs}
 

@@ -103,7 +103,7 @@ def join_profile(
 
     `least` has the least seconds of an instruction in one run of the module, where they are known.
     """
-    where = instructions_by_name(module)
+    where = index_instructions(module)
     ordered = sorted(
         times.instructions.values(), key=lambda instruction: (-instruction.own, instruction.name)
     )
@@ -140,7 +140,7 @@ _WHOLE = 0.9
 """The part of its executions that must be recorded for a run to count as recorded whole."""
 
 
-def instructions_by_name(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
+def index_instructions(module: HloModule) -> Mapping[str, tuple[Computation, Instruction]]:
     """Return the instructions by name; of several of one name that of the entry."""
     ordered = sorted(module.computations, key=lambda computation: computation.is_entry)
     return {

@@ -9,7 +9,7 @@ from xlareport.analysis.code.decisions import LinkedDecisions
 from xlareport.analysis.code.files import CodeFile, CodeLink
 from xlareport.analysis.code.module import MOST_UNITS, CodeSummary
 from xlareport.analysis.code.units import CodeUnit, ModuleCode, RunThunk
-from xlareport.analysis.modules.summarize import source_of
+from xlareport.analysis.modules.summarize import find_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.pages import navigation, words
 from xlareport.pages.rendering.environment import visible
@@ -202,7 +202,7 @@ def _unit(unit: CodeUnit, module: HloModule, texts: _Texts) -> dict[str, Any]:
         "opcode": instruction.opcode if instruction else "",
         "shape": instruction.shape.text[:_LONGEST_LINE] if instruction else "",
         "scope": instruction.metadata.op_name if instruction else "",
-        "source": source_of(instruction, module) if instruction else "",
+        "source": find_source(instruction, module) if instruction else "",
         "grade": unit.grade,
         "reason": unit.reason,
         "files": [

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.compare.facts import ESTIMATE
 from xlareport.analysis.compare.verdict import judge_figures
-from xlareport.analysis.trends import Night, Step, labels, steps_in
+from xlareport.analysis.trends import Night, Step, find_steps, labels
 from xlareport.pages import words
 from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.compare.figures import written
@@ -168,7 +168,7 @@ def _steps(nights: Sequence[Night]) -> list[tuple[str, str, Step]]:
         (module, figure, step)
         for module in modules
         for figure in _CHARTS
-        for step in steps_in([night.figures.get(module, {}).get(figure) for night in nights])
+        for step in find_steps([night.figures.get(module, {}).get(figure) for night in nights])
     ]
 
 
@@ -190,7 +190,7 @@ def _charts(nights: Sequence[Night], main: str) -> list[Chart]:
     charts = []
     for figure, title in _CHARTS.items():
         values = [night.figures.get(main, {}).get(figure) for night in nights]
-        steps = {step.night for step in steps_in(values)}
+        steps = {step.night for step in find_steps(values)}
         spots = [
             Spot(value, f"{_moment(night)}: {written(figure, value)}", place in steps)
             for place, (night, value) in enumerate(zip(nights, values, strict=True))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, instructions_by_name
+from xlareport.analysis.profile.measured import Measured, MeasuredRow, Sum, index_instructions
 from xlareport.analysis.profile.timeline import Bar, Timeline
 from xlareport.analysis.profile.times import ModuleTimes, OpTime
 from xlareport.hlo.model import HloModule
@@ -275,7 +275,7 @@ def timeline_payload(slug: str, module: HloModule, times: ModuleTimes) -> Iterat
     """Yield the file with the runs that are shown; none where of no run every event is known."""
     names = sorted({bar.instruction for step in times.steps for bar in step.bars if bar.count == 1})
     places = {name: place for place, name in enumerate(names)}
-    result = instructions_by_name(module)
+    result = index_instructions(module)
     known = {name: result[name][1] for name in names if name in result}
     colours = {name: family(instruction, module) for name, instruction in known.items()}
     levels, scopes = scope_levels({name: scope_of(known[name]) for name in known})
