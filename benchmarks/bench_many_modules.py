@@ -24,7 +24,8 @@ from pathlib import Path
 from dumps import dumps
 from measuring import environment
 
-from xlareport.dump.modules import Artifact, ModuleFiles, group, name_files
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import open_source
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -15,7 +15,8 @@ from xlareport.analysis.fitted_profiles import count_runs
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.recompilations import function_name
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.modules import ModuleFiles, group, name_files
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import Entry, Source, open_source
 from xlareport.side_files import read_profiles
 

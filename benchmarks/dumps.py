@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from xlareport.dump import filename
-from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, ModuleFiles, SnapshotFiles
 from xlareport.dump.source import open_source
 
 _ROOT = Path(__file__).resolve().parent.parent

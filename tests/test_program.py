@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
 from xlareport.program import ParsedModule, read_module
 

@@ -6,7 +6,8 @@ import pytest
 
 from xlareport import reader_table
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, ModuleFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import Entry
 
 BEGINNING = "module_0001.jit_f"

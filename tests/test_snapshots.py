@@ -5,7 +5,8 @@ from pathlib import Path
 from tests.test_program import BEGIN, END, WHOLE, read
 
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, SnapshotFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, SnapshotFiles
 from xlareport.dump.source import Entry
 from xlareport.snapshots import is_mixed, written_with
 

@@ -28,7 +28,8 @@ from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
-from xlareport.dump.modules import ModuleFiles, find_module, group, name_files
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import ModuleFiles, find_module
 from xlareport.dump.source import local_path, open_source
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.runtime.errors import Problem, UnknownNameError, UnreadableInputError

@@ -27,7 +27,7 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.profile.times import ModuleTimes
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.compare.files import compare_files
 from xlareport.pages.compare.module_diff import (

@@ -19,14 +19,8 @@ from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
 from xlareport.dump.duplicates import find_duplicates
-from xlareport.dump.modules import (
-    Artifact,
-    GroupedDump,
-    ModuleFiles,
-    find_module,
-    group,
-    name_files,
-)
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, find_module
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.module.duplicate import Payloads, duplicate_result, duplicate_texts

@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.analysis.module import outline_module
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader

@@ -9,7 +9,7 @@ from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.modules import group
+from xlareport.dump.grouping import group
 
 SMALL = "  ROOT %p = f32[8]{0} parameter(0)"
 LARGE = """  %p = f32[64,64]{1,0} parameter(0)

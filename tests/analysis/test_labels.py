@@ -13,7 +13,7 @@ from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.summary import ModuleSummary
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.side_files import read_graphs, read_profiles
 

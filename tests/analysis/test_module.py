@@ -11,7 +11,8 @@ from xlareport.analysis.module import AnalysisOptions
 from xlareport.analysis.modules.marker import (
     SlowMarkerError,
 )
-from xlareport.dump.modules import Artifact, group, name_files
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import Artifact
 from xlareport.dump.source import open_source
 
 

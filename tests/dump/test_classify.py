@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.dump.classify import LONGEST_NAME, classify, with_title
 from xlareport.dump.filename import DumpName, parse
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
 

@@ -7,7 +7,8 @@ import pytest
 
 from xlareport.dump import duplicates as searched
 from xlareport.dump.duplicates import find_duplicates, map_duplicate_paths
-from xlareport.dump.modules import ModuleFiles, group, name_files
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
 
 Files = dict[str, str]

@@ -10,7 +10,8 @@ from xlareport.analysis.module import ModuleAnalysis, unreadable_module
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, ModuleFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
 from xlareport.records.cost import cost_record

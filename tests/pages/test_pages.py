@@ -10,7 +10,8 @@ from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
 from xlareport.pages.rendering.environment import prose
 from xlareport.readers.debug_options import FlagValue

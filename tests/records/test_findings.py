@@ -9,7 +9,7 @@ import pytest
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.findings.finding import Finding
 from xlareport.analysis.modules.summarize import count_final_cost
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
 from xlareport.records.findings import device_bytes, finding_record

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, ModuleFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.pages.rendering.environment import front_matter
 from xlareport.pages.texts.page import kept_texts

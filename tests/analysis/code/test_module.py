@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xlareport.analysis.code.files import CodeLink
 from xlareport.analysis.code.module import link_mosaic, read_code_files
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule
 from xlareport.program import CodeText, read_module, read_nameless

@@ -11,7 +11,7 @@ import pytest
 from xlareport.analysis.code.files import CodeFile
 from xlareport.analysis.code.module import code_file
 from xlareport.analysis.code.units import ModuleCode, join_code, launching_places, read_tuning
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.hlo.text import TextReader

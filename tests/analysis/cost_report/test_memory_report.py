@@ -13,7 +13,8 @@ from xlareport.analysis.cost_report.memory_report import (
 )
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
 from xlareport.program import MemoryFiles, read_module

@@ -6,7 +6,8 @@ from pathlib import Path
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact
 from xlareport.dump.source import open_source
 from xlareport.program import ParsedModule, read_module
 from xlareport.readers.device_words import read_device_words

@@ -8,7 +8,7 @@ import pytest
 from xlareport.analysis.findings.cases import make_case as case_of_module
 from xlareport.analysis.findings.rules import find_findings
 from xlareport.analysis.modules.summarize import count_final_cost
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.knowledge.devices import devices
 from xlareport.program import read_module

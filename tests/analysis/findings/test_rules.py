@@ -20,7 +20,7 @@ from xlareport.analysis.findings.rules import RULES, find_findings
 from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.hlo.text import TextReader
 from xlareport.knowledge.devices import nominal_device

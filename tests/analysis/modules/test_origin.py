@@ -4,7 +4,8 @@ import pytest
 
 from xlareport.analysis.modules.origin import Origin, find_origin
 from xlareport.dump.filename import parse
-from xlareport.dump.modules import Artifact, ModuleFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, ModuleFiles
 from xlareport.dump.source import Entry
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.text import TextReader

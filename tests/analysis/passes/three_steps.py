@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, SnapshotFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, SnapshotFiles
 from xlareport.dump.source import Entry
 from xlareport.readers.pass_metadata import ModuleMetadata, read_pass_metadata
 

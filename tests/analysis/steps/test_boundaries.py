@@ -4,7 +4,8 @@ from pathlib import Path
 
 from xlareport.analysis.steps.boundaries import DumpMode, boundaries, dump_mode
 from xlareport.dump import filename
-from xlareport.dump.modules import Artifact, SnapshotFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, SnapshotFiles
 from xlareport.dump.source import open_source
 
 Unpack = Callable[[str], Path]

@@ -7,7 +7,8 @@ from xlareport.analysis.module import unreadable_module
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
 from xlareport.pages.coverage.page import coverage_page, file_uses, passes_words, use_of
 from xlareport.readers.debug_options import FlagValue

@@ -7,7 +7,8 @@ import pytest
 
 from xlareport.analysis import module as analysis
 from xlareport.analysis.module import AnalysisOptions
-from xlareport.dump.modules import ModuleFiles, group, name_files
+from xlareport.dump.grouping import group, name_files
+from xlareport.dump.modules import ModuleFiles
 from xlareport.dump.source import open_source
 from xlareport.pages.module import work
 from xlareport.pages.module.work import process_module

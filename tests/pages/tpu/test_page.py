@@ -7,7 +7,7 @@ import pytest
 
 from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
-from xlareport.dump.modules import group, name_files
+from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.pages.tpu.page import tpu_page
 from xlareport.pages.tpu.payload import tpu_payloads

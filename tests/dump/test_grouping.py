@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from xlareport.dump.classify import classify
-from xlareport.dump.modules import Artifact, GroupedDump, SnapshotFiles, group
+from xlareport.dump.grouping import group
+from xlareport.dump.modules import Artifact, GroupedDump, SnapshotFiles
 from xlareport.dump.source import Entry
 
 
