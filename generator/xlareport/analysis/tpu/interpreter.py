@@ -12,8 +12,8 @@ from itertools import accumulate
 from xlareport.analysis.tpu.control import SELECT, SELECT_NOT, Action, Argument
 from xlareport.analysis.tpu.scalar_operations import Value, compute
 
-_MOST_STEPS = 400_000
-"""Bundles with scalar operations that are run of one program."""
+_MOST_STEPS = 300_000
+"""Scalar operations that are run of one program: half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _Interpreter:
 
     def _step(self, address: int) -> int | Unknown | None:
         """Run a bundle: everything is read before anything is written."""
-        self._steps += 1
+        self._steps += len(self._actions[address])
         if self._steps > _MOST_STEPS:
             return Unknown("it runs more scalar operations than are followed")
         target: int | None = None

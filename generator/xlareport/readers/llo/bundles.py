@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from xlareport.readers.llo.operations import Operation, parse_operations, without_comments
 from xlareport.runtime.errors import Problem
 
-_START = re.compile(r"^ *+(?:0x([0-9a-f]{1,8})|0) +(?:([A-Z]{2}))? *+:([ >]*+)(?=\{)", re.MULTILINE)
+_START = re.compile(r"^ *+(?:0x([0-9a-f]{1,8})|0) ++([A-Z]{2})? *+:([ >]*+)(?=\{)", re.MULTILINE)
 _QUOTE = re.compile(r"/\* (entry|exit) bundle: %(\S{1,500}) = ")
-_CALLEE = re.compile(r"inlined_call\b[^/]{0,20000}/\* (?:%(\S{1,500}) = |(<[a-z-]{1,50}>))")
+_CALL = "inlined_call "
+_CALLEE = re.compile(r"/\* (?:%(\S{1,500}) = |(<[a-z-]{1,50}>))")
 _LARGEST = 64_000_000
 """Bytes of a listing that is read."""
 
@@ -37,7 +38,9 @@ class Bundle:
     @property
     def callee(self) -> str:
         """The instruction or program whose code stands here at run time; empty for none."""
-        match = _CALLEE.search(self.text) if "inlined_call " in self.text else None
+        call = self.text.find(_CALL)
+        comment = self.text.find("/* ", call) if call >= 0 else -1
+        match = _CALLEE.match(self.text, comment) if comment >= 0 else None
         return (match[1] or match[2]) if match else ""
 
 

@@ -6,7 +6,6 @@ After register allocation a name ends in its register: `%s30_s25` is the value `
 import re
 from dataclasses import dataclass
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _OPERATION = re.compile(
     r"\s*+(?:%([\w.]+) = )?([a-zA-Z_][\w.-]*+)(?:\s++\((!?)%([\w.]+)\),?)?\s*+(.*)", re.DOTALL
 )
@@ -37,7 +36,15 @@ class Operation:
 
 def without_comments(text: str) -> str:
     """Return a text without `/* */`; what is not closed stays."""
-    return _COMMENT.sub("", text) if "/*" in text else text
+    kept: list[str] = []
+    place = 0
+    while (begin := text.find("/*", place)) >= 0:
+        end = text.find("*/", begin + 2)
+        if end < 0:
+            break
+        kept.append(text[place:begin])
+        place = end + 2
+    return "".join((*kept, text[place:]))
 
 
 def parse_operations(text: str) -> list[Operation]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from xlareport.runtime.errors import Problem
 
-_HEADER = re.compile(rb"== CAPAC\w{2,6}:[^\n]*\n([^\n]{1,2000})\n([^\n]{1,2000})\n== UTIL\w*:")
+_HEADER = re.compile(
+    rb"== CAPAC\w{2,6}:[^\n]{0,100}\n([^\n]{1,2000})\n([^\n]{1,2000})\n== UTIL\w{0,20}:"
+)
 _MOST_UNITS = 64
 _MOST = 255
 
@@ -40,7 +42,8 @@ class Utilization:
 
 def read_utilization(data: bytes, path: str) -> tuple[Utilization | None, list[Problem]]:
     """Read a table up to the first row that is broken; None where it has no capacities."""
-    header = _HEADER.search(data[:20_000])
+    begin = data[:20_000].find(b"== CAPAC")
+    header = _HEADER.match(data, begin) if begin >= 0 else None
     units = _names(header[1]) if header else ()
     capacity = _numbers(header[2].split(), len(units)) if header else None
     if header is None or not units or capacity is None:
