@@ -4,6 +4,8 @@ run_nanoseconds > +10%      a run, as measured, became slower by more than ten p
 peak_bytes > +5%            a figure of any module grew by more than five percent
 instructions[main] > +100   that of the main program by more than a hundred
 flops[jit_eval] > 3G        that of a module, by its name or key, is above a bound
+tpu_cycles[main] > +5%      cycles of the TPU programs; static ones where a loop is not known
+spills[main] > 0            stores of spilled vector registers of a TPU
 new:all-to-all              an operation is there that was not there before
 """
 
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from xlareport.analysis.compare.comparison import Quantity
+from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.records.compare import RUN, BreachRecord, ComparedRecord, ComparisonRecord
 from xlareport.runtime.errors import XlareportError
 
@@ -21,6 +24,7 @@ _BUDGET = re.compile(
 )
 _NEW = re.compile(r"new:(?P<opcode>[a-z][a-z0-9-]{0,63})(?:\[(?P<module>[^\]]{1,400})\])?")
 _FIGURES = {
+    CYCLES: (CYCLES, STATIC_CYCLES),
     "peak_bytes": ("occupied_peak_bytes", "allocated_bytes"),
     **{
         name: (name,)
@@ -35,6 +39,7 @@ _FIGURES = {
             "live_peak_bytes",
             "occupied_peak_bytes",
             "temp_bytes",
+            SPILLS,
             RUN,
         )
     },

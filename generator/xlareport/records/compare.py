@@ -19,6 +19,7 @@ from xlareport.analysis.compare.operations import OperationChange, align_operati
 from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict, judge
+from xlareport.analysis.tpu.changes import ProgramChange, align_programs
 from xlareport.records.report import DumpRecord, GeneratorRecord
 from xlareport.runtime.errors import Problem
 
@@ -90,13 +91,19 @@ class ComparedRecord:
     """What profilers saw of both; None where they did not see both."""
     operations: tuple[OperationChange, ...] = ()
     """The operations whose estimate or bytes changed, what changed most first."""
+    tpu_programs: tuple[ProgramChange, ...] = ()
+    """HLO instructions whose programs on a TPU differ."""
     precisions: tuple[tuple[str, int, int], ...] = ()
     """FLOPs of products by their precision: base, head."""
 
     @property
     def has_page(self) -> bool:
         """Whether there is anything to show on a page of its own."""
-        return bool(self.contrasts) or not self.identical or self.times is not None
+        return (
+            bool(self.contrasts or self.tpu_programs)
+            or not self.identical
+            or self.times is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +215,7 @@ def _compared(
         only_head=comparison.only_head,
         contrasts=contrasts,
         operations=tuple(_operations(comparison)),
+        tpu_programs=_tpu_programs(comparison),
         precisions=tuple(_precisions(comparison)),
     )
 
@@ -219,6 +227,12 @@ def _operations(comparison: Comparison) -> Iterator[OperationChange]:
     changes = align_operations(comparison.base.facts.operations, comparison.head.facts.operations)
     different = (each for each in changes if each.seconds or each.bytes or not each.in_both)
     yield from islice(different, _OPERATIONS)
+
+
+def _tpu_programs(comparison: Comparison) -> tuple[ProgramChange, ...]:
+    if comparison.base is None or comparison.head is None:
+        return ()
+    return align_programs(comparison.base.facts.tpu, comparison.head.facts.tpu)
 
 
 def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:

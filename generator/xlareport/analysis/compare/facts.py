@@ -15,6 +15,9 @@ from xlareport.analysis.cost_report.precision_report import (
     list_products,
     sum_by_precision,
 )
+from xlareport.analysis.tpu.changes import tpu_figures
+from xlareport.analysis.tpu.module import read_tpu_programs
+from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.program import ParsedModule
 
 _NANOSECONDS = 1e9
@@ -34,6 +37,8 @@ class Facts:
     precisions: tuple[PrecisionSum, ...] = ()
     figures: tuple[tuple[str, int], ...] = ()
     """Further figures of the final module that are known."""
+    tpu: tuple[TpuProgram, ...] = ()
+    """What its instructions run as on a TPU; empty where the dump does not have that."""
     device: str = ""
     """For which the time is estimated."""
     device_grade: str = ""
@@ -48,12 +53,15 @@ def collect_facts(module: ParsedModule, cost: ModuleCost | None, backend: str | 
     device, grade = choose_device(module.device_words, backend, CostOptions())
     operations, left_out = list_operations(module.final.hlo, cost, device)
     seconds = estimate_total_time(cost, device)
+    files = read_tpu_programs(module, cost, device)
+    tpu = files.module.programs if files.module else ()
     return Facts(
         program=program,
         operations=operations,
         operations_left_out=left_out,
         precisions=sum_by_precision(list_products(module.final.hlo, cost, device)),
-        figures=tuple(_figures(module, cost, seconds).items()),
+        figures=(*_figures(module, cost, seconds).items(), *tpu_figures(tpu)),
+        tpu=tpu,
         device=device.name,
         device_grade=grade,
     )

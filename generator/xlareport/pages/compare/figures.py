@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.compare.facts import COMPILE_TIME, ESTIMATE
+from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
 from xlareport.records.compare import RUN
 from xlareport.runtime import units
 
@@ -22,6 +23,9 @@ _NAMES = {
     "fusions": "Fusions",
     "collectives": "Collectives",
     "wire_bytes": "Bytes sent to other devices",
+    CYCLES: "Dynamic cycles on a TPU core",
+    STATIC_CYCLES: "Static cycles on a TPU core",
+    SPILLS: "Vector spill stores",
     "instructions": "Instructions",
     "computations": "Computations",
     "unknown_ops": "Instructions with unknown FLOPs",

@@ -9,6 +9,7 @@ from xlareport.analysis.compare.time_changes import ComparedTimes, TimeChange
 from xlareport.pages import words
 from xlareport.pages.compare.figures import FigureRow, figure_rows
 from xlareport.pages.compare.operations import operations_table
+from xlareport.pages.compare.tpu_programs import tpu_programs_table
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Cell, Column, PartPage, Table
 from xlareport.records.compare import ComparedRecord, ContrastRecord
@@ -78,6 +79,8 @@ def _is_slower(time_change: TimeChange) -> bool:
 def page_tables(compared: ComparedRecord) -> Mapping[str, Table]:
     """Return the tables of operations and of both profiles by their names."""
     tables = {"operations": operations_table(compared.operations)} if compared.operations else {}
+    if compared.tpu_programs:
+        tables["tpu-programs"] = tpu_programs_table(compared.tpu_programs)
     if compared.times is None:
         return tables
     return tables | {

@@ -1,0 +1,77 @@
+"""The TPU programs of two compilations side by side, aligned by HLO instruction."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlareport.analysis.tpu.program_record import TpuProgram
+
+CYCLES = "tpu_cycles"
+"""Dynamic cycles of all programs in one run of the module; where each of them is known."""
+STATIC_CYCLES = "tpu_static_cycles"
+SPILLS = "spills"
+"""Stores of spilled vector registers in the code of all programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSide:
+    """A program on one side; None is not known."""
+
+    code_bundles: int | None
+    static_cycles: int | None
+    dynamic_cycles: int | None
+    spill_stores: int | None
+    bottleneck: str
+    share: float | None
+    """Of the busiest unit, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramChange:
+    """The program of an HLO instruction on both sides; None where one does not have it."""
+
+    instruction: str
+    base: ProgramSide | None
+    head: ProgramSide | None
+
+
+def tpu_figures(programs: Sequence[TpuProgram]) -> Iterator[tuple[str, int]]:
+    """Yield the figures of all programs of HLO instructions; what is not known is left out."""
+    own = [program for program in programs if program.instruction]
+    if not own:
+        return
+    cycles = [_all_runs(program, program.dynamic_cycles) for program in own]
+    static = [_all_runs(program, program.static_cycles) for program in own]
+    spills = [program.spill_stores for program in own]
+    for name, values in ((CYCLES, cycles), (STATIC_CYCLES, static), (SPILLS, spills)):
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            yield name, sum(known)
+
+
+def _all_runs(program: TpuProgram, cycles: int | None) -> int | None:
+    return None if cycles is None else cycles * (program.runs or 1)
+
+
+def align_programs(
+    base: Sequence[TpuProgram], head: Sequence[TpuProgram]
+) -> tuple[ProgramChange, ...]:
+    """Return the instructions whose programs differ, in the order of the head."""
+    ours, theirs = _by_instruction(base), _by_instruction(head)
+    changes = (ProgramChange(name, ours.get(name), theirs.get(name)) for name in {**theirs, **ours})
+    return tuple(change for change in changes if change.base != change.head)
+
+
+def _by_instruction(programs: Sequence[TpuProgram]) -> dict[str, ProgramSide]:
+    return {program.instruction: _side(program) for program in programs if program.instruction}
+
+
+def _side(program: TpuProgram) -> ProgramSide:
+    shares = [unit.share for unit in program.units.values() if unit.share is not None]
+    return ProgramSide(
+        program.code_bundles,
+        program.static_cycles,
+        program.dynamic_cycles,
+        program.spill_stores,
+        program.bottleneck,
+        max(shares, default=None),
+    )

@@ -1,0 +1,41 @@
+"""The table of TPU programs that differ between two compilations."""
+
+from collections.abc import Sequence
+
+from xlareport.analysis.tpu.changes import ProgramChange, ProgramSide
+from xlareport.pages.tables import Cell, Column, Table
+
+_NOTHING = ProgramSide(None, None, None, None, "", None)
+
+
+def tpu_programs_table(changes: Sequence[ProgramChange]) -> Table:
+    """Return the table; base and head of each figure stand side by side."""
+    columns = (
+        Column("Instruction", "code", of="instruction"),
+        Column("Base cycles", "int", "dynamic: of one run with its loops, without stalls"),
+        Column("Head cycles", "int", "dynamic: of one run with its loops, without stalls"),
+        Column("Base static", "int", "cycles of one pass through the schedule"),
+        Column("Head static", "int", "cycles of one pass through the schedule"),
+        Column("Base spills", "int", "spill stores in the code"),
+        Column("Head spills", "int", "spill stores in the code"),
+        Column("Base bundles", "int", "in the final code"),
+        Column("Head bundles", "int", "in the final code"),
+        Column("Base bottleneck", "code"),
+        Column("Head bottleneck", "code"),
+        Column("Base share", "percent", "of the busiest unit"),
+        Column("Head share", "percent", "of the busiest unit"),
+    )
+    return Table(columns, [_row(change) for change in changes])
+
+
+def _row(change: ProgramChange) -> list[Cell]:
+    base, head = change.base or _NOTHING, change.head or _NOTHING
+    return [
+        change.instruction,
+        *(base.dynamic_cycles, head.dynamic_cycles),
+        *(base.static_cycles, head.static_cycles),
+        *(base.spill_stores, head.spill_stores),
+        *(base.code_bundles, head.code_bundles),
+        *(base.bottleneck or None, head.bottleneck or None),
+        *(base.share, head.share),
+    ]
