@@ -6,6 +6,7 @@ and cost nothing; so are lines that stand in a paired computation on both sides.
 
 from xlareport.analysis.matching import (
     account,
+    clamps,
     collectives,
     frames,
     loops,
@@ -42,6 +43,7 @@ _RULES = (
     rules.same_value,
     spreading.neighbours,
     frames.called,
+    clamps.clamped,
     swaps.reordered,
     rules.moved_name,
     spreading.neighbours,

@@ -93,7 +93,8 @@ def _combined(groups: Sequence[ChangeGroup]) -> str:
     """Say how many were combined into how many."""
     counts: Counter[str] = Counter()
     for group in groups:
-        counts[wording.noun(group.opcodes[_BEFORE])] += group.members
+        before, after = group.opcodes
+        counts[wording.noun(before) if before == after else "instruction"] += group.members
     return f"combined {wording.counted(list(counts.items()))} into {sum(g.count for g in groups):,}"
 
 
