@@ -45,6 +45,7 @@ def test_the_account_says_so(read: Read) -> None:
 
 
 def test_other_bounds_are_no_clamp_of_both(read: Read) -> None:
-    other = _AFTER.replace("constant(-1)", "constant(-2)")
+    other = _AFTER.replace("%low = f32[] constant(-1)", "%least = f32[] constant(-2)")
+    other = other.replace("clamp(%low", "clamp(%least")
     pairing = match(read(_BEFORE), read(other)).said_of_after(Place("main", "clamp.3"))
     assert pairing is None or pairing.relation is not Relation.COMBINED

@@ -8,6 +8,7 @@ from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.search import Search, Side
+from xlareport.hlo.model import Instruction
 
 Twin = Callable[[Node], Node | None]
 """Returns what does the same work on the other side as a node without a partner."""
@@ -90,14 +91,12 @@ class Holders:
         if frame is None:
             return None
         home = search.computations.pairs.get(loop.frame.computation.name)
-        places = [place_of(other) for _, other in _others(frame, twin)]
+        places = [place_of(other) for node, other in _others(frame, twin) if node.inputs]
         outside = tuple(dict.fromkeys(place for place in places if place.computation == home))
-        lines = sum(
-            instruction.opcode not in _FRAME_LINES for instruction in frame.computation.instructions
-        )
+        lines = sum(map(_is_work, frame.computation.instructions))
         if 2 * len(outside) <= lines:
             return None
-        reason = f"unrolled: {len(outside)} of the {lines} instructions of its body take its place"
+        reason = f"unrolled: {len(outside)} of the {lines} operations of its body take its place"
         return HolderContents(outside, (), Grade.MATCHED, reason)
 
     def _are_exact(self, others: list[tuple[Node, Node]], lines: int) -> bool:
@@ -107,8 +106,11 @@ class Holders:
 
 def _computes(frame: Frame) -> bool:
     """Whether a frame holds more than literals."""
-    lines = frame.computation.instructions
-    return any(line.operands and line.opcode not in _FRAME_LINES for line in lines)
+    return any(map(_is_work, frame.computation.instructions))
+
+
+def _is_work(line: Instruction) -> bool:
+    return bool(line.operands) and line.opcode not in _FRAME_LINES
 
 
 def _most(inside: Counter[Place]) -> tuple[Place, ...]:

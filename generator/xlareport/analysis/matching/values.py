@@ -166,6 +166,10 @@ class Values:
         """Return the tokens of what a node reads, operand by operand."""
         return [self._element(node, path) for node, path in self.graph.operands(node)]
 
+    def find(self, node: Node, read: Iterable[int]) -> int | None:
+        """Return the token of what a node does, if it read other values; None if nothing has it."""
+        return self._tokens.find((node.base, *(sorted(read) if node.commutes else read)))
+
     def name_element(self, node: Node, path: tuple[int, ...], token: int) -> None:
         """Let an element of a node's result have a token from now on."""
         self._elements[node, path] = token

@@ -1,0 +1,59 @@
+"""Loops of one round."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+_LOOP = """
+HloModule m
+
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %p = (s32[], f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %x = f32[8]{0} get-tuple-element(%p), index=1
+  %sine.1 = f32[8]{0} sine(%x)
+  %square.1 = f32[8]{0} multiply(%sine.1, %sine.1)
+  ROOT %t = (s32[], f32[8]{0}) tuple(%next, %square.1)
+}
+
+%cond (q: (s32[], f32[8])) -> pred[] {
+  %q = (s32[], f32[8]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %last = s32[] constant(1)
+  ROOT %less = pred[] compare(%j, %last), direction=LT
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8]{0}) tuple(%zero, %a)
+  %while.1 = (s32[], f32[8]{0}) while(%start), condition=%cond, body=%body
+  %end = f32[8]{0} get-tuple-element(%while.1), index=1
+  ROOT %out = f32[8]{0} negate(%end)
+}
+"""
+_ONCE = """
+HloModule m
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %sine.9 = f32[8]{0} sine(%a)
+  %square.9 = f32[8]{0} multiply(%sine.9, %sine.9)
+  ROOT %out = f32[8]{0} negate(%square.9)
+}
+"""
+
+
+def test_the_body_stands_where_the_loop_stood(read: Read) -> None:
+    matching = match(read(_LOOP), read(_ONCE))
+    for name in ("sine", "square"):
+        place = matching.partner_after(Place("body", f"{name}.1"))
+        assert place == Place("main", f"{name}.9")
+    pairing = matching.said_of_before(Place("main", "while.1"))
+    assert pairing is not None
+    assert pairing.relation is Relation.INLINED
