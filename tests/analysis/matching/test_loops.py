@@ -117,7 +117,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
     assert said is not None
     assert (said.relation, said.grade) == (Relation.INLINED, Grade.MATCHED)
     assert said.reason == "unrolled: 2 of the 2 operations of its body take its place"
-    assert {one.instruction for one in said.after} == {"one", "next", "sine.1"}
+    assert {place.instruction for place in said.after} == {"next", "sine.1"}
 
 
 def test_a_scatter_that_became_a_loop_was_rewritten(read: Read) -> None:
