@@ -28,6 +28,8 @@ class Device:
     """Parts of names by which a dump may call it, in lower case."""
     interconnect: float | None = None
     """Bytes per second that it can send to other devices; None where the maker gives none."""
+    host_link: float | None = None
+    """Bytes per second to the host's memory, or from it; None where the maker gives none."""
     f32_products: str = ""
     """How it multiplies f32 matrices unless asked for more: `bf16 passes`, `tf32`; else as f32."""
     nominal_for: str = ""
@@ -130,6 +132,7 @@ def _device(key: str, entry: Any) -> Device:
             source=str(entry["source"]),
             memory=int(entry["memory"]) if "memory" in entry else None,
             interconnect=_rate(entry["interconnect"]) if "interconnect" in entry else None,
+            host_link=_rate(entry["host_link"]) if "host_link" in entry else None,
             f32_products=str(entry.get("f32_products", "")),
             aliases=tuple(str(item).lower() for item in entry.get("aliases", [])),
             nominal_for=str(entry.get("nominal_for", "")),

@@ -6,6 +6,7 @@ Figures are of one run on one device; one that is not known is None.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.memory import HeldMemory
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.stacked import StackedBuffer
@@ -167,6 +168,8 @@ class MemoryRecord:
     rematerialised: tuple[str, ...]
     stacked: tuple[StackedBuffer, ...]
     """The largest buffers into which loops write slice by slice, as scans do."""
+    host_transfers: tuple[HostTransfer, ...]
+    """The largest transfers between the device's memory and the host's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +331,7 @@ def _memory(memory: MemoryReport, backend: str | None) -> MemoryRecord:
             rematerialised.instruction for rematerialised in memory.rematerialised[:_MOST]
         ),
         stacked=memory.stacked[:_MOST],
+        host_transfers=memory.host_transfers[:_MOST],
     )
 
 

@@ -89,6 +89,9 @@ def gather(kind: str, users: str, attributes: str = "") -> str:
 CALLBACK = '  y = f32[4] custom-call(x), custom_call_target="xla_python_cpu_callback"'
 
 
+FETCH = "  h = f32[4]{0:S(5)} copy(x)\n  y = f32[4]{0} copy(h)"
+
+
 USED_ONCE = "  ROOT n = f32[4096,1024] negate(g)"
 
 
@@ -122,6 +125,7 @@ SEEDED = [
     ),
     ("gathered-once", gather("all-gather", USED_ONCE), gather("all-gather", USED_TWICE)),
     ("host-transfers", loop(CALLBACK, 10), loop(CALLBACK, 1)),
+    ("host-transfers", loop(FETCH, 10), loop(FETCH, 1)),
     (
         "large-constants",
         entry("  ROOT c = f32[1024,1024] constant({...})"),

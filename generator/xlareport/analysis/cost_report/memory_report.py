@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from xlareport.analysis.cost.donation import Donation, find_donations
+from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.cost.layout_spaces import LayoutSpace, sum_layout_spaces
 from xlareport.analysis.cost.lifetimes import End, Lifetime, explain_lifetimes
 from xlareport.analysis.cost.memory import (
@@ -140,6 +141,8 @@ class MemoryReport:
     layout_spaces: tuple[LayoutSpace, ...] = ()
     rematerialised: tuple[Rematerialised, ...] = ()
     stacked: tuple[StackedBuffer, ...] = ()
+    host_transfers: tuple[HostTransfer, ...] = ()
+    """Between the device's memory and the host's, the largest first."""
     """The largest buffers into which loops write slice by slice."""
     estimate: PeakEstimate | None = None
     """Where the dump has a schedule and no live ranges."""
@@ -184,6 +187,7 @@ class _ReportBuilder:
             donations=tuple(_donations(find_donations(self._module), self._module)),
             layout_spaces=sum_layout_spaces(self._module),
             rematerialised=find_rematerialized(self._module, cost)[:MOST_ROWS],
+            host_transfers=find_host_transfers(self._module, cost),
             stacked=find_stacked_buffers(self._module, cost.trip_counts)[:MOST_ROWS],
             reported={usage.color: (usage.name, usage.total_bytes) for usage in files.usage},
             chip=chip,

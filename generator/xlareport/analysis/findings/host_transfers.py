@@ -1,10 +1,13 @@
 """Transfers between host and device inside a loop."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from xlareport.analysis.cost.custom_calls import name_target
+from xlareport.analysis.cost.host_memory import HostTransfer, find_host_transfers
 from xlareport.analysis.findings.finding import Case, Finding
 from xlareport.hlo.model import Instruction
+from xlareport.runtime import units
 
 _ALWAYS = frozenset({"infeed", "outfeed"})
 _MAYBE = frozenset({"send", "recv"})
@@ -20,7 +23,8 @@ _CALLS = (
 
 
 def host_transfers(case: Case) -> Iterator[Finding]:
-    """Report what talks to the host and runs more than once."""
+    """Report what talks to the host, or moves data to or from its memory, more than once."""
+    yield from map(partial(_memory_transfer, case), _in_loops(case))
     for computation, instruction, cost in case.scheduled():
         in_loop = cost.counted > 1 or (cost.executions is None and cost.counted > 0)
         if in_loop and _talks_to_host(instruction):
@@ -40,6 +44,38 @@ def host_transfers(case: Case) -> Iterator[Finding]:
                 grade="exact",
                 weight=case.least(cost),
             )
+
+
+def _in_loops(case: Case) -> Iterator[HostTransfer]:
+    for transfer in find_host_transfers(case.module, case.cost):
+        is_once = transfer.executions == 1
+        if not is_once and transfer.opcode != "custom-call":
+            yield transfer
+
+
+def _memory_transfer(case: Case, transfer: HostTransfer) -> Finding:
+    """Report a transfer of `pinned_host` memory; whether it overlaps with compute is not known."""
+    total = transfer.total_bytes
+    times = (
+        "an unknown number of times"
+        if total is None
+        else f"{transfer.executions:,} times, {units.byte_size(total)} in all"
+    )
+    return Finding(
+        rule="host-transfers",
+        title="Host memory transfer inside a while loop",
+        places=((transfer.computation, transfer.instruction),),
+        evidence=(
+            f"`{transfer.instruction}` moves {units.byte_size(transfer.bytes)} "
+            f"{transfer.direction} memory {times}, per module execution."
+        ),
+        suggestion=(
+            "Check in a profile that the transfers overlap with compute; where they do not, "
+            "offload less, or rematerialize instead."
+        ),
+        grade="exact",
+        weight=transfer.seconds(case.device.host_link) or 0.0,
+    )
 
 
 def _talks_to_host(instruction: Instruction) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from xlareport.analysis.cost.host_memory import FROM_HOST, TO_HOST
 from xlareport.analysis.cost_report.memory_report import MemoryReport
 from xlareport.analysis.cost_report.report import CostReport
 from xlareport.knowledge.memory_spaces import space_words
@@ -51,6 +52,8 @@ class MemoryPage(PartPage):
     donation: str
     fills: Table
     layouts: Table
+    host: str
+    """Bytes between the memories of device and host; empty without any."""
     remat: Markup
 
 
@@ -79,6 +82,7 @@ def memory_page(module: ModuleRecord, cost: CostReport) -> MemoryPage:
         fills=fills_table(memory),
         layouts=layouts_table(module.backend, memory),
         remat=prose(_remat(memory)),
+        host=_host_words(memory),
     )
 
 
@@ -114,6 +118,18 @@ def _lead(memory: MemoryReport) -> str:
         )
     words = "; ".join(facts)
     return f"{words[0].upper()}{words[1:]}.{_host(memory)}{_without_curve(memory)}"
+
+
+def _host_words(memory: MemoryReport) -> str:
+    """Sum up the transfers by direction, as far as their number is known."""
+    sums = []
+    for direction in (TO_HOST, FROM_HOST):
+        each = [item for item in memory.host_transfers if item.direction == direction]
+        known = [item.total_bytes for item in each if item.total_bytes is not None]
+        more = " or more" if len(known) < len(each) else ""
+        if each:
+            sums.append(f"{units.byte_size(sum(known))}{more} {direction} memory")
+    return f"{', '.join(sums)} in one execution of the module." if sums else ""
 
 
 def _without_curve(memory: MemoryReport) -> str:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from xlareport.analysis.cost.host_memory import HostTransfer
 from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost_report.memory_report import MemoryReport, ValueRow
+from xlareport.knowledge.devices import devices
 from xlareport.knowledge.memory_spaces import space_words
 from xlareport.pages.cost.tables import shortened
 from xlareport.pages.rendering.environment import code
@@ -25,6 +27,7 @@ def memory_tables(backend: str | None, memory: MemoryReport) -> Mapping[str, Tab
         "donation": _donations(memory),
         "remat": _remats(memory),
         "stacked": _stacked(memory),
+        "host": _host_transfers(memory),
     }
     return {name: table for name, table in tables.items() if table.rows}
 
@@ -146,6 +149,37 @@ def _stacked(memory: MemoryReport) -> Table:
         for buffer in memory.stacked
     ]
     return Table(columns, rows)
+
+
+def _host_transfers(memory: MemoryReport) -> Table:
+    device = devices().get(memory.chip)
+    link = device.host_link if device else None
+    columns = (
+        Column("Instruction", "code", of="instruction"),
+        Column("Direction"),
+        Column("Size", "bytes", "of one execution"),
+        Column("Executions", "int"),
+        Column("Total", "bytes"),
+        Column("Least time (µs)", "float", _link_words(device.name if device else "", link)),
+        Column("Opcode", "code", of="opcode"),
+        Column("Computation", "code", of="instruction"),
+    )
+    return Table(columns, [_host_transfer(each, link) for each in memory.host_transfers])
+
+
+def _link_words(device: str, link: float | None) -> str:
+    if link is None:
+        return "not known: no speed of the link to the host is published for this device"
+    return f"over the host link of {device}, {units.quantity(link, 'B/s')} in each direction"
+
+
+def _host_transfer(transfer: HostTransfer, link: float | None) -> list[Cell]:
+    seconds = transfer.seconds(link)
+    return [
+        *(transfer.instruction, transfer.direction, transfer.bytes, transfer.executions),
+        *(transfer.total_bytes, None if seconds is None else seconds * 1e6),
+        *(transfer.opcode, transfer.computation),
+    ]
 
 
 _TREE_LINES = 60
