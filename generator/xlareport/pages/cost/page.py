@@ -113,8 +113,27 @@ def _lead(cost: CostReport) -> str:
     )
     return (
         f"Roofline lower bound: {units.seconds(cost.seconds)} per module execution on {where} "
-        f"(excludes launch overhead). Not measured.{partly}"
+        f"(excludes launch overhead). Not measured.{partly}{_on_chip(cost)}"
     )
+
+
+def _on_chip(cost: CostReport) -> str:
+    """Name memory on a TPU's chip whose accesses no figure has: nobody publishes its bandwidth."""
+    if not cost.device.key.startswith("tpu-"):
+        return ""
+    spaces = {space.number for space in cost.memory.layout_spaces if space.size}
+    names = [name for number, name in _ON_CHIP.items() if number in spaces]
+    if not names:
+        return ""
+    return (
+        f" Accesses to {' and '.join(names)} are not included (bandwidth not published): a chip "
+        "that keeps more of the data there has a shorter roofline time, so compare times of one "
+        "chip only."
+    )
+
+
+_ON_CHIP = {1: "VMEM", 3: "CMEM"}
+"""Memory spaces of TPUs on the chip, see knowledge/memory_spaces.toml."""
 
 
 def _device(cost: CostReport) -> str:
