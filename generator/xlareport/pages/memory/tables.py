@@ -160,7 +160,7 @@ def _host_transfers(memory: MemoryReport) -> Table:
         Column("Size", "bytes", "of one execution"),
         Column("Executions", "int"),
         Column("Total", "bytes"),
-        Column("Least time (µs)", "float", _link_words(device.name if device else "", link)),
+        Column("Roofline time (µs)", "float", _link_words(device.name if device else "", link)),
         Column("Opcode", "code", of="opcode"),
         Column("Computation", "code", of="instruction"),
     )
