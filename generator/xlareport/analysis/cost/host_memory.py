@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.sizes import UncountableError, data_size, iterate_leaves
+from xlareport.analysis.cost.sizes import UncountableError, iterate_leaves, measure_data
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.hlo.shape import Shape
@@ -105,6 +105,6 @@ def _on_host(shape: Shape) -> bool:
 
 def _size(shapes: Sequence[Shape]) -> int:
     try:
-        return sum(map(data_size, shapes))
+        return sum(map(measure_data, shapes))
     except UncountableError:
         return 0
