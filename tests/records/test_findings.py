@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.pages.home.test_page import module
 
 from xlareport.analysis.cost_report.report import CostReport, report_cost
 from xlareport.analysis.findings.finding import Finding
@@ -12,7 +13,7 @@ from xlareport.analysis.modules.summarize import count_final_cost
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
 from xlareport.program import read_module
-from xlareport.records.findings import device_bytes, finding_record
+from xlareport.records.findings import device_bytes, finding_record, finding_records
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +47,10 @@ def test_severity_is_the_share_of_time_or_memory(
 def test_a_gain_that_is_not_known_is_low_but_for_rules_of_their_own(cost: CostReport) -> None:
     assert finding_record(FINDING, cost).severity == "low"
     assert finding_record(replace(FINDING, rule="out-of-memory"), cost).severity == "high"
+
+
+def test_an_initialization_is_not_told_to_make_fewer_random_numbers(cost: CostReport) -> None:
+    random = replace(FINDING, rule="random-numbers")
+    found = replace(cost, findings=(FINDING, random))
+    for role, rules in (("main", 2), ("initialization", 1), ("part of another compilation", 0)):
+        assert len(finding_records(module(role), found, ())) == rules

@@ -16,6 +16,8 @@ HELPERS = frozenset(
 """Roles of modules that nobody wrote as a program."""
 _OF_HELPERS = frozenset({"large-constants", "out-of-memory"})
 """Rules that tell of those: an operation outside of jit donates nothing, and is there to move."""
+_OF_STEPS = frozenset({"random-numbers"})
+"""Rules that ask for less of what runs often: an initialization runs once."""
 _PIECES = frozenset({"module extracted for autotuning", "part of another compilation"})
 """Roles of modules that repeat a part of another one: that one has the finding."""
 
@@ -41,6 +43,8 @@ def finding_records(
         return ()
     is_program = record.role not in HELPERS
     findings = [each for each in cost.findings if is_program or each.rule in _OF_HELPERS]
+    if record.role == "initialization":
+        findings = [each for each in findings if each.rule not in _OF_STEPS]
     if record.retrace_group is not None and is_program:
         findings.append(report_recompilation(recompilations[record.retrace_group]))
     records = [finding_record(finding, cost) for finding in findings]
