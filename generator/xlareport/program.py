@@ -18,7 +18,7 @@ from xlareport.readers.fusion_decisions import FusionDecision
 from xlareport.readers.live_range import LiveRanges
 from xlareport.readers.memory_report import SpaceUsage
 from xlareport.readers.pass_metadata import ModuleMetadata
-from xlareport.readers.stablehlo import Operation
+from xlareport.readers.stablehlo import StablehloOperation
 from xlareport.readers.thunks import Thunk, ThunkNote
 from xlareport.runtime.errors import Problem, UnknownNameError
 from xlareport.snapshots import ParsedSnapshot, final_snapshot, in_place, strangers_marked
@@ -65,7 +65,7 @@ class ParsedModule:
     read: tuple[str, ...]
     """Paths of the files that were opened and read."""
     problems: tuple[Problem, ...]
-    stablehlo: tuple[Operation, ...] = ()
+    stablehlo: tuple[StablehloOperation, ...] = ()
     """What the framework handed to XLA; empty where the dump does not have it."""
     flags: tuple[FlagValue, ...] = ()
     """All flags of the TPU compiler; empty where the dump has no `flagfile`."""

@@ -29,8 +29,8 @@ class JaxName:
 def jax_names() -> Mapping[str, JaxName]:
     """Return the table by name; a function goes before a primitive of its name."""
     rows = _text().splitlines()[1:]
-    found = [JaxName(*row.split("\t")) for row in rows]
-    return {each.name: each for each in reversed(found)}
+    names = [JaxName(*row.split("\t")) for row in rows]
+    return {each.name: each for each in reversed(names)}
 
 
 @cache

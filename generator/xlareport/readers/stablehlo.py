@@ -26,7 +26,7 @@ Frame = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class StablehloOperation:
     """One operation of the text with the stack of Python that made it."""
 
     text: str
@@ -37,7 +37,7 @@ class Operation:
     """Innermost first; empty where it has no known location."""
 
 
-def read_stablehlo(data: bytes, path: str) -> tuple[tuple[Operation, ...], list[Problem]]:
+def read_stablehlo(data: bytes, path: str) -> tuple[tuple[StablehloOperation, ...], list[Problem]]:
     """Read the operations in order; other text is left out."""
     troubles = Troubles(path)
     lines = decoded_lines(data, troubles)
@@ -48,7 +48,7 @@ def read_stablehlo(data: bytes, path: str) -> tuple[tuple[Operation, ...], list[
         located = _TRAILING.search(written[-40:])
         if located and not written.startswith(("#", "}")) and _is_operation(written):
             text = written[: -len(located[0])].rstrip()[:_LONGEST]
-            operations.append(Operation(text, number, stacks.frames(located[1])))
+            operations.append(StablehloOperation(text, number, stacks.frames(located[1])))
     return tuple(operations), troubles.problems()
 
 

@@ -19,7 +19,7 @@ from xlareport.analysis.compare.operations import OperationChange, align_operati
 from xlareport.analysis.compare.parting import parting
 from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.analysis.compare.verdict import NO_VERDICT, Verdict, judge
-from xlareport.analysis.tpu.changes import ProgramChange, align_programs
+from xlareport.analysis.tpu.changes import TpuProgramChange, align_programs
 from xlareport.records.report import DumpRecord, GeneratorRecord
 from xlareport.runtime.errors import Problem
 
@@ -91,7 +91,7 @@ class ComparedRecord:
     """What profilers saw of both; None where they did not see both."""
     operations: tuple[OperationChange, ...] = ()
     """The operations whose estimate or bytes changed, what changed most first."""
-    tpu_programs: tuple[ProgramChange, ...] = ()
+    tpu_programs: tuple[TpuProgramChange, ...] = ()
     """HLO instructions whose programs on a TPU differ."""
     precisions: tuple[tuple[str, int, int], ...] = ()
     """FLOPs of products by their precision: base, head."""
@@ -229,7 +229,7 @@ def _operations(comparison: Comparison) -> Iterator[OperationChange]:
     yield from islice(different, _OPERATIONS)
 
 
-def _tpu_programs(comparison: Comparison) -> tuple[ProgramChange, ...]:
+def _tpu_programs(comparison: Comparison) -> tuple[TpuProgramChange, ...]:
     if comparison.base is None or comparison.head is None:
         return ()
     return align_programs(comparison.base.facts.tpu, comparison.head.facts.tpu)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
-from xlareport.analysis.matching.pairing import Cause, Place, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, Place, Relation
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -88,21 +88,21 @@ _OUTER = """%outer (q: f32[8]) -> f32[8] {
 _ROOT = "  ROOT %out = f32[8]{0} negate(%a)\n"
 
 
-def _cause(before: HloModule, after: HloModule, place: Place) -> Cause | None:
+def _cause(before: HloModule, after: HloModule, place: Place) -> ChangeCause | None:
     pairing = match(before, after).said_of_before(place)
     return None if pairing is None else pairing.cause
 
 
 def test_what_only_uncalled_computations_call_is_uncalled(read: Read) -> None:
     before, after = read(_calling(_ROOT, _CALLEE + _OUTER)), read(_calling(_ROOT))
-    assert _cause(before, after, Place("callee", "sine")) is Cause.UNCALLED
+    assert _cause(before, after, Place("callee", "sine")) is ChangeCause.UNCALLED
 
 
 def test_what_lost_its_users_is_unread_and_what_it_read_unused(read: Read) -> None:
     dead = "  %first = f32[8]{0} sine(%a)\n  %second = f32[8]{0} cosine(%first)\n"
     before, after = read(_calling(dead + _ROOT)), read(_calling(_ROOT))
-    assert _cause(before, after, Place("main", "second")) is Cause.UNREAD
-    assert _cause(before, after, Place("main", "first")) is Cause.UNUSED
+    assert _cause(before, after, Place("main", "second")) is ChangeCause.UNREAD
+    assert _cause(before, after, Place("main", "first")) is ChangeCause.UNUSED
 
 
 def test_a_call_of_what_is_gone_was_inlined_though_nothing_of_it_is_found(read: Read) -> None:

@@ -86,7 +86,7 @@ def _by_label(arguments: Sequence[Given]) -> Mapping[str, Given]:
 def _types(
     base: Program, head: Program, pairs: Sequence[tuple[Given, Given]]
 ) -> Iterator[ProgramChange]:
-    changed = [(one, other) for one, other in pairs if one.type != other.type]
+    changed = [(ours, other) for ours, other in pairs if ours.type != other.type]
     (common, count), *_ = Counter((a.type, b.type) for a, b in changed).most_common(1) or [
         (("", ""), 0)
     ]
@@ -110,9 +110,9 @@ def _main_type(program: Program) -> str:
 def _sizes(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
     """Yield the dimension that changed in most arguments."""
     changes: dict[tuple[object, object], list[Given]] = {}
-    for one, other in pairs:
-        if len(one.dimensions) == len(other.dimensions):
-            dimensions = zip(one.dimensions, other.dimensions, strict=True)
+    for ours, other in pairs:
+        if len(ours.dimensions) == len(other.dimensions):
+            dimensions = zip(ours.dimensions, other.dimensions, strict=True)
             for change in {(a, b) for a, b in dimensions if a != b}:
                 changes.setdefault(change, []).append(other)
     for (old, new), arguments in sorted(changes.items(), key=lambda item: -len(item[1]))[:1]:
@@ -138,22 +138,22 @@ def _repeated(program: Program) -> Mapping[str, set[tuple[str, ...]]]:
     """Return which numbers stand in labels that are the same but for these."""
     groups: dict[str, set[tuple[str, ...]]] = {}
     for argument in program.arguments:
-        if found := find_numbers(argument.label):
-            groups.setdefault(mask_numbers(argument.label), set()).add(found)
+        if numbers := find_numbers(argument.label):
+            groups.setdefault(mask_numbers(argument.label), set()).add(numbers)
     return groups
 
 
 def _sharding(
     base: Program, head: Program, pairs: Sequence[tuple[Given, Given]]
 ) -> Iterator[ProgramChange]:
-    changed = [other for one, other in pairs if one.sharding != other.sharding]
+    changed = [other for ours, other in pairs if ours.sharding != other.sharding]
     devices = base.partitions * base.replicas, head.partitions * head.replicas
     if devices[0] != devices[1]:
         names = tuple(argument.label for argument in changed[:_NAMES])
         old, new = (_devices(number) for number in devices)
         yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
     elif changed:
-        first = next((one, other) for one, other in pairs if one.sharding != other.sharding)
+        first = next((ours, other) for ours, other in pairs if ours.sharding != other.sharding)
         names = tuple(argument.label for argument in changed[:_NAMES])
         old, new = (side.sharding or "none" for side in first)
         yield ProgramChange(ChangeKind.SHARDING, old, new, len(changed), names)
@@ -180,7 +180,7 @@ def _recomputation(base: Program, head: Program) -> Iterator[ProgramChange]:
 
 
 def _donation(pairs: Sequence[tuple[Given, Given]]) -> Iterator[ProgramChange]:
-    changed = [other for one, other in pairs if one.donated != other.donated]
+    changed = [other for ours, other in pairs if ours.donated != other.donated]
     if changed:
         old, new = (sum(pair[side].donated for pair in pairs) for side in (0, 1))
         yield ProgramChange(

@@ -9,7 +9,7 @@ from xlareport.analysis.cost.residency import Share
 from xlareport.analysis.cost.work import InstructionKey, ModuleCost
 from xlareport.analysis.source.locations import SourcePlace, find_user_frame, places_of
 from xlareport.hlo.model import HloModule, Instruction
-from xlareport.readers.stablehlo import Operation
+from xlareport.readers.stablehlo import StablehloOperation
 
 ReadLines = Callable[[str], Sequence[str] | None]
 """Returns the lines of a source file; None where it cannot or must not be read."""
@@ -70,7 +70,7 @@ class SourceEvidence:
     first: HloModule | None
     """The first snapshot; None where the final one is alone."""
     final: HloModule
-    stablehlo: Sequence[Operation]
+    stablehlo: Sequence[StablehloOperation]
     peak: Sequence[Share] | None
     """The peak of memory by line; None where it is not known."""
 
@@ -116,7 +116,7 @@ def _places(module: HloModule) -> Mapping[str, SourcePlace]:
     return {source_place.text: source_place for source_place in every if source_place is not None}
 
 
-def _given(operations: Sequence[Operation]) -> Mapping[str, list[str]]:
+def _given(operations: Sequence[StablehloOperation]) -> Mapping[str, list[str]]:
     result: dict[str, list[str]] = {}
     for operation in operations:
         where = find_user_frame(SourcePlace(file, line) for file, line in operation.frames)

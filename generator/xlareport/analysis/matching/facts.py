@@ -53,7 +53,7 @@ def literal_of(line: Instruction) -> Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ComputationFacts:
     """What is derived from a computation alone."""
 
     calls: tuple[Call, ...]
@@ -63,11 +63,11 @@ class Facts:
     """Instructions without operands that are no parameters, by their literals."""
 
 
-_KEPT: WeakKeyDictionary[Computation, Facts] = WeakKeyDictionary()
+_KEPT: WeakKeyDictionary[Computation, ComputationFacts] = WeakKeyDictionary()
 _HOLDERS: WeakKeyDictionary[HloModule, Mapping[str, Instruction]] = WeakKeyDictionary()
 
 
-def facts_of(computation: Computation) -> Facts:
+def facts_of(computation: Computation) -> ComputationFacts:
     """Return the facts of a computation; computed once."""
     result = _KEPT.get(computation)
     if result is None:
@@ -93,9 +93,9 @@ def holders_of(module: HloModule) -> Mapping[str, Instruction]:
     return instructions
 
 
-def _derive(computation: Computation) -> Facts:
+def _derive(computation: Computation) -> ComputationFacts:
     lines = computation.instructions
-    return Facts(
+    return ComputationFacts(
         calls=tuple(_calls(lines)),
         opcodes=tuple(line.opcode for line in lines),
         fusions=sum(line.opcode == "fusion" for line in lines),

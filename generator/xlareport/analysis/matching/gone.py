@@ -6,8 +6,8 @@ from functools import cached_property
 
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
-from xlareport.analysis.matching.nodes import Verdict, is_root, read_at, same_leaf
-from xlareport.analysis.matching.pairing import Cause, Grade
+from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
+from xlareport.analysis.matching.pairing import ChangeCause, Grade
 from xlareport.analysis.matching.search import Search
 
 _FARTHEST = 100
@@ -40,17 +40,17 @@ class Gone:
                     waiting.append(callee)
         return reached.keys()
 
-    def verdict(self, node: Node) -> Verdict:
+    def verdict(self, node: Node) -> PairVerdict:
         """Return what became of a node."""
         twin = self.twin(node)
         if twin is not None:
-            return Verdict(twin, Grade.EXACT, "a duplicate of what was kept")
+            return PairVerdict(twin, Grade.EXACT, "a duplicate of what was kept")
         cause = self.cause(node)
         if cause is not None:
-            return Verdict(None, Grade.EXACT, str(cause), cause)
+            return PairVerdict(None, Grade.EXACT, str(cause), cause)
         for reason in self._reasons(node):
-            return Verdict(None, Grade.MATCHED, reason)
-        return Verdict(None, Grade.GUESSED, "no continuation was found")
+            return PairVerdict(None, Grade.MATCHED, reason)
+        return PairVerdict(None, Grade.GUESSED, "no continuation was found")
 
     def twin(self, node: Node) -> Node | None:
         """Return what does the work of a merged node now; None if it was not merged."""
@@ -73,14 +73,14 @@ class Gone:
         read = read_at(self._search.after, user.partner, position)
         return read is not None and (read is twin or read.token == node.token)
 
-    def cause(self, node: Node) -> Cause | None:
+    def cause(self, node: Node) -> ChangeCause | None:
         """Return what alone explains that a node is gone; None where nothing does."""
         if node.frame.computation.name not in self._called:
-            return Cause.UNCALLED
+            return ChangeCause.UNCALLED
         if node.instruction.name in self._dead(node.frame):
-            return Cause.UNUSED if self._is_read(node) else Cause.UNREAD
+            return ChangeCause.UNUSED if self._is_read(node) else ChangeCause.UNREAD
         if node.frame.caller is not None and node.instruction.opcode == "parameter":
-            return Cause.ARGUMENT
+            return ChangeCause.ARGUMENT
         return None
 
     def _reasons(self, node: Node) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.nodes import Verdict, is_root, origin, read_at
-from xlareport.analysis.matching.pairing import Cause, Grade
+from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
+from xlareport.analysis.matching.pairing import ChangeCause, Grade
 from xlareport.analysis.matching.search import Search
 
 _DEEPEST = 100
@@ -27,22 +27,22 @@ class New:
         self._depth = 0
         self._by_name: dict[Hashable, list[Node]] | None = None
 
-    def verdict(self, node: Node) -> Verdict:
+    def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
         source = self.source(node)
         if source is not None:
-            return Verdict(source, Grade.EXACT, "a further copy")
+            return PairVerdict(source, Grade.EXACT, "a further copy")
         source = self._copied_by_name(node)
         if source is not None:
             reason = "a further copy, by name, form and framework op"
-            return Verdict(source, Grade.MATCHED, reason)
+            return PairVerdict(source, Grade.MATCHED, reason)
         if node.instruction.opcode == "parameter":
             words = self._reason_of_parameter(node)
             if words is not None:
-                return Verdict(None, Grade.EXACT, words, Cause.PARAMETER)
+                return PairVerdict(None, Grade.EXACT, words, ChangeCause.PARAMETER)
         for grade, reason in self._reasons(node):
-            return Verdict(None, grade, reason)
-        return Verdict(None, Grade.GUESSED, "no source was found")
+            return PairVerdict(None, grade, reason)
+        return PairVerdict(None, Grade.GUESSED, "no source was found")
 
     def source(self, node: Node) -> Node | None:
         """Return the instruction before that a node is a copy of."""

@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Node
-from xlareport.analysis.matching.pairing import Cause, Grade, Place
+from xlareport.analysis.matching.pairing import ChangeCause, Grade, Place
 from xlareport.analysis.matching.search import Search, Side
 
 
@@ -90,14 +90,14 @@ def _users(node: Node) -> set[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairVerdict:
     """What is said of one instruction without a partner."""
 
     twin: Node | None
     """The one on the other side that does, or did, the same work; None where there is none."""
     grade: Grade
     reason: str
-    cause: Cause | None = None
+    cause: ChangeCause | None = None
 
 
 def same_leaf(here: Side, there: Side, node: Node) -> Node | None:

@@ -54,7 +54,7 @@ class Relation(StrEnum):
     """New; the reason says what for."""
 
 
-class Cause(StrEnum):
+class ChangeCause(StrEnum):
     """Why something is only before or only after, where that decides what kind of change it is.
 
     The values are words for the reader, those of PARAMETER apart, which need names.
@@ -89,4 +89,4 @@ class Pairing:
     reason: str
     """Words for the reader: `the same expression`."""
     relation: Relation = Relation.SAME
-    cause: Cause | None = None
+    cause: ChangeCause | None = None

@@ -35,7 +35,7 @@ _Path = tuple[int, ...]
 _Step = tuple[Node, _Path]
 
 
-class Direction(StrEnum):
+class FlowDirection(StrEnum):
     """Which way something lies."""
 
     ABOVE = "above"
@@ -45,7 +45,7 @@ class Direction(StrEnum):
 class Neighbor(NamedTuple):
     """A heavy or already paired instruction, or a place among results, on the way from another."""
 
-    direction: Direction
+    direction: FlowDirection
     node: Node | None
     """None for a result of a computation."""
     path: _Path
@@ -84,7 +84,7 @@ class Surroundings:
             (node, path), distance = waiting.popleft()
             stops, goes_on = self._role(node)
             if stops:
-                yield Neighbor(Direction.ABOVE, node, path, distance)
+                yield Neighbor(FlowDirection.ABOVE, node, path, distance)
             if goes_on:
                 further = [step for step in self._operands(node, path) if step not in seen]
                 seen.update(further)
@@ -136,11 +136,11 @@ class Surroundings:
             frame = self._results.get(step[0])
             if frame is not None:
                 name = frame.computation.name
-                yield Neighbor(Direction.BELOW, None, step[1], distance, name)
+                yield Neighbor(FlowDirection.BELOW, None, step[1], distance, name)
             for user, path in self._users(*step):
                 stops, goes_on = self._role(user)
                 if stops:
-                    yield Neighbor(Direction.BELOW, user, path, distance)
+                    yield Neighbor(FlowDirection.BELOW, user, path, distance)
                 if goes_on and (user, path) not in seen:
                     seen.add((user, path))
                     waiting.append(((user, path), distance + 1))

@@ -39,9 +39,9 @@ class TpuFlags:
         """Yield all flags of the file, those first that differ."""
         yield from self.differing
         defaults = release_of(self.release)
-        told = {flag.name for flag in self.differing} | self.missing
+        mentioned = {flag.name for flag in self.differing} | self.missing
         for name, value in defaults.values.items() if defaults else ():
-            if name not in told:
+            if name not in mentioned:
                 yield TpuFlag(name, value, value)
 
 

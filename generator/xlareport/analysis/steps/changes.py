@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from xlareport.analysis.matching.facts import holders_of
-from xlareport.analysis.matching.pairing import Cause, Grade, Pairing, Place, Relation
+from xlareport.analysis.matching.pairing import ChangeCause, Grade, Pairing, Place, Relation
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.source.scopes import scope
 from xlareport.analysis.steps.differences import Kind, compare
-from xlareport.analysis.steps.folding import FOLDED_USERS, Folding, is_literal
+from xlareport.analysis.steps.folding import FOLDED_USERS, ConstantFolding, is_literal
 from xlareport.analysis.steps.operands import compare_operands, is_constant
 from xlareport.analysis.steps.sequence import alignments
 from xlareport.analysis.steps.unread import left_unread
@@ -131,7 +131,7 @@ class _Reader:
     def __init__(self, matching: Matching) -> None:
         self._matching = matching
         self._ledger = _Ledger()
-        self._folding = Folding(matching)
+        self._folding = ConstantFolding(matching)
 
     def read(self, pairing: Pairing) -> Iterator[Change]:
         if pairing.relation in _PAIRS:
@@ -323,11 +323,11 @@ def _kind(pairing: Pairing) -> Kind:
 
 
 _OF_CAUSE = {
-    Cause.ARGUMENT: Kind.ARGUMENT,
-    Cause.PARAMETER: Kind.PARAMETER,
-    Cause.UNCALLED: Kind.UNCALLED,
-    Cause.UNREAD: Kind.DEAD,
-    Cause.UNUSED: Kind.DEAD,
+    ChangeCause.ARGUMENT: Kind.ARGUMENT,
+    ChangeCause.PARAMETER: Kind.PARAMETER,
+    ChangeCause.UNCALLED: Kind.UNCALLED,
+    ChangeCause.UNREAD: Kind.DEAD,
+    ChangeCause.UNUSED: Kind.DEAD,
 }
 
 

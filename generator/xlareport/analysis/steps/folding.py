@@ -19,7 +19,7 @@ def is_literal(module: HloModule, place: Place) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Folding:
+class ConstantFolding:
     """Asks of the instructions of a step whether they were folded."""
 
     matching: Matching

@@ -26,7 +26,7 @@ class ProgramSide:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramChange:
+class TpuProgramChange:
     """The program of an HLO instruction on both sides; None where one does not have it."""
 
     instruction: str
@@ -54,10 +54,12 @@ def _all_runs(program: TpuProgram, cycles: int | None) -> int | None:
 
 def align_programs(
     base: Sequence[TpuProgram], head: Sequence[TpuProgram]
-) -> tuple[ProgramChange, ...]:
+) -> tuple[TpuProgramChange, ...]:
     """Return the instructions whose programs differ, in the order of the head."""
     ours, theirs = _by_instruction(base), _by_instruction(head)
-    changes = (ProgramChange(name, ours.get(name), theirs.get(name)) for name in {**theirs, **ours})
+    changes = (
+        TpuProgramChange(name, ours.get(name), theirs.get(name)) for name in {**theirs, **ours}
+    )
     return tuple(change for change in changes if change.base != change.head)
 
 

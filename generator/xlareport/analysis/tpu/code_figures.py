@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.tpu.program_record import DmaCounts
-from xlareport.readers.llo.operations import Operation
+from xlareport.readers.llo.operations import LloOperation
 
 _NO_CODE = "inlined_call_operand"
 _STARTS = ("dma.hbm_to_vmem", "dma.vmem_to_hbm")
@@ -28,7 +28,7 @@ class CodeFigures:
     """Addresses of the bundles that wait for a DMA."""
 
 
-def count_code(bundles: Iterable[tuple[int, Sequence[Operation]]]) -> CodeFigures:
+def count_code(bundles: Iterable[tuple[int, Sequence[LloOperation]]]) -> CodeFigures:
     """Count the operations of the bundles that start something."""
     opcodes: Counter[str] = Counter()
     spills: Counter[str] = Counter()

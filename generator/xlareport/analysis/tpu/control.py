@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xlareport.analysis.tpu.scalar_operations import Value, signed
 from xlareport.readers.llo.bundles import Bundle
-from xlareport.readers.llo.operations import Operation, registers
+from xlareport.readers.llo.operations import LloOperation, registers
 
 _TARGET = re.compile(r"target bundleno = (\d{1,9})\b")
 _SLOT = re.compile(r"\[(?:smem:)?\[?(#allocation\d{1,9}_spill)\]")
@@ -54,7 +54,7 @@ class Action:
 
 
 def control_actions(
-    addressed: Iterable[tuple[int, Sequence[Operation]]],
+    addressed: Iterable[tuple[int, Sequence[LloOperation]]],
 ) -> Mapping[int, tuple[Action, ...]]:
     """Return what decides the branches, by the address of the bundle."""
     candidates = {
@@ -88,7 +88,7 @@ def _needed(actions: Iterable[Action]) -> set[str]:
     return needed
 
 
-def _actions(operation: Operation) -> Iterator[Action]:
+def _actions(operation: LloOperation) -> Iterator[Action]:
     opcode = operation.opcode
     name = opcode.partition(".")[0]
     guard = (operation.predicate, operation.negated)
@@ -105,7 +105,7 @@ def _actions(operation: Operation) -> Iterator[Action]:
         yield _scalar(operation)
 
 
-def _scalar(operation: Operation) -> Action:
+def _scalar(operation: LloOperation) -> Action:
     guard = (operation.predicate, operation.negated)
     slot = _SLOT.search(operation.operands) if operation.opcode == "sld" else None
     if slot:
@@ -127,7 +127,9 @@ def _argument(text: str) -> Argument:
     return named[0] if len(named) == 1 and plain.startswith("%") else None
 
 
-def bundles_with_operations(bundles: Iterable[Bundle]) -> Iterator[tuple[int, Sequence[Operation]]]:
+def bundles_with_operations(
+    bundles: Iterable[Bundle],
+) -> Iterator[tuple[int, Sequence[LloOperation]]]:
     """Yield the bundles that start something, each with its operations."""
     for bundle in bundles:
         operations = bundle.operations

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from xlareport.analysis.tpu.changes import ProgramChange, ProgramSide
+from xlareport.analysis.tpu.changes import ProgramSide, TpuProgramChange
 from xlareport.pages.tables import Cell, Column, Table
 
 _NOTHING = ProgramSide(None, None, None, None, "", None)
 
 
-def tpu_programs_table(changes: Sequence[ProgramChange]) -> Table:
+def tpu_programs_table(changes: Sequence[TpuProgramChange]) -> Table:
     """Return the table; base and head of each figure stand side by side."""
     columns = (
         Column("Instruction", "code", of="instruction"),
@@ -28,7 +28,7 @@ def tpu_programs_table(changes: Sequence[ProgramChange]) -> Table:
     return Table(columns, [_row(change) for change in changes])
 
 
-def _row(change: ProgramChange) -> list[Cell]:
+def _row(change: TpuProgramChange) -> list[Cell]:
     base, head = change.base or _NOTHING, change.head or _NOTHING
     return [
         change.instruction,

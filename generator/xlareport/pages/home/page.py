@@ -315,24 +315,24 @@ def _settings(choices: Sequence[OptionOrigin]) -> Iterator[SettingRow]:
         )
 
 
-def _tpu_flags_view(told: TpuFlags) -> TpuFlagsView:
-    return TpuFlagsView(told.total, told.release, told.is_exact, len(told.differing))
+def _tpu_flags_view(flags: TpuFlags) -> TpuFlagsView:
+    return TpuFlagsView(flags.total, flags.release, flags.is_exact, len(flags.differing))
 
 
 FLAGS_TABLE = "tpu-flags"
 """The payload of the table of all flags of a `flagfile`."""
 
 
-def tpu_flags_table(told: TpuFlags) -> Table:
+def tpu_flags_table(flags: TpuFlags) -> Table:
     """Return the table of all flags of a `flagfile`, those first that are not at their defaults."""
     columns = (
         Column("Flag", "code", of="flag"),
         Column("Value", "code"),
-        Column(f"Default in libtpu {told.release}", "code"),
+        Column(f"Default in libtpu {flags.release}", "code"),
         Column("Differs"),
         Column("What it does"),
     )
-    return Table(columns, [_tpu_flag_row(flag) for flag in told.every()])
+    return Table(columns, [_tpu_flag_row(flag) for flag in flags.every()])
 
 
 def _tpu_flag_row(flag: TpuFlag) -> list[str | None]:

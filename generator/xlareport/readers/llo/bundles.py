@@ -7,7 +7,7 @@ shapes hold braces. A bundle therefore reaches to the next line with the next ad
 import re
 from dataclasses import dataclass, field
 
-from xlareport.readers.llo.operations import Operation, parse_operations, without_comments
+from xlareport.readers.llo.operations import LloOperation, parse_operations, without_comments
 from xlareport.runtime.errors import Problem
 
 _START = re.compile(r"^ *+(?:0x([0-9a-f]{1,8})|0) ++([A-Z]{2})? *+:([ >]*+)(?=\{)", re.MULTILINE)
@@ -31,7 +31,7 @@ class Bundle:
     """From the brace on, with comments, up to the next bundle."""
 
     @property
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[LloOperation]:
         """What starts in it."""
         return [] if self.text.startswith("{}") else parse_operations(self.text)
 

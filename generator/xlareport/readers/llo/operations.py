@@ -15,7 +15,7 @@ SPILL = "_spill"
 
 
 @dataclass(slots=True)
-class Operation:
+class LloOperation:
     """One operation; registers are physical ones, as in `s25` and `p0`."""
 
     result: str
@@ -47,13 +47,13 @@ def without_comments(text: str) -> str:
     return "".join((*kept, text[place:]))
 
 
-def parse_operations(text: str) -> list[Operation]:
+def parse_operations(text: str) -> list[LloOperation]:
     """Parse what a bundle holds between its braces; what has no opcode is left out."""
     body = without_comments(text)
     inner = body[body.find("{") + 1 : body.rfind("}")]
     matches = (_OPERATION.match(part) for part in inner.split(" ;; "))
     return [
-        Operation(register(match[1] or ""), match[2], register(match[4] or ""), *_rest(match))
+        LloOperation(register(match[1] or ""), match[2], register(match[4] or ""), *_rest(match))
         for match in matches
         if match
     ]
