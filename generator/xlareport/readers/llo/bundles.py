@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from xlareport.readers.llo.operations import LloOperation, parse_operations, without_comments
 from xlareport.runtime.errors import Problem
 
-_START = re.compile(r"^ *+(?:0x([0-9a-f]{1,8})|0) ++([A-Z]{2})? *+:([ >]*+)(?=\{)", re.MULTILINE)
+_START = re.compile(r"\n *+(?:0x([0-9a-f]{1,8})|0) ++([A-Z]{2})? *+:([ >]*+)(?=\{)")
 _QUOTE = re.compile(r"/\* (entry|exit) bundle: %(\S{1,500}) = ")
 _CALL = "inlined_call "
 _CALLEE = re.compile(r"/\* (?:%(\S{1,500}) = |(<[a-z-]{1,50}>))")
@@ -67,7 +67,7 @@ def read_bundles(data: bytes, path: str) -> tuple[BundleListing, list[Problem]]:
     if len(data) > _LARGEST:
         message = f"Not read: more than {_LARGEST // 1_000_000} MB of bundles."
         return BundleListing(is_whole=False), [Problem(path, None, message)]
-    listing = BundleListing(_bundles(data.decode("utf-8", "replace")))
+    listing = BundleListing(_bundles("\n" + data.decode("utf-8", "replace")))
     if not listing.bundles:
         listing.is_whole = False
         return listing, [Problem(path, None, "It holds no bundles.")]

@@ -48,11 +48,12 @@ def read_utilization(data: bytes, path: str) -> tuple[Utilization | None, list[P
     capacity = _numbers(header[2].split(), len(units)) if header else None
     if header is None or not units or capacity is None:
         return None, [Problem(path, None, "The capacities of the units are missing.")]
-    columns = tuple(bytearray() for _ in units)
-    broken = _fill(columns, data[header.end() :].split(b"\n")[1:])
-    limits = dict(zip(units, capacity, strict=True))
+    rows, broken = _rows(data[header.end() :].split(b"\n")[1:], len(units))
     table = Utilization(
-        units, limits, dict(zip(units, map(bytes, columns), strict=True)), broken is None
+        units,
+        capacity=dict(zip(units, capacity, strict=True)),
+        columns={unit: rows[place :: len(units)] for place, unit in enumerate(units)},
+        is_whole=broken is None,
     )
     if broken is None:
         return table, []
@@ -61,17 +62,21 @@ def read_utilization(data: bytes, path: str) -> tuple[Utilization | None, list[P
     return table, [Problem(path, line, message)]
 
 
-def _fill(columns: tuple[bytearray, ...], lines: list[bytes]) -> int | None:
-    """Add the rows to the columns; return the place of the first broken one, None if none is."""
+def _rows(lines: list[bytes], count: int) -> tuple[bytes, int | None]:
+    """Return the numbers row by row, and the place of the first broken row, None if none is."""
     if lines and not lines[-1].strip():
         lines.pop()
+    known: dict[bytes, bytes] = {}  # few rows differ
+    rows: list[bytes] = []
     for place, line in enumerate(lines):
-        row = _numbers(line.split(), len(columns))
+        row = known.get(line)
         if row is None:
-            return place
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
-    return None
+            numbers = _numbers(line.split(), count)
+            if numbers is None:
+                return b"".join(rows), place
+            row = known[line] = bytes(numbers)
+        rows.append(row)
+    return b"".join(rows), None
 
 
 def _numbers(fields: list[bytes], count: int) -> list[int] | None:
