@@ -70,3 +70,28 @@ def test_names() -> None:
     assert name_kernel("a-b.3") == "a_b_3"
     assert list_possible_names("f_kernel_module")[-1] == "f_kernel_module"
     assert "f" in list_possible_names("f_kernel_module")
+
+
+def test_a_kernel_that_instructions_share_is_linked_to_each_of_them() -> None:
+    text = b"""HloModule m
+
+inner {
+  p = f32[4] parameter(0)
+  ROOT n = f32[4] negate(p)
+}
+
+ENTRY main {
+  a = f32[4] parameter(0)
+  f.1 = f32[4] fusion(a), kind=kLoop, calls=inner, metadata={deduplicated_name="f.1"}
+  f.2 = f32[4] fusion(f.1), kind=kLoop, calls=inner, metadata={op_name="x" deduplicated_name="f.1"}
+  ROOT f.3 = f32[4] fusion(f.2), kind=kLoop, calls=inner
+}
+"""
+    shared = TextReader().read(text, "m.txt")
+    assert shared is not None
+    linked = KernelIndex(shared, {}).find_all("f_1")
+    assert [(each.instruction, each.grade) for each in linked] == [
+        ("f.1", "exact"),
+        ("f.2", "exact"),
+    ]
+    assert [each.instruction for each in KernelIndex(shared, {}).find_all("f_3")] == ["f.3"]

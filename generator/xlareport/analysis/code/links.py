@@ -15,6 +15,7 @@ from xlareport.hlo.model import Computation, HloModule, Instruction
 from xlareport.readers.thunks import Thunk, ThunkNote
 
 _SIGN = re.compile(r"[^A-Za-z0-9_]")
+_SHARED_NAME = re.compile(r'deduplicated_name="([^"\n]{1,500})"')
 _BEFORE = ("__compute_module_",)
 _AFTER = ("_module", "_kernel", "_elemental", "_computation", "_fusion")
 _LIKELY = frozenset({"fusion", "custom-call", "call", "reduce", "sort", "scatter", "copy"})
@@ -54,7 +55,15 @@ class KernelIndex:
         """Find every instruction that launches a kernel: XLA compiles equal ones once."""
         noted = tuple(self._noted(kernel, self.notes.get(kernel, ())))
         named = None if noted else self._by_own_name(kernel)
-        return (named,) if named else noted
+        if named is None:
+            return noted
+        return tuple(self._shared(kernel, named.instruction)) or (named,)
+
+    def _shared(self, kernel: str, instruction: str) -> Iterator[CodeOrigin]:
+        """Yield the instructions whose metadata says that they launch the kernel of this one."""
+        for place in self._by_shared_name.get(instruction, ()):
+            reason = "The instruction's metadata names the kernel (deduplicated_name)."
+            yield _placed(kernel, place, "exact", reason)
 
     def named(self, program: str, *, alone: bool) -> CodeOrigin | None:
         """Return the instruction of just this name; `alone` where only this module may have it."""
@@ -112,6 +121,14 @@ class KernelIndex:
             if place.name not in fused
             for instruction in place.instructions
         }
+
+    @cached_property
+    def _by_shared_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:
+        result: dict[str, list[tuple[Computation, Instruction]]] = defaultdict(list)
+        for place, instruction in self._by_name.values():
+            if match := _SHARED_NAME.search(instruction.attributes_text):
+                result[match[1]].append((place, instruction))
+        return result
 
     @cached_property
     def _by_kernel_name(self) -> Mapping[str, list[tuple[Computation, Instruction]]]:
