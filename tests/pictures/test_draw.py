@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.pictures.drawn import draw_all
 
 from xlareport.hlo.model import HloModule
 from xlareport.pictures import draw
-from xlareport.pictures.draw import PictureRequest, draw_all
+from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Arrow, Box, Drawing
 from xlareport.pictures.layout import Layout, LayoutFailure
 from xlareport.pictures.layout_pool import LayoutPool

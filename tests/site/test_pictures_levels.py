@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.conftest import payload_files
+from tests.pictures.drawn import draw_all
 
 from xlareport.pages import navigation
 from xlareport.pages.pictures.graph import graph_payloads
 from xlareport.pages.pictures.levels import level_record, picture_look, picture_record
 from xlareport.pages.rendering.environment import front_matter
-from xlareport.pictures.draw import PictureRequest, draw_all
+from xlareport.pictures.draw import PictureRequest
 from xlareport.pictures.drawing import Box, Drawing, Group, Opening
 from xlareport.pictures.shade import Shade
 from xlareport.report import BuildOptions, read_one_module

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import payload_files
+from tests.pictures.drawn import draw_all
 
 from xlareport.analysis.steps.step import step
 from xlareport.pages import navigation
@@ -19,7 +20,7 @@ from xlareport.pages.pictures.levels import (
     snapshot_levels,
 )
 from xlareport.pictures.change import step_pictures
-from xlareport.pictures.draw import PictureRequest, PictureResult, draw_all
+from xlareport.pictures.draw import PictureRequest, PictureResult
 from xlareport.pictures.drawing import LEAVES, Arrow, Box, Drawing, Group, Opening
 from xlareport.pictures.layout import Layout, Rectangle
 from xlareport.pictures.levels import ModulePictures, all_levels

@@ -14,7 +14,7 @@ from xlareport.pictures.dot import dot_text, turned
 from xlareport.pictures.drawing import Drawing
 from xlareport.pictures.layered import layered_layout
 from xlareport.pictures.layout import Layout, LayoutFailure
-from xlareport.pictures.layout_pool import TIME_LIMIT, LayoutPool
+from xlareport.pictures.layout_pool import LayoutPool
 from xlareport.pictures.pair import restrict, union
 from xlareport.pictures.svg import svg_text
 from xlareport.runtime.progress import ProgressCallback
@@ -96,24 +96,13 @@ class _Task:
         return PictureResult(self.request, placed, note)
 
 
-def draw_all(
-    requests: Iterable[PictureRequest],
-    jobs: int,
-    cache_dir: Path,
-    time_limit: float = TIME_LIMIT,
-) -> Iterator[PictureResult]:
-    """Draw all requests in `jobs` processes; the results come in their order.
-
-    Layouts are kept in `cache_dir`; `time_limit` is in seconds for one layout.
-    """
-    with LayoutPool(jobs, time_limit) as pool:
-        yield from draw_with(pool, requests, cache_dir)
-
-
 def draw_with(
     pool: LayoutPool, requests: Iterable[PictureRequest], cache_dir: Path
 ) -> Iterator[PictureResult]:
-    """Draw all requests with workers that may have drawn others before; see `draw_all`."""
+    """Draw all requests with workers that may have drawn others before; results in their order.
+
+    Layouts are kept in `cache_dir`.
+    """
     waiting = iter(requests)
     cache = LayoutCache(cache_dir)
     layouts = _Layouts(pool, cache)
