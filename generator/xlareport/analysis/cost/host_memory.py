@@ -44,13 +44,13 @@ class HostTransfer:
 
 def find_host_transfers(module: HloModule, cost: ModuleCost) -> tuple[HostTransfer, ...]:
     """Return the transfers that a scheduled module runs, the largest first."""
-    values = [
+    transfers = [
         transfer
         for computation in module.computations
         for instruction in computation.instructions
         for transfer in _transfer(computation, instruction, cost)
     ]
-    return tuple(sorted(values, key=lambda each: (-(each.total_bytes or 0), -each.bytes)))
+    return tuple(sorted(transfers, key=lambda each: (-(each.total_bytes or 0), -each.bytes)))
 
 
 def _transfer(
