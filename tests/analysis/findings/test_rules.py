@@ -105,6 +105,67 @@ ALIAS = ", input_output_alias={ {}: (0, {}, may-alias) }"
 
 
 # (rule, the module that has it, the same without it)
+def split(user: str) -> str:
+    """Return a product in eight parts, each as large as the whole, and what is made of them."""
+    return f"""HloModule m, is_scheduled=true
+
+{ADD}
+product {{
+  a = f32[1024,64] parameter(0)
+  b = f32[64,1024] parameter(1)
+  x = f32[8,1024,8] bitcast(a)
+  y = f32[8,8,1024] bitcast(b)
+  ROOT d = f32[8,1024,1024] dot(x, y), lhs_batch_dims={{0}}, rhs_batch_dims={{0}}, \
+lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}}
+}}
+
+ENTRY e {{
+  a = f32[1024,64] parameter(0)
+  b = f32[64,1024] parameter(1)
+  p = f32[8,1024,1024] fusion(a, b), kind=kCustom, calls=product
+  zero = f32[] constant(0)
+{user}
+}}
+"""
+
+
+SUM = "  ROOT r = f32[1024,1024] reduce(p, zero), dimensions={0}, to_apply=add"
+
+
+def tiles(*sizes: int) -> str:
+    body = ["  a = f32[4096,4096] parameter(0)"]
+    for number, size in enumerate(sizes):
+        columns = 1024 * (number + 1)
+        body.append(f"  b{number} = f32[4096,{columns}] parameter({number + 1})")
+        body.append(
+            f"  p{number} = f32[4096,{columns}] dot(a, b{number}), lhs_contracting_dims={{1}}, "
+            f'rhs_contracting_dims={{0}}, backend_config={{"block_m":"{size}","block_n":"64"}}'
+        )
+    return entry("\n".join([*body, "  ROOT t = () tuple()"]))
+
+
+def reduces(number: int, chained: str = "") -> str:
+    """Return small all-reduces side by side, or one after the other."""
+    body = ["  a = f32[1024] parameter(0)"]
+    for each in range(number):
+        operand = f"r{each - 1}" if chained and each else "a"
+        body.append(
+            f"  r{each} = f32[1024] all-reduce({operand}), channel_id={each + 1}, "
+            "replica_groups=[1,4]<=[4], use_global_device_ids=true, to_apply=add"
+        )
+    body += ["  x = f32[8] parameter(1)", "  ROOT g = f32[32] all-gather(x), channel_id=99, "]
+    body[-1] += "dimensions={0}, replica_groups=[1,4]<=[4], use_global_device_ids=true"
+    return entry("\n".join(body), ", is_scheduled=true, num_partitions=4")
+
+
+def update(value: str) -> str:
+    return entry(
+        "  a = f32[1024,1024] parameter(0)\n  u = f32[1,1024] parameter(1)\n"
+        "  z = s32[] constant(0)\n  c = f32[1024,1024] copy(a)\n"
+        f"  ROOT d = f32[1024,1024] dynamic-update-slice({value}, u, z, z)"
+    )
+
+
 FREE = "  n = f32[4096,1024] negate(g)\n  ROOT m = f32[1024,1024] exponential(a)"
 SEEDED = [
     (
@@ -123,6 +184,15 @@ SEEDED = [
         loop("  y = f32[4] negate(x)", 12_544, "select_and_scatter_add"),
         loop("  y = f32[4] negate(x)", 100, "select_and_scatter_add"),
     ),
+    ("copied-updates", update("c"), update("a")),
+    (
+        "double-upcasts",
+        entry("  a = f32[4096] parameter(0)\n  ROOT b = f64[4096] convert(a)"),
+        entry("  a = f64[4096] parameter(0)\n  ROOT b = f32[4096] convert(a)"),
+    ),
+    ("split-products", split(SUM), split("  ROOT n = f32[8,1024,1024] negate(p)")),
+    ("same-tiles", tiles(64, 64, 64), tiles(64, 64, 128)),
+    ("small-collectives", reduces(6), reduces(6, chained="yes")),
     ("gathered-once", gather("all-gather", USED_ONCE), gather("all-gather", USED_TWICE)),
     ("host-transfers", loop(CALLBACK, 10), loop(CALLBACK, 1)),
     ("host-transfers", loop(FETCH, 10), loop(FETCH, 1)),
@@ -361,7 +431,8 @@ def _case(module: ParsedModule) -> Case | None:
 def test_every_rule_is_seeded_and_in_the_guide() -> None:
     names = {rule.__name__.replace("_", "-") for rule in RULES}
     whole_dumps = {"out-of-memory", "refused-fusions", "waiting-collectives"}
-    assert names == {one[0] for one in SEEDED} | whole_dumps | {"slow-fusions"}
+    two_snapshots = {"float-upcasts", "replicated-parameters"}
+    assert names == {one[0] for one in SEEDED} | whole_dumps | two_snapshots | {"slow-fusions"}
     assert names - whole_dumps - {"unused-donations"} == set(REAL)
     guide = (find_resource("site_src") / "guide" / "findings.md").read_text("utf-8")
     assert not [name for name in {*names, "recompilations"} if f"{{ #{name} }}" not in guide]
@@ -383,3 +454,32 @@ def test_small_well_made_programs_give_no_finding(
         module = TextReader().read(path.read_bytes(), path.name)
         assert module is not None
         assert find_findings(Case(module, count_cost(module), nominal_device(backend))) == ()
+
+
+NARROW = entry(
+    "  a = bf16[256,256] parameter(0)\n  ROOT b = bf16[256,256] dot(a, a), "
+    'lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot_general"}'
+)
+WIDENED = entry(
+    "  x = bf16[256,256] parameter(0)\n  a = f32[256,256] convert(x)\n"
+    "  b = f32[256,256] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+    'metadata={op_name="jit(f)/dot_general"}\n  ROOT c = bf16[256,256] convert(b)'
+)
+
+
+def test_a_product_that_the_backend_widened(case_of: MakeCase) -> None:
+    rules = [one.rule for one in find_findings(case_of(WIDENED, NARROW))]
+    assert "float-upcasts" in rules
+    assert "float-upcasts" not in [one.rule for one in find_findings(case_of(NARROW, NARROW))]
+    assert "float-upcasts" not in [one.rule for one in find_findings(case_of(WIDENED, WIDENED))]
+
+
+@pytest.mark.parametrize(("sharding", "found"), [("{replicated}", 1), ("{devices=[4,1]<=[4]}", 0)])
+def test_a_large_parameter_on_every_device(case_of: MakeCase, sharding: str, found: int) -> None:
+    text = entry(
+        f"  a = f32[4096,4096] parameter(0), sharding={sharding}\n  ROOT b = f32[] constant(0)",
+        ", is_scheduled=true, num_partitions=4",
+    )
+    findings = find_findings(case_of(text, text))
+    (*replicated,) = (one for one in findings if one.rule == "replicated-parameters")
+    assert [one.bytes for one in replicated] == [48 << 20] * found

@@ -5,7 +5,10 @@ from dataclasses import replace
 from typing import TypeVar
 
 from xlareport.analysis.findings.convert_pairs import convert_pairs
+from xlareport.analysis.findings.copied_updates import copied_updates
+from xlareport.analysis.findings.double_upcasts import double_upcasts
 from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Rule, Where, join_names
+from xlareport.analysis.findings.float_upcasts import float_upcasts
 from xlareport.analysis.findings.gathered_once import gathered_once
 from xlareport.analysis.findings.host_transfers import host_transfers
 from xlareport.analysis.findings.large_constants import large_constants
@@ -13,8 +16,12 @@ from xlareport.analysis.findings.layout_copies import layout_copies
 from xlareport.analysis.findings.out_of_memory import out_of_memory
 from xlareport.analysis.findings.random_numbers import random_numbers
 from xlareport.analysis.findings.refused_fusions import refused_fusions
+from xlareport.analysis.findings.replicated_parameters import replicated_parameters
+from xlareport.analysis.findings.same_tiles import same_tiles
 from xlareport.analysis.findings.serial_loops import serial_loops
 from xlareport.analysis.findings.slow_fusions import slow_fusions
+from xlareport.analysis.findings.small_collectives import small_collectives
+from xlareport.analysis.findings.split_products import split_products
 from xlareport.analysis.findings.starved_products import starved_products
 from xlareport.analysis.findings.tile_padding import tile_padding
 from xlareport.analysis.findings.undonated_inputs import undonated_inputs
@@ -25,8 +32,10 @@ from xlareport.analysis.findings.wide_products import wide_products
 from xlareport.runtime import units
 
 OF_THE_PROGRAM: tuple[Rule, ...] = (
+    double_upcasts,
     large_constants,
     out_of_memory,
+    replicated_parameters,
     undonated_inputs,
     unused_donations,
     wide_products,
@@ -34,13 +43,18 @@ OF_THE_PROGRAM: tuple[Rule, ...] = (
 """Rules about what the framework asked for: true of any snapshot."""
 OF_THE_RESULT: tuple[Rule, ...] = (
     convert_pairs,
+    copied_updates,
+    float_upcasts,
     gathered_once,
     host_transfers,
     layout_copies,
     random_numbers,
     refused_fusions,
+    same_tiles,
     serial_loops,
     slow_fusions,
+    small_collectives,
+    split_products,
     starved_products,
     tile_padding,
     unfused_chains,

@@ -1,0 +1,63 @@
+"""Updates of a slice that copy the whole buffer first."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import Case, Finding, describe_executions
+from xlareport.hlo.model import Computation, Instruction
+from xlareport.runtime import units
+
+LEAST_SHARE = 0.02
+"""Of the module's roofline time."""
+
+
+def copied_updates(case: Case) -> Iterator[Finding]:
+    """Report copies whose only use is to be updated in place, where they take noticeable time."""
+    for computation, instruction, cost in case.scheduled():
+        if instruction.opcode != "copy" or not instruction.shape.dimensions:
+            continue
+        users = computation.users.get(instruction.name, ())
+        seconds = case.least(cost)
+        if len(users) != 1 or not case.is_noticeable(seconds, LEAST_SHARE):
+            continue
+        update = _update(case, computation, instruction, users[0])
+        if update and update * 2 <= (instruction.shape.byte_size or 0):
+            yield Finding(
+                rule="copied-updates",
+                title="dynamic-update-slice not in place",
+                places=(
+                    (computation.name, instruction.name),
+                    (computation.name, users[0].name),
+                ),
+                evidence=(
+                    f"`{users[0].name}` writes {units.byte_size(update)} into a copy of "
+                    f"{units.byte_size(instruction.shape.byte_size or 0)} "
+                    f"(`{instruction.name}`){describe_executions(cost.counted)}: "
+                    f"{units.share(case.share(seconds))} of the module's roofline time."
+                ),
+                suggestion=(
+                    "Let the buffer have no other use after the update: donate it if it is an "
+                    "argument, or read the old value before it is overwritten."
+                ),
+                grade="exact",
+                weight=seconds,
+                seconds=seconds,
+            )
+
+
+def _update(case: Case, computation: Computation, copy: Instruction, user: Instruction) -> int:
+    """Return the bytes that are written into a copy; 0 where its user does not update it."""
+    if user.opcode == "dynamic-update-slice":
+        return _written(computation, user) if user.operand_names[:1] == (copy.name,) else 0
+    inside = case.module.by_name.get(user.called[0][1]) if user.opcode == "fusion" else None
+    root = inside.root if inside else None
+    if inside is None or root is None or root.opcode != "dynamic-update-slice":
+        return 0
+    place = user.operand_names.index(copy.name)
+    parameters = inside.parameters
+    is_buffer = place < len(parameters) and root.operand_names[0] == parameters[place].name
+    return _written(inside, root) if is_buffer else 0
+
+
+def _written(computation: Computation, update: Instruction) -> int:
+    operand = computation.by_name.get((*update.operand_names, "", "")[1])
+    return (operand.shape.byte_size or 0) if operand else 0

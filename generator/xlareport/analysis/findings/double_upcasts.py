@@ -1,0 +1,51 @@
+"""Values that become f64 although the program was given none."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.runtime import units
+
+LEAST_ELEMENTS = 1024
+_NARROWER = frozenset({"f32", "bf16", "f16"})
+
+
+def double_upcasts(case: Case) -> Iterator[Finding]:
+    """Report converts of arrays to f64 in a program without an argument of that type."""
+    module = case.before or case.module
+    entry = module.entry
+    given = {each.shape.element_type for each in entry.parameters} if entry else set()
+    if "f64" in given or "c128" in given:
+        return
+    found: list[tuple[int, Where]] = []
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            source = computation.by_name.get((*instruction.operand_names, "")[0])
+            if instruction.opcode != "convert" or source is None:
+                continue
+            wide = instruction.shape.element_type == "f64"
+            count = instruction.shape.element_count or 0
+            if wide and source.shape.element_type in _NARROWER and count >= LEAST_ELEMENTS:
+                size = instruction.shape.byte_size or 0
+                found.append((size, (computation.name, instruction.name)))
+    if found:
+        found.sort(key=lambda item: (-item[0], item[1]))
+        yield _finding(case, found)
+
+
+def _finding(case: Case, found: list[tuple[int, Where]]) -> Finding:
+    size = sum(each for each, _ in found)
+    return Finding(
+        rule="double-upcasts",
+        title="Implicit upcast to f64",
+        places=tuple(place for _, place in found[:MOST_PLACES]),
+        evidence=(
+            f"{units.plural(len(found), 'array')} converted to f64 ({units.byte_size(size)}), and "
+            f"no argument is f64: {join_names(name for _, (_, name) in found)}."
+        ),
+        suggestion=(
+            "Look for a NumPy or Python double that the values meet, or jax_enable_x64; write the "
+            "type out, as in jnp.float32(x)."
+        ),
+        grade="exact",
+        weight=case.time_of_bytes(size),
+    )

@@ -1,0 +1,82 @@
+"""Products that the program asks for in a narrow float and the backend computes in a wide one."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.runtime import units
+
+_NARROW = frozenset({"bf16", "f16"})
+_WIDE = frozenset({"f32", "f64"})
+_PRODUCTS = frozenset({"dot", "convolution"})
+LEAST_ELEMENTS = 1 << 14
+"""Of the larger operand."""
+
+
+def float_upcasts(case: Case) -> Iterator[Finding]:
+    """Report products of an op_name whose operands were all narrow, and are all wide now."""
+    if case.before is None:
+        return
+    asked = _operand_types(case.before)
+    found: list[tuple[int, Where, str]] = []
+    for computation, instruction in _products(case.module):
+        op_name = instruction.metadata.op_name
+        types, narrow = _types(computation, instruction), asked.get(op_name, set())
+        cost = case.cost.instructions.get((computation.name, instruction.name))
+        if not op_name or cost is None or not cost.counted or not types or not narrow:
+            continue
+        size = max(_sizes(computation, instruction))
+        if narrow <= _NARROW and types <= _WIDE and size >= LEAST_ELEMENTS:
+            found.append((size, (computation.name, instruction.name), min(narrow)))
+    if found:
+        yield _finding(case, sorted(found, key=lambda item: (-item[0], item[1])))
+
+
+def _finding(case: Case, found: list[tuple[int, Where, str]]) -> Finding:
+    _, _, narrow = found[0]
+    return Finding(
+        rule="float-upcasts",
+        title=f"{narrow} matmul computed in f32",
+        places=tuple(place for _, place, _ in found[:MOST_PLACES]),
+        evidence=(
+            f"{units.plural(len(found), 'matmul')} with {narrow} operands in the program and f32 "
+            f"operands after optimizations: {join_names(name for _, (_, name), _ in found)}. The "
+            "backend does not support the narrow type there (float-normalization)."
+        ),
+        suggestion=(
+            "Use a type that the device multiplies natively, or keep these operands in f32 and "
+            "save the converts."
+        ),
+        grade="matched",
+        weight=case.time_of_bytes(2.0 * sum(size for size, _, _ in found)),
+    )
+
+
+def _operand_types(module: HloModule) -> dict[str, set[str]]:
+    """Return the element types of the operands of all products, by op_name."""
+    types: dict[str, set[str]] = {}
+    for computation, instruction in _products(module):
+        types.setdefault(instruction.metadata.op_name, set()).update(
+            _types(computation, instruction)
+        )
+    return types
+
+
+def _products(module: HloModule) -> Iterator[tuple[Computation, Instruction]]:
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            if instruction.opcode in _PRODUCTS:
+                yield computation, instruction
+
+
+def _operands(computation: Computation, instruction: Instruction) -> list[Instruction]:
+    known = (computation.by_name.get(name) for name in instruction.operand_names[:2])
+    return [operand for operand in known if operand is not None]
+
+
+def _types(computation: Computation, instruction: Instruction) -> set[str]:
+    return {each.shape.element_type for each in _operands(computation, instruction)}
+
+
+def _sizes(computation: Computation, instruction: Instruction) -> list[int]:
+    return [each.shape.element_count or 0 for each in _operands(computation, instruction)]

@@ -1,0 +1,49 @@
+"""Large parameters that every device holds whole."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import MEBIBYTE, MOST_PLACES, Case, Finding, join_names
+from xlareport.hlo.model import Instruction
+from xlareport.runtime import units
+
+LEAST_BYTES = 16 * MEBIBYTE
+"""All of them together."""
+
+
+def replicated_parameters(case: Case) -> Iterator[Finding]:
+    """Report parameters of a partitioned program that its shardings replicate."""
+    module = case.before
+    if module is None or module.entry is None or case.cost.num_partitions < 2:
+        return
+    found = [
+        (parameter.shape.byte_size or 0, parameter)
+        for parameter in module.entry.parameters
+        if _is_replicated(parameter) and (parameter.shape.byte_size or 0) >= MEBIBYTE
+    ]
+    size = sum(each for each, _ in found)
+    if size < LEAST_BYTES:
+        return
+    found.sort(key=lambda item: (-item[0], item[1].name))
+    saved = size - size // case.cost.num_partitions
+    entry = module.entry.name
+    yield Finding(
+        rule="replicated-parameters",
+        title="Large replicated parameters",
+        places=tuple((entry, parameter.name) for _, parameter in found[:MOST_PLACES]),
+        evidence=(
+            f"{units.plural(len(found), 'parameter')} with `sharding={{replicated}}`, "
+            f"{units.byte_size(size)} on each of {case.cost.num_partitions} devices: "
+            f"{join_names(parameter.name for _, parameter in found)}."
+        ),
+        suggestion=(
+            "Shard weights and optimizer state over the devices (FSDP, ZeRO): less memory, for an "
+            "all-gather of the weights before their use."
+        ),
+        grade="exact",
+        weight=0.0,
+        bytes=saved,
+    )
+
+
+def _is_replicated(parameter: Instruction) -> bool:
+    return parameter.attributes.get("sharding") == "{replicated}"

@@ -1,0 +1,56 @@
+"""Matrix products of many sizes that all have one tile: the compiler's default."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from xlareport.analysis.findings.finding import MOST_PLACES, Case, Finding, Where, join_names
+from xlareport.runtime import units
+
+LEAST_SHAPES = 3
+LEAST_SHARE = 0.05
+"""Of the module's roofline time, all of them together."""
+_TILE = re.compile(r'"output_tiles":\[\{"sizes":\[([0-9",]{1,80})\]', re.ASCII)
+_BLOCK = re.compile(r'"block_([mnk])":"?(\d{1,6})', re.ASCII)
+
+
+def same_tiles(case: Case) -> Iterator[Finding]:
+    """Report Triton products of several shapes when every one of them has the same tile."""
+    tiles: dict[str, list[tuple[float, str, Where]]] = defaultdict(list)
+    for computation, instruction, cost in case.scheduled():
+        tile = _tile(instruction.attributes_text) if cost.matrix_flops else ""
+        if tile:
+            place = (computation.name, instruction.name)
+            tiles[tile].append((case.least(cost), instruction.shape.text, place))
+    if len(tiles) != 1:
+        return
+    (tile, products), *_ = tiles.items()
+    seconds = sum(each for each, _, _ in products)
+    shapes = {shape for _, shape, _ in products}
+    if len(shapes) >= LEAST_SHAPES and case.is_noticeable(seconds, LEAST_SHARE):
+        products.sort(key=lambda item: (-item[0], item[2]))
+        yield Finding(
+            rule="same-tiles",
+            title="One GEMM tile for all shapes",
+            places=tuple(place for _, _, place in products[:MOST_PLACES]),
+            evidence=(
+                f"{units.plural(len(products), 'GEMM')} of {len(shapes)} result shapes "
+                f"({join_names(place[1] for _, _, place in products)}) all have the tile {tile}; "
+                f"they are {units.share(case.share(seconds))} of the module's roofline time."
+            ),
+            suggestion=(
+                "Compile on the device that runs it, with xla_gpu_autotune_level=4, or load "
+                "results of autotuning with xla_gpu_load_autotune_results_from: without "
+                "measurements every GEMM gets the default tile."
+            ),
+            grade="matched",
+            weight=seconds,
+        )
+
+
+def _tile(text: str) -> str:
+    """Return the tile in a backend config, `16x8`; empty where it has none."""
+    match = _TILE.search(text)
+    if match is not None:
+        return match[1].replace('"', "").replace(",", "x").removeprefix("1x")
+    return "x".join(size for _, size in sorted(set(_BLOCK.findall(text))))

@@ -1,0 +1,99 @@
+"""Small collectives that one collective could do together."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from xlareport.analysis.cost.collectives import Collective, find_collectives
+from xlareport.analysis.findings.finding import MOST_PLACES, SHORTEST, Case, Finding, join_names
+from xlareport.hlo.model import Computation
+from xlareport.runtime import units
+from xlareport.runtime.graphs import reachable
+
+MOST_BYTES = 256 << 10
+"""Data of one collective; beyond that its latency matters less."""
+LEAST_NUMBER = 4
+_MOST_LOOKED_AT = 64
+_COMBINED = frozenset({"all-reduce", "all-gather", "reduce-scatter"})
+"""Kinds for which XLA has a combiner pass."""
+
+
+def small_collectives(case: Case) -> Iterator[Finding]:
+    """Report small collectives of one kind, group and type, none of which needs another.
+
+    A CPU is left out: its collectives run in processes of one machine.
+    """
+    if case.device.nominal_for == "cpu" or case.module.attributes.get("is_scheduled") != "true":
+        return
+    alike: dict[tuple[str, ...], list[Collective]] = defaultdict(list)
+    for each in find_collectives(case.module, case.cost):
+        if each.kind in _COMBINED and each.counted and 0 < (each.data_bytes or 0) <= MOST_BYTES:
+            alike[_likeness(case, each)].append(each)
+    for _, collectives in sorted(alike.items()):
+        free = _independent(case, collectives[:_MOST_LOOKED_AT])
+        if len(free) >= LEAST_NUMBER:
+            yield _finding(free)
+
+
+def _finding(free: list[Collective]) -> Finding:
+    first = free[0]
+    data = sum(each.data_bytes or 0 for each in free)
+    saved = SHORTEST * (len(free) - 1) * first.counted
+    return Finding(
+        rule="small-collectives",
+        title=f"Small {first.kind}s not combined",
+        places=tuple((each.computation, each.instruction) for each in free[:MOST_PLACES]),
+        evidence=(
+            f"{units.plural(len(free), first.kind)} of the same groups and type, "
+            f"{units.byte_size(data)} in all, and none depends on another: "
+            f"{join_names(each.instruction for each in free)}. Each has its own latency."
+        ),
+        suggestion=(
+            "Check the combiner thresholds, such as xla_gpu_all_reduce_combine_threshold_bytes, "
+            "or reduce one flattened array instead of many."
+        ),
+        grade="matched",
+        weight=saved,
+        seconds=saved,
+    )
+
+
+def _likeness(case: Case, collective: Collective) -> tuple[str, ...]:
+    """Return what must be equal for a combiner to join collectives."""
+    instruction = case.module.find(collective.computation, collective.instruction)
+    attributes = instruction.attributes if instruction else {}
+    shape = instruction.shape if instruction else None
+    element = shape.elements[0] if shape and shape.elements else shape
+    return (
+        collective.computation,
+        collective.kind,
+        attributes.get("replica_groups", ""),
+        attributes.get("dimensions", ""),
+        attributes.get("use_global_device_ids", ""),
+        element.element_type if element else "",
+        _operation(case, attributes.get("to_apply", "")),
+    )
+
+
+def _operation(case: Case, name: str) -> str:
+    computation = case.module.by_name.get(name.lstrip("%"))
+    return computation.root.opcode if computation and computation.root else ""
+
+
+def _independent(case: Case, collectives: list[Collective]) -> list[Collective]:
+    """Return collectives none of which needs another one, those that come first preferred."""
+    computation = case.module.by_name[collectives[0].computation]
+    free: list[Collective] = []
+    names: set[str] = set()
+    for each in collectives:
+        if not names & _needed(computation, each.instruction):
+            free.append(each)
+            names.add(each.instruction)
+    return free
+
+
+def _needed(computation: Computation, name: str) -> set[str]:
+    def operands(each: str) -> tuple[str, ...]:
+        instruction = computation.by_name.get(each)
+        return instruction.operand_names if instruction else ()
+
+    return {*reachable([name], operands)} - {name}
