@@ -94,7 +94,7 @@ def test_a_part_has_a_title_and_a_table_of_contents(opened: Any) -> None:
     ]
     nested = page.locator(".md-nav--secondary .md-nav .md-nav__link")
     assert nested.count() == page.locator("article h3[id]").count() > 0
-    page.locator(CONTENTS, has_text="Rematerialization").click()
+    page.locator(".xr-contents a", has_text="Rematerialization").click()
     expect(page.locator("#rematerialization")).to_be_in_viewport()
     assert page.url.endswith("?memory#rematerialization")
 
@@ -136,7 +136,7 @@ def test_nothing_of_one_part_is_loaded_for_another(visitor: Any, opened: Any) ->
 
 
 def test_a_wide_part_has_the_room_of_the_sides(opened: Any) -> None:
-    expect(opened("?cost").locator(".md-sidebar--secondary")).to_be_visible()
+    expect(opened("?cost").locator(".xr-contents")).to_be_visible()
     expect(opened("?steps").locator(".md-sidebar--secondary")).to_be_hidden()
 
 

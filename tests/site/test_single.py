@@ -271,7 +271,6 @@ def test_a_zip_opens_where_it_is_unpacked_and_says_what_it_lacks(
     expect(page.locator("#xr-search-results")).to_contain_text("jit_rollout")
     (other,) = (site / "m").glob(f"{OTHER}.html")
     page = visitor.open(f"{other.as_uri()}?graph")
-    page.locator("[data-xr-computations]").scroll_into_view_if_needed()
     expect(page.locator(".xr-failed").first).to_contain_text(
         "It was left out of this packed report"
     )
