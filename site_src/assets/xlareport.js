@@ -6290,7 +6290,10 @@ var xlareport = (() => {
     all.push({ text: tail, changed: false });
     return all.filter((piece2) => piece2.text);
   }
-  var loudLength = (line3) => (QUIET.exec(line3)?.index ?? line3.length) + 1;
+  function loudLength(line3) {
+    const end = line3.indexOf("metadata={");
+    return end < 0 ? line3.length : end;
+  }
   function quietParts(line3) {
     const parts = (
       /** @type {[number, number][]} */
@@ -6611,7 +6614,11 @@ var xlareport = (() => {
   );
   function diffRows(hunks, filter, ordered2) {
     const words2 = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    const wanted2 = ({ sign, text, other = text }) => (ordered2 || !(sign in MOVED2) || text !== other) && words2.every((word) => `${text} ${other}`.toLowerCase().includes(word)) && (!words2.length || sign !== " ");
+    const has2 = ({ sign, text, other = "" }) => {
+      const searched = `${text} ${other}`.toLowerCase();
+      return sign !== " " && words2.every((word) => searched.includes(word));
+    };
+    const wanted2 = (line3) => (ordered2 || !(line3.sign in MOVED2) || line3.text !== line3.other) && (!words2.length || has2(line3));
     return hunks.flatMap(({ computation, lines: lines3 }) => {
       const shown = lines3.filter(wanted2);
       return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
@@ -6712,7 +6719,10 @@ var xlareport = (() => {
       exchange(this.lines, rows2.length ? rows2 : [element("p.xr-empty", null, "No line contains these words.")]);
       this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
       this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
-      if (!this.height && rows2.length && (this.height = rows2[0].getBoundingClientRect().height)) this.update();
+      if (!this.height && rows2.length && (this.height = rows2[0].getBoundingClientRect().height)) {
+        this.drawn = "";
+        this.draw();
+      }
     }
     get rowHeight() {
       return this.height || 20;
@@ -6796,7 +6806,11 @@ var xlareport = (() => {
     const [{ kind, label }] = groups;
     const count = groups.reduce((sum, group) => sum + group.count, 0);
     const weakest = groups.map((group) => group.grade ?? "").sort((left, right) => ORDER2.indexOf(right) - ORDER2.indexOf(left))[0];
-    return element(
+    const tables2 = () => [
+      groupTable(label, groups.slice(0, SHOWN_GROUPS)),
+      groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS))
+    ];
+    const part2 = element(
       "details.xr-group",
       { open: place === 0 },
       element(
@@ -6806,18 +6820,19 @@ var xlareport = (() => {
         element("span.xr-group-title", null, label),
         element("span.xr-count", null, `${format.count(count)}\xD7`),
         gradeChip(weakest)
-      ),
-      groupTable(label, groups.slice(0, SHOWN_GROUPS)),
-      groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS))
+      )
     );
+    return filledOnOpening(part2, tables2);
+  }
+  function filledOnOpening(details, content) {
+    const fill = () => details.append(...content().filter((part2) => part2 !== false));
+    if (details.open) fill();
+    else details.addEventListener("toggle", fill, { once: true });
+    return details;
   }
   function groupsMore(label, groups) {
-    return element(
-      "details.xr-fold",
-      null,
-      element("summary", null, `${format.count(groups.length)} more groups`),
-      groupTable(label, groups)
-    );
+    const summary = element("summary", null, `${format.count(groups.length)} more groups`);
+    return filledOnOpening(element("details.xr-fold", null, summary), () => [groupTable(label, groups)]);
   }
   function groupTable(label, groups) {
     const head2 = ["Before", "", "After", "Where", "Why"].map(

@@ -104,10 +104,13 @@ function pieces(head, middle, kept, tail) {
 }
 
 /**
- * Returns how long a line is where its quiet parts are hidden.
+ * Returns about how long a line is where its metadata is hidden.
  * @param {string} line
  */
-export const loudLength = (line) => (QUIET.exec(line)?.index ?? line.length) + 1;
+export function loudLength(line) {
+  const end = line.indexOf("metadata={");
+  return end < 0 ? line.length : end;
+}
 
 /**
  * Returns where the quiet parts of a line are: from `metadata={` to its closing brace.

@@ -35,10 +35,12 @@ const LOOKS = /** @type {Record<string, [string, string, string]>} */ ({
  */
 export function diffRows(hunks, filter, ordered) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const wanted = (/** @type {Line} */ { sign, text, other = text }) =>
-    (ordered || !(sign in MOVED) || text !== other) &&
-    words.every((word) => `${text} ${other}`.toLowerCase().includes(word)) &&
-    (!words.length || sign !== " ");
+  const has = (/** @type {Line} */ { sign, text, other = "" }) => {
+    const searched = `${text} ${other}`.toLowerCase();
+    return sign !== " " && words.every((word) => searched.includes(word));
+  };
+  const wanted = (/** @type {Line} */ line) =>
+    (ordered || !(line.sign in MOVED) || line.text !== line.other) && (!words.length || has(line));
   return hunks.flatMap(({ computation, lines }) => {
     const shown = lines.filter(wanted);
     return shown.some(({ sign }) => sign !== " ") ? [{ title: computation }, ...shown.flatMap(lineRows)] : [];
@@ -159,7 +161,10 @@ class DiffView {
     exchange(this.lines, rows.length ? rows : [element("p.xr-empty", null, "No line contains these words.")]);
     this.lines.style.transform = printing ? "" : `translateY(${first * this.rowHeight}px)`;
     this.all.style.height = printing ? "" : `${Math.max(1, this.rows.length) * this.rowHeight}px`;
-    if (!this.height && rows.length && (this.height = rows[0].getBoundingClientRect().height)) this.update();
+    if (!this.height && rows.length && (this.height = rows[0].getBoundingClientRect().height)) {
+      this.drawn = "";
+      this.draw();
+    }
   }
 
   get rowHeight() {

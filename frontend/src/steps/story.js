@@ -60,7 +60,11 @@ function kindPart(groups, place) {
   const weakest = groups
     .map((group) => group.grade ?? "")
     .sort((left, right) => ORDER.indexOf(right) - ORDER.indexOf(left))[0];
-  return element(
+  const tables = () => [
+    groupTable(label, groups.slice(0, SHOWN_GROUPS)),
+    groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS)),
+  ];
+  const part = element(
     "details.xr-group",
     { open: place === 0 },
     element(
@@ -71,9 +75,20 @@ function kindPart(groups, place) {
       element("span.xr-count", null, `${format.count(count)}\u00d7`),
       gradeChip(weakest),
     ),
-    groupTable(label, groups.slice(0, SHOWN_GROUPS)),
-    groups.length > SHOWN_GROUPS && groupsMore(label, groups.slice(SHOWN_GROUPS)),
   );
+  return filledOnOpening(part, tables);
+}
+
+/**
+ * Fills what is folded when it is opened: there may be thousands of rows in it.
+ * @param {HTMLDetailsElement} details
+ * @param {() => (Node | false)[]} content
+ */
+function filledOnOpening(details, content) {
+  const fill = () => details.append(...content().filter((part) => part !== false));
+  if (details.open) fill();
+  else details.addEventListener("toggle", fill, { once: true });
+  return details;
 }
 
 /**
@@ -81,12 +96,8 @@ function kindPart(groups, place) {
  * @param {Group[]} groups
  */
 function groupsMore(label, groups) {
-  return element(
-    "details.xr-fold",
-    null,
-    element("summary", null, `${format.count(groups.length)} more groups`),
-    groupTable(label, groups),
-  );
+  const summary = element("summary", null, `${format.count(groups.length)} more groups`);
+  return filledOnOpening(element("details.xr-fold", null, summary), () => [groupTable(label, groups)]);
 }
 
 /**
