@@ -1922,7 +1922,7 @@ var xlareport = (() => {
 
   // src/pictures/picture.js
   var STEP = 1.3;
-  var READABLE = 0.5;
+  var READABLE = 1;
   var FAR = 2;
   var REST = 150;
   var STILL = 4;
@@ -1968,6 +1968,7 @@ var xlareport = (() => {
       host.querySelector("img")?.remove();
       host.prepend(this.toolbar(), this.canvas);
       this.begun = false;
+      this.room = 0;
       this.listen();
     }
     /** @param {string} source */
@@ -2032,9 +2033,13 @@ var xlareport = (() => {
       return this.canvas.clientWidth > 0 && this.canvas.clientHeight > 0;
     }
     resized() {
-      if (!this.canvas.clientWidth) return;
-      if (this.begun) this.show();
-      else this.begin();
+      const room = this.canvas.clientWidth;
+      if (!room) return;
+      if (this.begun) {
+        this.view.width *= room / (this.room || room);
+        this.show();
+      } else this.begin();
+      this.room = room;
     }
     /** @returns {number} pixels to a unit of the picture */
     scale() {
@@ -2059,14 +2064,15 @@ var xlareport = (() => {
      * @param {Element[]} boxes
      */
     visit(boxes) {
-      const places2 = boxes.map((box3) => box3.getBoundingClientRect()).sort((left, right) => left.top - right.top);
+      const places2 = boxes.map((box3) => box3.getBoundingClientRect()).sort((left2, right) => left2.top - right.top);
       if (!places2.length) return;
       const around = this.canvas.getBoundingClientRect();
       const x = this.view.x + (places2[0].left + places2[0].width / 2 - around.left) / this.scale();
       const y = this.view.y + (places2[0].top - around.top) / this.scale();
       this.zoom(this.readable / this.scale());
       const spare = this.whole.width - this.view.width;
-      this.view.x = spare < 0 ? spare / 2 : Math.max(0, Math.min(x - this.view.width / 2, spare));
+      const left = x < this.view.width * 0.8 ? 0 : x - this.view.width / 2;
+      this.view.x = spare < 0 ? spare / 2 : Math.max(0, Math.min(left, spare));
       this.view.y = Math.max(0, Math.min(y - this.view.height / 4, this.whole.height - this.view.height));
       this.show();
     }
@@ -3027,7 +3033,7 @@ var xlareport = (() => {
     const width = 5.6 * [...words2].length + 6;
     const x = right - width + 5;
     const quiet = words2 === LEAVES ? " quiet" : "";
-    return `<rect class="badge${quiet}" x="${decimal(x)}" y="-7" width="${decimal(width)}" height="12" rx="6"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words2)}</text>`;
+    return `<rect class="badge${quiet}" x="${decimal(x)}" y="-8" width="${decimal(width)}" height="14" rx="7"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words2)}</text>`;
   }
   function arrow({ source, target: to, label, style = "normal", state: state2 = "same" }, curve2) {
     const [[startX, startY], ...rest2] = curve2;
@@ -3254,6 +3260,7 @@ var xlareport = (() => {
 
   // src/pictures/details.js
   var LISTED = 12;
+  var BESIDE = 760;
   async function openDetails(picture, box3, target2) {
     if (!target2.startsWith("i=") && await openLevel(picture, target2)) return;
     const name = target2.startsWith("i=") ? target2.slice(2) : box3.getAttribute("data-node") ?? target2.slice(2);
@@ -3264,13 +3271,15 @@ var xlareport = (() => {
     };
     panel.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), close()));
     picture.host.querySelector(".xr-details")?.remove();
-    picture.host.append(panel);
+    picture.host.classList.toggle("xr-beside", picture.host.clientWidth > BESIDE);
+    picture.canvas.after(panel);
     panel.append(
       head(name, close, exploring(picture.host, name)),
       ways(picture, box3, name),
       ...await facts(picture, box3, name)
     );
     panel.focus({ preventScroll: true });
+    if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(() => picture.reveal(box3));
     const place = panel.getBoundingClientRect();
     if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
   }
@@ -4974,7 +4983,7 @@ var xlareport = (() => {
   var WIDEST2 = 64;
   var LEAST = 18;
   var SAMPLE = 1e3;
-  var BESIDE = 3;
+  var BESIDE2 = 3;
   function firstColumns({ columns: columns2, sort }, narrow) {
     const most = narrow ? NARROW : FIRST2;
     const places2 = [...columns2.keys()];
@@ -4994,9 +5003,9 @@ var xlareport = (() => {
       let longest = column.title.length + 2;
       for (const row3 of NUMBERS.has(column.kind) ? rows2.slice(0, SAMPLE) : rows2) {
         longest = Math.max(longest, bareShape(formatted(column, row3[index]), column).length);
-        if (longest >= WIDEST2) return WIDEST2 + BESIDE;
+        if (longest >= WIDEST2) return WIDEST2 + BESIDE2;
       }
-      return longest + BESIDE;
+      return longest + BESIDE2;
     });
   }
   function dividedRoom(wanted2, firm, room) {

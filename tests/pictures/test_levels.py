@@ -141,29 +141,27 @@ def boxes(drawing: Drawing) -> dict[str, tuple[str, ...]]:
 
 
 def test_a_small_module_is_drawn_whole(module_of: Callable[[str], HloModule]) -> None:
-    drawing = ModulePictures(module_of(model(2))).overview()
-    assert len(drawing.nodes) == 2 + 2 * 40 + 2 * 2 + 1
+    drawing = ModulePictures(module_of(SWITCH)).overview()
     assert drawing.title == "m: entry main"
+    assert all(node.target is None or node.target.startswith("i=") for node in drawing.nodes)
 
 
-@pytest.mark.parametrize("layers", [8, 50, 150])
-def test_layers_are_drawn_once(layers: int, module_of: Callable[[str], HloModule]) -> None:
-    module = module_of(model(layers))
-    drawing = ModulePictures(module).overview()
-    found = boxes(drawing)
-    times = f"\N{MULTIPLICATION SIGN} {layers}, 40 instructions each"
-    assert f"layer_0 … layer_{layers - 1}, {times}: the first" in {
-        frame.title for frame in drawing.groups
-    }
-    assert {"l0.0", "l0.39"} <= found.keys()
-    assert "l1.0" not in found
-    assert found["u0 …"][1] == f"\N{MULTIPLICATION SIGN} {layers}, 2 instructions each"
-    assert len(found) <= 20 + 40
+@pytest.mark.parametrize("layers", [2, 8, 50, 150])
+def test_the_first_view_has_few_boxes_and_its_layers_once(
+    layers: int, module_of: Callable[[str], HloModule]
+) -> None:
+    drawing = ModulePictures(module_of(model(layers))).overview()
+    assert len(drawing.nodes) <= 40
+    alike = f"\N{MULTIPLICATION SIGN} {layers}, 40 instructions each"
+    if layers > 2:
+        assert sum(alike in " ".join(lines) for lines in boxes(drawing).values()) == 1
 
 
 def test_layers_that_no_scope_names_are_found(module_of: Callable[[str], HloModule]) -> None:
     drawing = ModulePictures(module_of(model(30, scopes=False))).overview()
-    assert any("30, 40 instructions each" in frame.title for frame in drawing.groups)
+    titles = [frame.title for frame in drawing.groups]
+    titles += [" ".join(node.lines) for node in drawing.nodes]
+    assert any("30, 40 instructions each" in title for title in titles)
 
 
 def test_a_box_opens_its_layers_and_a_layer_its_instructions(

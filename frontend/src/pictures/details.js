@@ -14,6 +14,8 @@ import { gradeChip } from "../names/sentences.js";
 import { openLevel } from "./levels.js";
 
 const LISTED = 12;
+/** Pixels of a picture beside which there is room for a panel; below a narrower one. */
+const BESIDE = 760;
 
 /** @typedef {import("./picture.js").Picture} Picture */
 /** @typedef {import("../graphs/graph.js").Graph} Graph */
@@ -35,13 +37,15 @@ export async function openDetails(picture, box, target) {
   };
   panel.addEventListener("keydown", (event) => event.key === "Escape" && (event.stopPropagation(), close()));
   picture.host.querySelector(".xr-details")?.remove();
-  picture.host.append(panel);
+  picture.host.classList.toggle("xr-beside", picture.host.clientWidth > BESIDE);
+  picture.canvas.after(panel);
   panel.append(
     head(name, close, exploring(picture.host, name)),
     ways(picture, box, name),
     ...(await facts(picture, box, name)),
   );
   panel.focus({ preventScroll: true });
+  if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(() => picture.reveal(box));
   const place = panel.getBoundingClientRect();
   if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
 }

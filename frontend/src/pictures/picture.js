@@ -13,8 +13,8 @@ import { applyMode, modeChoice } from "./modes.js";
 import { Walk } from "./walk.js";
 
 const STEP = 1.3;
-/** Below this scale names cannot be read; a picture that is larger shows a part of itself first. */
-const READABLE = 0.5;
+/** Below this scale text is less than 11 px high; a picture that is larger shows a part of itself first. */
+const READABLE = 1;
 /** How much larger or smaller a picture becomes before it is drawn anew. */
 const FAR = 2;
 /** Milliseconds without a movement after which a picture is drawn anew. */
@@ -74,6 +74,7 @@ export class Picture {
     host.querySelector("img")?.remove();
     host.prepend(this.toolbar(), this.canvas);
     this.begun = false;
+    this.room = 0;
     this.listen();
   }
 
@@ -147,9 +148,13 @@ export class Picture {
   }
 
   resized() {
-    if (!this.canvas.clientWidth) return;
-    if (this.begun) this.show();
-    else this.begin();
+    const room = this.canvas.clientWidth;
+    if (!room) return;
+    if (this.begun) {
+      this.view.width *= room / (this.room || room); // what is shown changes, not its size
+      this.show();
+    } else this.begin();
+    this.room = room;
   }
 
   /** @returns {number} pixels to a unit of the picture */
@@ -185,7 +190,8 @@ export class Picture {
     const y = this.view.y + (places[0].top - around.top) / this.scale();
     this.zoom(this.readable / this.scale());
     const spare = this.whole.width - this.view.width;
-    this.view.x = spare < 0 ? spare / 2 : Math.max(0, Math.min(x - this.view.width / 2, spare));
+    const left = x < this.view.width * 0.8 ? 0 : x - this.view.width / 2;
+    this.view.x = spare < 0 ? spare / 2 : Math.max(0, Math.min(left, spare));
     this.view.y = Math.max(0, Math.min(y - this.view.height / 4, this.whole.height - this.view.height));
     this.show();
   }

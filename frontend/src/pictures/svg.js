@@ -214,7 +214,7 @@ function badge(words, right) {
   const width = 5.6 * [...words].length + 6;
   const x = right - width + 5;
   const quiet = words === LEAVES ? " quiet" : "";
-  return `<rect class="badge${quiet}" x="${decimal(x)}" y="-7" width="${decimal(width)}" height="12" rx="6"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words)}</text>`;
+  return `<rect class="badge${quiet}" x="${decimal(x)}" y="-8" width="${decimal(width)}" height="14" rx="7"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words)}</text>`;
 }
 
 /**

@@ -13,17 +13,19 @@ from xlareport.pictures.shade import Known
 from xlareport.pictures.uses import Item
 
 MOST_BOXES = 150
-"""A computation with no more instructions, after folding, is drawn whole."""
+"""A computation with no more instructions, after folding, is drawn whole, unless it comes first."""
 
-_ROOM_FOR_PARTS = 45
-_ROOM_FOR_CALLS = 60
-"""Boxes up to which parts and callers are opened in place."""
+FIRST_VIEW = 25
+"""Boxes that a reader takes in at once: up to so many parts and callers are opened in place."""
 
 _TOO_FEW_PARTS = 16
 """A picture of parts with fewer boxes opens even those that are mere neighbours."""
 
 _TOO_FEW = 12
 """A picture with fewer boxes says so little that its largest box is opened, whole or in parts."""
+
+_MOST_POOR = 40
+"""Boxes that such a picture may have then."""
 
 
 class PictureLevel:
@@ -52,13 +54,13 @@ class PictureLevel:
 
         Of what is alike the first is opened, and only where there is hardly anything else.
         """
-        while result := self._fitting(_inside_part, _ROOM_FOR_PARTS):
+        while result := self._fitting(_inside_part, FIRST_VIEW):
             self._open(max(result, key=self._weight))
         while len(self._items) < _TOO_FEW_PARTS and (
-            result := self._fitting(_inside_row, _ROOM_FOR_PARTS)
+            result := self._fitting(_inside_row, FIRST_VIEW)
         ):
             self._open(max(result, key=self._weight))
-        while len(self._items) < _TOO_FEW and (result := self._fitting(_inside_alike, MOST_BOXES)):
+        while len(self._items) < _TOO_FEW and (result := self._fitting(_inside_alike, _MOST_POOR)):
             self._open(max(result, key=self._weight))
 
     def _weight(self, place: int) -> tuple[int, int]:
@@ -69,9 +71,9 @@ class PictureLevel:
         """Draw called computations in place of their callers: all, or in a poor picture some."""
         more = sum(len(self._inside_caller(item)) for item in self._items)
         poor = len(self._items) < _TOO_FEW
-        if len(self._items) + more > _ROOM_FOR_CALLS and not poor:
+        if len(self._items) + more > FIRST_VIEW and not poor:
             return
-        room = MOST_BOXES if poor else _ROOM_FOR_CALLS
+        room = _MOST_POOR if poor else FIRST_VIEW
         while result := self._fitting(self._inside_caller, room):
             self._open(max(result, key=lambda place: (len(self._inside(place)), -place)))
 
@@ -99,7 +101,7 @@ class PictureLevel:
 
     def _content(self, computation: Computation) -> Things:
         drawn = Instance(Folding(computation, inputs=False)).drawn()
-        if len(drawn) > MOST_BOXES:
+        if len(drawn) > FIRST_VIEW:
             return self._divided(computation).things
         return drawn if len(drawn) > 1 else ()
 

@@ -12,7 +12,7 @@ from xlareport.pictures.boxes import is_worth_opening
 from xlareport.pictures.division import divide
 from xlareport.pictures.drawing import Box, Drawing, Group
 from xlareport.pictures.folding import Folding
-from xlareport.pictures.level import MOST_BOXES, PictureLevel
+from xlareport.pictures.level import FIRST_VIEW, MOST_BOXES, PictureLevel
 from xlareport.pictures.parts import InstructionGroup
 from xlareport.pictures.scene import Instance
 from xlareport.pictures.shade import NOTHING, Known
@@ -69,7 +69,7 @@ class ModulePictures:
     def _whole(self, computation: Computation) -> Drawing:
         instance = Instance(Folding(computation))
         drawn = instance.drawn()
-        if len(drawn) > MOST_BOXES:
+        if len(drawn) > (FIRST_VIEW if computation.is_entry else MOST_BOXES):
             divided = self._divided(computation)
             return self._level(divided, divided.whole)
         level = self._new([Item(instance, instruction) for instruction in drawn])

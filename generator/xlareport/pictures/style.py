@@ -43,7 +43,7 @@ _BASE = filled("""\
 .xg .gt .b{paint-order:stroke;stroke:$paper;stroke-width:3px}
 .xg .title{font-weight:700;font-size:14px}
 .xg .note,.xg .small{fill:$faint;font-size:11px}
-.xg .small{font-size:9px}
+.xg .small{font-size:11px}
 .xg .e{fill:none;stroke:$edge;stroke-width:1.2}
 .xg .e-thin{stroke:$edge_thin;stroke-width:1}
 .xg .e-control{stroke:$edge;stroke-dasharray:2 3}
@@ -53,7 +53,7 @@ _BASE = filled("""\
 .xg .open path{stroke:$ink;stroke-width:1.2}
 .xg [data-target]{cursor:pointer}
 .xg .legend,.xg .mark{display:none}
-.xg .mark{font-size:9px;font-weight:700;paint-order:stroke;stroke:$paper;\
+.xg .mark{font-size:11px;font-weight:700;paint-order:stroke;stroke:$paper;\
 stroke-width:3px}
 .xg .n>.mark{text-anchor:start}
 """)
@@ -62,7 +62,7 @@ stroke-width:3px}
 _LAST = filled("""
 .xg .s-context>.box{fill:$paper}
 .xg .s-context>text{fill:$faint}
-.xg text.on,.xg text.tag{font-size:9px;font-weight:700;text-anchor:middle}
+.xg text.on,.xg text.tag{font-size:11px;font-weight:700;text-anchor:middle}
 .xg text.on,.xg .n text.on{fill:$paper}
 .xg .n text.tag{fill:$bright}
 """)

@@ -188,12 +188,12 @@ def _lines(node: Box, width: float, height: float) -> str:
 def _badge(badge: str, box_width: float) -> str:
     if not badge:
         return ""
-    width = 5.6 * len(badge) + 6
+    width = 6.7 * len(badge) + 8
     x = box_width - width + 5
     quiet = " quiet" if badge == LEAVES else ""
     return (
-        f'<rect class="badge{quiet}" x="{number(x)}" y="-7" width="{number(width)}"'
-        f' height="12" rx="6"/><text class="tag" x="{number(x + width / 2)}" y="2.5">'
+        f'<rect class="badge{quiet}" x="{number(x)}" y="-8" width="{number(width)}"'
+        f' height="14" rx="7"/><text class="tag" x="{number(x + width / 2)}" y="2.5">'
         f"{text(badge)}</text>"
     )
 
