@@ -3030,7 +3030,7 @@ var xlareport = (() => {
   }
   function badge(words2, right) {
     if (!words2) return "";
-    const width = 5.6 * [...words2].length + 6;
+    const width = 6.7 * [...words2].length + 8;
     const x = right - width + 5;
     const quiet = words2 === LEAVES ? " quiet" : "";
     return `<rect class="badge${quiet}" x="${decimal(x)}" y="-8" width="${decimal(width)}" height="14" rx="7"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words2)}</text>`;
@@ -3279,7 +3279,8 @@ var xlareport = (() => {
       ...await facts(picture, box3, name)
     );
     panel.focus({ preventScroll: true });
-    if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(() => picture.reveal(box3));
+    const moved = () => requestAnimationFrame(() => picture.reveal(box3));
+    if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(moved);
     const place = panel.getBoundingClientRect();
     if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
   }

@@ -45,7 +45,8 @@ export async function openDetails(picture, box, target) {
     ...(await facts(picture, box, name)),
   );
   panel.focus({ preventScroll: true });
-  if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(() => picture.reveal(box));
+  const moved = () => requestAnimationFrame(() => picture.reveal(box)); // when the picture has its new width
+  if (picture.host.classList.contains("xr-beside")) requestAnimationFrame(moved);
   const place = panel.getBoundingClientRect();
   if (place.bottom > innerHeight || place.top < 0) panel.scrollIntoView({ block: "nearest" });
 }
