@@ -2036,8 +2036,11 @@ var xlareport = (() => {
       const room = this.canvas.clientWidth;
       if (!room) return;
       if (this.begun) {
+        const former = this.view.width;
         this.view.width *= room / (this.room || room);
+        this.view.x += (former - this.view.width) / 2;
         this.show();
+        for (const box3 of this.svg.querySelectorAll("g.focus")) this.reveal(box3);
       } else this.begin();
       this.room = room;
     }

@@ -151,8 +151,11 @@ export class Picture {
     const room = this.canvas.clientWidth;
     if (!room) return;
     if (this.begun) {
+      const former = this.view.width;
       this.view.width *= room / (this.room || room); // what is shown changes, not its size
+      this.view.x += (former - this.view.width) / 2;
       this.show();
+      for (const box of this.svg.querySelectorAll("g.focus")) this.reveal(box);
     } else this.begin();
     this.room = room;
   }
