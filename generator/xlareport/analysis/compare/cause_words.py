@@ -6,9 +6,17 @@ from xlareport.analysis.compare.comparison import DEVICE, DISABLED, Comparison, 
 from xlareport.analysis.compare.compilers import OtherCompiler
 from xlareport.analysis.compare.passes import PassDifference
 from xlareport.analysis.compare.program_changes import ChangeKind, ProgramChange
+from xlareport.knowledge.changed_defaults import (
+    ChangedDefault,
+    changed_defaults,
+    defaults_of,
+)
 from xlareport.runtime import units
 
 _SHOWN = 4
+NOT_BETWEEN = (
+    "The same program ends differently; the dumps do not have the same snapshots in between"
+)
 
 
 def option(change: OptionChange) -> str:
@@ -19,7 +27,19 @@ def option(change: OptionChange) -> str:
     if change.name == DISABLED:
         base, head = (_passes(value) for value in (change.base, change.head))
         return f"`{DISABLED}` disables {base} in the base and {head} in the head."
-    return f"The XLA option `{change.name}` is {base} in the base and {head} in the head."
+    what = f"The XLA option `{change.name}` is {base} in the base and {head} in the head."
+    changed = changed_defaults().get(change.name)
+    return f"{what} {_changed(changed)}" if changed else what
+
+
+def _changed(changed: ChangedDefault) -> str:
+    older, newer = changed.since
+    return f"Its default is `{changed.older}` in jaxlib {older} and `{changed.newer}` in {newer}."
+
+
+def defaults(backend: str) -> tuple[str, ...]:
+    """Say which defaults are known to differ between releases, for another compiler."""
+    return tuple(f"`{each.name}`: {_changed(each)}" for each in defaults_of(backend))
 
 
 def _value(value: str | None) -> str:

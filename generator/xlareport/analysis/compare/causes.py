@@ -18,7 +18,7 @@ from xlareport.analysis.compare.compilers import find_other_compiler
 from xlareport.analysis.compare.divergence import Where
 from xlareport.analysis.compare.operations import Phase, align_operations
 from xlareport.analysis.compare.parting import parting
-from xlareport.analysis.compare.passes import PassDifference, one_sided_passes
+from xlareport.analysis.compare.passes import PassDifference, one_sided_passes, same_dumped
 from xlareport.analysis.compare.program_changes import (
     ChangeKind,
     ProgramChange,
@@ -63,6 +63,8 @@ class Cause:
     """Its own part of the change of the estimate; None where that cannot be told apart."""
     memory_bytes: int | None = None
     """Its own part of the change of memory, as far as it is known."""
+    notes: tuple[str, ...] = ()
+    """Further sentences, shown on demand."""
 
 
 def find_causes(
@@ -120,7 +122,13 @@ def _compiler(comparisons: Sequence[Comparison]) -> Iterator[Cause]:
             other.pipeline,
             ", ".join(other.base),
             ", ".join(other.head),
+            notes=cause_words.defaults(_backend(comparisons)),
         )
+
+
+def _backend(comparisons: Sequence[Comparison]) -> str:
+    backends = (comparison.one.summary.origin.backend for comparison in comparisons)
+    return next(filter(None, backends), "")
 
 
 def _programs(comparisons: Sequence[Comparison], main: Comparison | None) -> Iterator[Cause]:
@@ -214,7 +222,8 @@ def _ways(
         yield from _one_sided(main, roots)
     by_pass: dict[str, list[Comparison]] = {}
     for comparison in parted:
-        by_pass.setdefault(parting(comparison), []).append(comparison)
+        text = parting(comparison) if same_dumped(comparison) else cause_words.NOT_BETWEEN
+        by_pass.setdefault(text, []).append(comparison)
     for text, members in sorted(by_pass.items(), key=lambda each: -_size(each[1])):
         sentence = cause_words.parted(text, len(members))
         yield Cause("pass", sentence, Grade.EXACT, _keys(members))

@@ -7,7 +7,7 @@ looked at once.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -21,6 +21,7 @@ _OF_NAMES = frozenset(
 """Attributes that say how something is called or where it is from, not what it does."""
 _OF_MODULES = ("is_scheduled", "input_output_alias", "num_partitions", "replica_count")
 _UNKNOWN = b"?"
+_NOT_KNOWN = (_UNKNOWN, _UNKNOWN)
 _PRIME = (1 << 127) - 1
 _FACTOR = 0x5851F42D4C957F2D14057B7EF767814F
 """Digests of values are numbers below a prime: a module has as many of them as instructions."""
@@ -35,6 +36,8 @@ class CodeDigests:
         self._heads: dict[Instruction, int] = {}
         self._computations: dict[Computation, tuple[tuple[bytes, ...], bytes, bytes]] = {}
         self._opcodes: dict[Computation, Counter[str]] = {}
+        self._callees: dict[Computation, tuple[str, ...]] = {}
+        self._modules: dict[tuple[Computation, ...], tuple[bytes, bytes]] = {}
 
     def opcodes(self, computation: Computation) -> Counter[str]:
         """Return how often each opcode stands in a computation."""
@@ -49,22 +52,44 @@ class CodeDigests:
 
         Where instructions stand counts only if `ordered`: by itself it is the order of a schedule.
         """
-        known: dict[str, tuple[bytes, bytes]] = {}
-        for computation in _callees_first(module):
-            known[computation.name] = self._of_computation(computation, known)
-        entry = known.get(module.entry.name, (_UNKNOWN, _UNKNOWN)) if module.entry else (b"", b"")
+        entry = self._modules.get(module.computations)
+        if entry is None:
+            entry = self._modules[module.computations] = self._of_entry(module)
         result = [f"{key}={module.attributes.get(key)}" for key in _OF_MODULES]
         return _digest([entry[ordered], *(text.encode() for text in result)])
+
+    def _of_entry(self, module: HloModule) -> tuple[bytes, bytes]:
+        """Return the digests of the entry with all that it calls, without and with the order."""
+        known: dict[str, tuple[bytes, bytes]] = {}
+        for computation in self._callees_first(module):
+            known[computation.name] = self._of_computation(computation, known)
+        return known.get(module.entry.name, _NOT_KNOWN) if module.entry else (b"", b"")
+
+    def _callees_first(self, module: HloModule) -> Iterator[Computation]:
+        """Yield computations after those that they call; what calls itself comes as it stands."""
+        names = (computation.name for computation in module.computations)
+        by_name = module.by_name
+        for name in postorder(names, lambda caller: self._callees_in(by_name, caller)):
+            yield by_name[name]
+
+    def _callees_in(self, by_name: Mapping[str, Computation], caller: str) -> tuple[str, ...]:
+        callees = self._called_by(by_name[caller])
+        return tuple([name for name in dict.fromkeys(callees) if name in by_name])
+
+    def _called_by(self, computation: Computation) -> tuple[str, ...]:
+        """Return the computations that the instructions call, in order."""
+        callees = self._callees.get(computation)
+        if callees is None:
+            callees = self._callees[computation] = tuple(
+                [name for each in computation.instructions for _, name in each.called]
+            )
+        return callees
 
     def _of_computation(
         self, computation: Computation, known: dict[str, tuple[bytes, bytes]]
     ) -> tuple[bytes, bytes]:
         """Return the digest without and with the order."""
-        called = tuple(
-            known.get(name, (_UNKNOWN, _UNKNOWN))
-            for each in computation.instructions
-            for _, name in each.called
-        )
+        called = [known.get(name, _NOT_KNOWN) for name in self._called_by(computation)]
         callees = tuple(part for pair in called for part in pair)
         former = self._computations.get(computation)
         if former is not None and former[0] == callees:
@@ -156,19 +181,6 @@ def _in_order(instruction: Instruction) -> str:
     if not isinstance(value, dict):
         return instruction.attributes.get("backend_config", "")
     return json.dumps(value, sort_keys=True)
-
-
-def _callees_first(module: HloModule) -> Iterator[Computation]:
-    """Yield computations after those that they call; what calls itself comes as it stands."""
-    names = (computation.name for computation in module.computations)
-    for name in postorder(names, lambda caller: _callees(module, module.by_name[caller])):
-        yield module.by_name[name]
-
-
-def _callees(module: HloModule, computation: Computation) -> Iterator[str]:
-    for name in dict.fromkeys(name for each in computation.instructions for _, name in each.called):
-        if name in module.by_name:
-            yield name
 
 
 def _digest(parts: Sequence[bytes]) -> bytes:

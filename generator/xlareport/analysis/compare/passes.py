@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xlareport.analysis.compare.comparison import Comparison, Sketched
+from xlareport.analysis.compare.comparison import Comparison
 from xlareport.analysis.compare.compilers import dumped_passes
 from xlareport.analysis.compare.divergence import SnapshotDigest
 
@@ -36,7 +36,7 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
     """Return the passes that changed something on one side only, what changed most first."""
     if comparison.base is None or comparison.head is None:
         return ()
-    if not _same_dumped(comparison.base, comparison.head):
+    if not same_dumped(comparison):
         return ()
     ours, theirs = _work(comparison.base.moments), _work(comparison.head.moments)
     sides = ((False, ours, theirs), (True, theirs, ours))
@@ -51,10 +51,12 @@ def one_sided_passes(comparison: Comparison) -> tuple[PassDifference, ...]:
     return tuple(sorted(kept, key=lambda each: (-abs(each.count), each.name))[:_MOST])
 
 
-def _same_dumped(base: Sketched, head: Sketched) -> bool:
+def same_dumped(comparison: Comparison) -> bool:
     """Say whether both dumps have snapshots between passes, of the same passes."""
-    between = [sum(moment.after is not None for moment in side.moments) for side in (base, head)]
-    return all(between) and dumped_passes(base) == dumped_passes(head)
+    base, head = comparison.base, comparison.head
+    if base is None or head is None or dumped_passes(base) != dumped_passes(head):
+        return False
+    return all(any(moment.after for moment in side.moments) for side in (base, head))
 
 
 def _work(moments: Sequence[SnapshotDigest]) -> Mapping[str, tuple[Counter[str], int]]:

@@ -77,10 +77,13 @@ def _digest_snapshots(
     snapshots: Sequence[ParsedSnapshot], forms: CodeDigests
 ) -> Iterator[SnapshotDigest]:
     former: Counter[str] | None = None
+    counts, computations = Counter[str](), None
     for snapshot in snapshots:
-        counts = Counter[str]()
-        for computation in snapshot.hlo.computations:
-            counts.update(forms.opcodes(computation))
+        if snapshot.hlo.computations != computations:
+            computations = snapshot.hlo.computations
+            counts = Counter[str]()
+            for computation in computations:
+                counts.update(forms.opcodes(computation))
         yield _digest_snapshot(snapshot, forms, _changes(former, counts))
         former = counts
 

@@ -14,7 +14,9 @@ from xlareport.analysis.compare.time_changes import ComparedTimes
 from xlareport.analysis.matching.pairing import Grade
 
 _NOISE = 0.005
-"""A share; a figure that changes by less counts as equal."""
+"""A share; a measured time or a size that changes by less counts as equal."""
+_ESTIMATED_NOISE = 0.01
+"""The same of an estimate."""
 _MEMORY = ("occupied_peak_bytes", "allocated_bytes")
 _GRADES = {"exact": Grade.MATCHED, "matched": Grade.MATCHED, "chosen": Grade.MATCHED}
 
@@ -105,7 +107,9 @@ def _estimated(quantities: Mapping[str, Quantity], device: str, grade: Grade) ->
     quantity = quantities.get(ESTIMATE)
     if quantity is None or quantity.base is None or quantity.head is None:
         return _UNKNOWN
-    return Judgement(_direction(quantity), Basis.ROOFLINE, grade, quantity, device)
+    return Judgement(
+        _direction(quantity, _ESTIMATED_NOISE), Basis.ROOFLINE, grade, quantity, device
+    )
 
 
 def _measured(times: ComparedTimes) -> Judgement:
@@ -139,11 +143,11 @@ def _by_figures(quantities: Mapping[str, Quantity]) -> Judgement:
     return _UNKNOWN
 
 
-def _direction(quantity: Quantity) -> Direction:
+def _direction(quantity: Quantity, noise: float = _NOISE) -> Direction:
     if quantity.base == quantity.head:
         return Direction.SAME
     if quantity.change is None:
         return Direction.MORE
-    if abs(quantity.change) < _NOISE:
+    if abs(quantity.change) < noise:
         return Direction.SAME
     return Direction.MORE if quantity.change > 0 else Direction.LESS

@@ -104,6 +104,7 @@ class CauseRow:
     links: tuple[tuple[str, str], ...]
     """(name, address)."""
     more: int
+    notes: tuple[Markup, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,4 +221,5 @@ def _cause(view: ComparisonRecord, place: int) -> CauseRow:
             if member.has_page
         ),
         more=max(0, len(members) - _LINKS),
+        notes=tuple(prose(note) for note in cause.notes),
     )
