@@ -9,6 +9,8 @@ from xlareport.analysis.cost.options import CostOptions
 from xlareport.analysis.module import AnalysisOptions, AnalyzedModule, analyze_module
 from xlareport.dump.grouping import group, name_files
 from xlareport.dump.source import open_source
+from xlareport.pages.tables import Column, Table
+from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.pages.tpu.page import tpu_page
 from xlareport.pages.tpu.payload import tpu_payloads
 from xlareport.records.build import build_report
@@ -50,6 +52,19 @@ def test_the_payload_has_every_cycle(analyzed: AnalyzedModule) -> None:
     index, *programs = tpu_payloads("x", analyzed.tpu)
     assert index.key == "m/x/tpu"
     assert [payload.key for payload in programs] == [f"m/x/tpu-{n}" for n in range(6)]
+
+
+def test_cycles_are_beside_the_roofline_time(record: ModuleRecord) -> None:
+    columns = tuple(map(Column, ("Instruction", "Share", "Roofline µs", "Bound by")))
+    rows = [["product.1", 0.5, 2.0, "memory"], ["bitcast.1", 0.1, 1.0, "memory"]]
+    table = with_cycles(Table(columns, rows), "x", record.tpu_programs)
+    assert [column.title for column in table.columns][2:5] == [
+        "Roofline µs",
+        "TPU cycles",
+        "TPU program",
+    ]
+    assert table.rows[0][3:5] == [999, ["product.1", "m/x.html?tpu#program=product.1"]]
+    assert table.rows[1][3:5] == [None, None]
 
 
 def test_findings_are_among_the_module_s(record: ModuleRecord) -> None:

@@ -1,6 +1,6 @@
 """The page on what a module costs: time by estimate, what stands out, loops, collectives, parts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -16,7 +16,8 @@ from xlareport.pages.cost.tables import cost_tables
 from xlareport.pages.cost.treemap import treemap, treemap_words
 from xlareport.pages.figures import Figure
 from xlareport.pages.findings.section import MOST_ON_ITS_OWN_PAGE, FindingsView, module_findings
-from xlareport.pages.tables import PartPage
+from xlareport.pages.tables import PartPage, Table
+from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -54,13 +55,21 @@ class CostPage(PartPage):
     treemap_words: str
 
 
+def _tables(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> Mapping[str, Table]:
+    tables = cost_tables(cost)
+    if module.tpu is None:
+        return tables
+    heaviest = with_cycles(tables["heaviest"], record.slug, module.tpu.programs)
+    return {**tables, "heaviest": heaviest}
+
+
 def cost_page(record: ModuleRecord, module: ModuleAnalysis, cost: CostReport) -> CostPage:
     """Make the page of one module."""
     source = navigation.module_page(record.slug, "cost")
     return CostPage(
         name=words.short_name(record.name),
         slug=record.slug,
-        tables=cost_tables(cost),
+        tables=_tables(record, module, cost),
         lead=_lead(cost),
         device=_device(cost),
         device_source=cost.device.source,
