@@ -32,8 +32,6 @@ class InstructionNameParts:
 
     base: str
     """What it was first called: the name without copies, numbers and elements."""
-    elements: tuple[int, ...]
-    """The tuple elements that `#1#0` picks, from the outside in."""
     changes: tuple[str, ...]
     """What passes added, in order: `clone`, `remat`, ..."""
     tokens: tuple[Token, ...]
@@ -45,7 +43,7 @@ def explain_instruction(name: str) -> InstructionNameParts:
     """Take the name of an instruction or a computation apart."""
     match = _NAME.fullmatch(name) if len(name) <= LONGEST else None
     if match is None:
-        return InstructionNameParts(name, (), (), _one("born", name))
+        return InstructionNameParts(name, (), _one("born", name))
     tokens = [
         *sign(match["percent"]),
         *_wide(match["wide"]),
@@ -54,8 +52,7 @@ def explain_instruction(name: str) -> InstructionNameParts:
         *(token for part in match["elements"].split("#")[1:] for token in _element(part)),
     ]
     changes = [token.text for token in tokens if token.field == "later"]
-    elements = [int(token.text) for token in tokens if token.field == "element"]
-    return InstructionNameParts(match["first"], tuple(elements), tuple(changes), tuple(tokens))
+    return InstructionNameParts(match["first"], tuple(changes), tuple(tokens))
 
 
 def _meaning(field: str, text: str) -> str:

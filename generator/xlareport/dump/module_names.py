@@ -36,8 +36,6 @@ class ModuleNameParts:
     """The parts; joined they are the name again."""
     helper: str | None
     """What the module is if it is none of the user's programs, as far as the name tells."""
-    unique_id: int | None
-    """The number at the end, which graph builders add."""
 
 
 @lru_cache(maxsize=8192)
@@ -47,7 +45,7 @@ def explain_module(name: str) -> ModuleNameParts:
         for form in module_forms():
             if match := form.pattern.fullmatch(name):
                 return _explained(form, match)
-    return ModuleNameParts(None, name, tuple(one_token("module_name", name)), None, None)
+    return ModuleNameParts(None, name, tuple(one_token("module_name", name)), None)
 
 
 def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
@@ -55,14 +53,12 @@ def _explained(form: GrammarForm, match: re.Match[str]) -> ModuleNameParts:
     display = form.constants["display"]
     for field, text in groups.items():
         display = display.replace("{" + field + "}", text)
-    unique_id = groups.get("unique_id")
     frontend = form.constants.get("frontend")
     return ModuleNameParts(
         frontend=frontend,
         display=_plain(display) if frontend else display,
         tokens=tuple(pieces(match, _part)),
         helper=form.constants.get("helper") or (_jax_helper(groups) if frontend else None),
-        unique_id=int(unique_id) if unique_id else None,
     )
 
 

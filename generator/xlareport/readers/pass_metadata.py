@@ -38,13 +38,11 @@ class PassRun:
 
 @dataclass(frozen=True, slots=True)
 class TimedPass:
-    """A run with its place in the nest of runs."""
+    """A run with the time spent in itself."""
 
     run: PassRun
     self_time: int | None
     """Microseconds spent in itself; these sum to at most the span from first start to last end."""
-    depth: int
-    """Runs around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +92,16 @@ def _timed(runs: Sequence[PassRun]) -> Iterator[TimedPass]:
     order = sorted(known, key=lambda run: (run.start or 0, -(run.duration or 0), -run.number))
     around: list[PassRun] = []
     inside: dict[int, int] = {}
-    depths: dict[int, int] = {}
     for run in order:
         while around and (around[-1].end or 0) <= (run.start or 0):
             around.pop()
-        depths[id(run)] = len(around)
         if around:
             shared = min(run.end or 0, around[-1].end or 0) - (run.start or 0)
             inside[id(around[-1])] = inside.get(id(around[-1]), 0) + shared
         around.append(run)
     for run in order:
         own = (run.duration or 0) - inside.get(id(run), 0)
-        yield TimedPass(run, max(own, 0), depths[id(run)])
+        yield TimedPass(run, max(own, 0))
     for run in runs:
         if run.duration is None:
-            yield TimedPass(run, None, 0)
+            yield TimedPass(run, None)

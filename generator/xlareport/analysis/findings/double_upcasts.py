@@ -16,7 +16,7 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
     given = {each.shape.element_type for each in entry.parameters} if entry else set()
     if "f64" in given or "c128" in given:
         return
-    found: list[tuple[int, Where]] = []
+    upcasts: list[tuple[int, Where]] = []
     for computation in module.computations:
         for instruction in computation.instructions:
             source = computation.by_name.get((*instruction.operand_names, "")[0])
@@ -26,21 +26,21 @@ def double_upcasts(case: Case) -> Iterator[Finding]:
             count = instruction.shape.element_count or 0
             if wide and source.shape.element_type in _NARROWER and count >= LEAST_ELEMENTS:
                 size = instruction.shape.byte_size or 0
-                found.append((size, (computation.name, instruction.name)))
-    if found:
-        found.sort(key=lambda item: (-item[0], item[1]))
-        yield _finding(case, found)
+                upcasts.append((size, (computation.name, instruction.name)))
+    if upcasts:
+        upcasts.sort(key=lambda item: (-item[0], item[1]))
+        yield _finding(case, upcasts)
 
 
-def _finding(case: Case, found: list[tuple[int, Where]]) -> Finding:
-    size = sum(each for each, _ in found)
+def _finding(case: Case, upcasts: list[tuple[int, Where]]) -> Finding:
+    size = sum(each for each, _ in upcasts)
     return Finding(
         rule="double-upcasts",
         title="Implicit upcast to f64",
-        places=tuple(place for _, place in found[:MOST_PLACES]),
+        places=tuple(place for _, place in upcasts[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(found), 'array')} converted to f64 ({units.byte_size(size)}), and "
-            f"no argument is f64: {join_names(name for _, (_, name) in found)}."
+            f"{units.plural(len(upcasts), 'array')} converted to f64 ({units.byte_size(size)}), and "
+            f"no argument is f64: {join_names(name for _, (_, name) in upcasts)}."
         ),
         suggestion=(
             "Look for a NumPy or Python double that the values meet, or jax_enable_x64; write the "

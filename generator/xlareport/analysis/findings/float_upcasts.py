@@ -18,7 +18,7 @@ def float_upcasts(case: Case) -> Iterator[Finding]:
     if case.before is None:
         return
     asked = _operand_types(case.before)
-    found: list[tuple[int, Where, str]] = []
+    upcasts: list[tuple[int, Where, str]] = []
     for computation, instruction in _products(case.module):
         op_name = instruction.metadata.op_name
         types, narrow = _types(computation, instruction), asked.get(op_name, set())
@@ -27,20 +27,20 @@ def float_upcasts(case: Case) -> Iterator[Finding]:
             continue
         size = max(_sizes(computation, instruction))
         if narrow <= _NARROW and types <= _WIDE and size >= LEAST_ELEMENTS:
-            found.append((size, (computation.name, instruction.name), min(narrow)))
-    if found:
-        yield _finding(case, sorted(found, key=lambda item: (-item[0], item[1])))
+            upcasts.append((size, (computation.name, instruction.name), min(narrow)))
+    if upcasts:
+        yield _finding(case, sorted(upcasts, key=lambda item: (-item[0], item[1])))
 
 
-def _finding(case: Case, found: list[tuple[int, Where, str]]) -> Finding:
-    _, _, narrow = found[0]
+def _finding(case: Case, upcasts: list[tuple[int, Where, str]]) -> Finding:
+    _, _, narrow = upcasts[0]
     return Finding(
         rule="float-upcasts",
         title=f"{narrow} matmul computed in f32",
-        places=tuple(place for _, place, _ in found[:MOST_PLACES]),
+        places=tuple(place for _, place, _ in upcasts[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(found), 'matmul')} with {narrow} operands in the program and f32 "
-            f"operands after optimizations: {join_names(name for _, (_, name), _ in found)}. The "
+            f"{units.plural(len(upcasts), 'matmul')} with {narrow} operands in the program and f32 "
+            f"operands after optimizations: {join_names(name for _, (_, name), _ in upcasts)}. The "
             "backend does not support the narrow type there (float-normalization)."
         ),
         suggestion=(
@@ -48,7 +48,7 @@ def _finding(case: Case, found: list[tuple[int, Where, str]]) -> Finding:
             "save the converts."
         ),
         grade="matched",
-        weight=case.time_of_bytes(2.0 * sum(size for size, _, _ in found)),
+        weight=case.time_of_bytes(2.0 * sum(size for size, _, _ in upcasts)),
     )
 
 

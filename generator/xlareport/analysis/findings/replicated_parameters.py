@@ -15,25 +15,25 @@ def replicated_parameters(case: Case) -> Iterator[Finding]:
     module = case.before
     if module is None or module.entry is None or case.cost.num_partitions < 2:
         return
-    found = [
+    replicated = [
         (parameter.shape.byte_size or 0, parameter)
         for parameter in module.entry.parameters
         if _is_replicated(parameter) and (parameter.shape.byte_size or 0) >= MEBIBYTE
     ]
-    size = sum(each for each, _ in found)
+    size = sum(each for each, _ in replicated)
     if size < LEAST_BYTES:
         return
-    found.sort(key=lambda item: (-item[0], item[1].name))
+    replicated.sort(key=lambda item: (-item[0], item[1].name))
     saved = size - size // case.cost.num_partitions
     entry = module.entry.name
     yield Finding(
         rule="replicated-parameters",
         title="Large replicated parameters",
-        places=tuple((entry, parameter.name) for _, parameter in found[:MOST_PLACES]),
+        places=tuple((entry, parameter.name) for _, parameter in replicated[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(found), 'parameter')} with `sharding={{replicated}}`, "
+            f"{units.plural(len(replicated), 'parameter')} with `sharding={{replicated}}`, "
             f"{units.byte_size(size)} on each of {case.cost.num_partitions} devices: "
-            f"{join_names(parameter.name for _, parameter in found)}."
+            f"{join_names(parameter.name for _, parameter in replicated)}."
         ),
         suggestion=(
             "Shard weights and optimizer state over the devices (FSDP, ZeRO): less memory, for an "

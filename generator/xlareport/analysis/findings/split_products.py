@@ -31,15 +31,15 @@ def split_products(case: Case) -> Iterator[Finding]:
         yield _finding(case, sorted(result, key=lambda item: (-item[0], item[2])), seconds)
 
 
-def _finding(case: Case, found: list[tuple[float, int, Where]], seconds: float) -> Finding:
-    names = join_names(name for _, _, (_, name) in found)
-    written = sum(size for _, size, _ in found)
+def _finding(case: Case, products: list[tuple[float, int, Where]], seconds: float) -> Finding:
+    names = join_names(name for _, _, (_, name) in products)
+    written = sum(size for _, size, _ in products)
     return Finding(
         rule="split-products",
         title="Split-K matmul with costly partial sums",
-        places=tuple(place for _, _, place in found[:MOST_PLACES]),
+        places=tuple(place for _, _, place in products[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(found), 'matmul')} ({names}): "
+            f"{units.plural(len(products), 'matmul')} ({names}): "
             f"{units.byte_size(written)} of partial sums are written and read again, "
             f"{units.share(case.share(seconds))} of the module's roofline time and longer than "
             "the unsplit matmuls need."
