@@ -39,8 +39,8 @@ def _finding(case: Case, upcasts: list[tuple[int, Where]]) -> Finding:
         title="Implicit upcast to f64",
         places=tuple(place for _, place in upcasts[:MOST_PLACES]),
         evidence=(
-            f"{units.plural(len(upcasts), 'array')} converted to f64 ({units.byte_size(size)}), and "
-            f"no argument is f64: {join_names(name for _, (_, name) in upcasts)}."
+            f"{units.plural(len(upcasts), 'array')} converted to f64 ({units.byte_size(size)}), "
+            f"and no argument is f64: {join_names(name for _, (_, name) in upcasts)}."
         ),
         suggestion=(
             "Look for a NumPy or Python double that the values meet, or jax_enable_x64; write the "
