@@ -1,5 +1,7 @@
 """The part of a module's page on memory."""
 
+from dataclasses import replace
+
 from tests.pages.cost_of_dumps import Unpack, worked_out
 
 from xlareport.pages.memory.page import memory_page
@@ -20,3 +22,10 @@ def test_the_figures_of_memory_in_order(unpacked: Unpack) -> None:
         "Peak live bytes",
     ]
     assert all(str(row[-1]).startswith("agrees") for row in page.spaces.rows)
+
+
+def test_a_module_without_live_ranges_says_why_it_has_no_curve(unpacked: Unpack) -> None:
+    view, cost = worked_out(unpacked("jax-cpu-train"), "jit_train_step", "cpu")
+    bare = replace(cost.memory, curve=(), occupied_peak_bytes=None, estimate=None)
+    lead = memory_page(view, replace(cost, memory=bare)).lead
+    assert "No curve of memory in use: the dump has no live ranges" in lead

@@ -114,7 +114,7 @@ def _lead(memory: MemoryReport) -> str:
     if memory.estimate is not None:
         facts.append(
             f"peak live: about {units.byte_size(memory.estimate.bytes)} at %{memory.estimate.at}, "
-            "estimated from the schedule"
+            f"estimated from the schedule, since the dump has no {_missing(memory)} of this module"
         )
     words = "; ".join(facts)
     return f"{words[0].upper()}{words[1:]}.{_host(memory)}{_without_curve(memory)}"
@@ -136,11 +136,14 @@ def _without_curve(memory: MemoryReport) -> str:
     """Say why there is no curve of memory in use."""
     if memory.curve or memory.occupied_peak_bytes is not None:
         return ""
-    missing = "live ranges" if memory.figures.held else "buffer assignment"
     return (
-        f" No curve of memory in use: the dump has no {missing} of this module, and its final "
-        "snapshot has no schedule to estimate it from."
+        f" No curve of memory in use: the dump has no {_missing(memory)} of this module, and its "
+        "final snapshot has no schedule to estimate it from."
     )
+
+
+def _missing(memory: MemoryReport) -> str:
+    return "live ranges" if memory.figures.held else "buffer assignment"
 
 
 def _host(memory: MemoryReport) -> str:
