@@ -101,14 +101,17 @@ class _Account:
             pairing = Pairing((before,), itself, grade, reason, Relation.CLONED)
             self._partner[before] = pairing
         pairing.after = (*pairing.after, after)
-        if self._is_left_over(pairing.after[0]):
+        if len(pairing.after) > 1 and self._is_left_over(pairing.after[0]):
             pairing.after = (*pairing.after[1:], pairing.after[0])
         if pairing.relation is Relation.SAME:
             pairing.relation = Relation.CLONED
 
     def _is_left_over(self, place: Place) -> bool:
-        """Whether a heavy instruction stands after, but nothing reads it."""
-        computation = self._search.after.graph.module.by_name[place.computation]
+        """Whether a heavy instruction stands after, but nothing reads it or calls where it is."""
+        graph = self._search.after.graph
+        computation = graph.module.by_name[place.computation]
+        if computation is not graph.module.entry and not graph.call_sites(computation.name):
+            return True
         return computation.by_name[place.instruction] in unread_heavy(computation)
 
     def _duplicate(self, before: Place, after: Place, grade: Grade, reason: str) -> None:
@@ -153,7 +156,9 @@ class _Account:
             if _is_open(frame.caller):
                 self._tell_contents(frame, frame.caller)
         for node in self._search.before.open():
-            if node.instruction.opcode == "while":
+            if node in self._search.inlined:
+                self._tell_inlined(node)
+            elif node.instruction.opcode == "while":
                 self._tell_loop(node)
 
     def _tell_contents(self, frame: Frame, holder: Node) -> None:
@@ -181,6 +186,14 @@ class _Account:
         pairs = self._search.computations.pairs
         called = (pairs.get(name, name) in after for _, name in call.instruction.called)
         return not any(called) and self._gone.cause(call) is None
+
+    def _tell_inlined(self, holder: Node) -> None:
+        """Tell what does once, in the place of a loop or conditional, what that did."""
+        places = tuple(dict.fromkeys(map(place_of, self._search.inlined[holder])))
+        place = place_of(holder)
+        self._told_before.add(place)
+        reason = f"into {_instructions(len(places))}"
+        self._found.append(Pairing((place,), places, Grade.MATCHED, reason, Relation.INLINED))
 
     def _tell_loop(self, loop: Node) -> None:
         """Tell where the body of a former loop stands now, if in the place of the loop."""

@@ -122,7 +122,7 @@ class Graph:
         """Make the frames of everything that differs; numbers and kept lines are by computation."""
         self._numbers, self._kept = numbers, kept
         queue = [
-            self._home(computation)
+            self.home(computation)
             for computation in self.differing.values()
             if computation.name not in self._opened
         ]
@@ -131,7 +131,7 @@ class Graph:
             queue += self._open_calls(frame)
         reached = {frame.computation.name for frame in queue}
         queue += [
-            self._home(computation)
+            self.home(computation)
             for name, computation in self.differing.items()
             if name not in reached
         ]
@@ -144,10 +144,11 @@ class Graph:
             if name in self._opened:
                 for computation, _ in self._sites.by_callee.get(name, ()):
                     if computation.name not in self.differing and computation.name not in frames:
-                        frames[computation.name] = self._home(computation)
+                        frames[computation.name] = self.home(computation)
         return list(frames.values())
 
-    def _home(self, computation: Computation) -> Frame:
+    def home(self, computation: Computation) -> Frame:
+        """Return the frame of a computation whose parameters stay unknown."""
         name = computation.name
         frame = self._homes.get(name)
         if frame is None:

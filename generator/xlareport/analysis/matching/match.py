@@ -6,6 +6,7 @@ and cost nothing; so are lines that stand in a paired computation on both sides.
 
 from xlareport.analysis.matching import (
     account,
+    bodies,
     clamps,
     collectives,
     frames,
@@ -13,7 +14,6 @@ from xlareport.analysis.matching import (
     merged_dots,
     products,
     rules,
-    single_rounds,
     spreading,
     structure,
     swaps,
@@ -39,7 +39,7 @@ _RULES = (
     frames.called,
     structure.heavy_by_structure,
     loops.loops,
-    single_rounds.done_once,
+    bodies.inlined,
     rules.same_name,
     frames.called,
     rules.same_value,

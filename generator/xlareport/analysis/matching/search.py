@@ -128,6 +128,8 @@ class Search:
     """The first link of each value in each frame before, by the number of that."""
     further: dict[Node, list[Node]] = field(default_factory=dict)
     """What does, beside its partner, the work of a node before."""
+    inlined: dict[Node, list[Node]] = field(default_factory=dict)
+    """What does once, where a former loop or conditional stood, what that did."""
     settled: int = -1
     """The number of links when computing the values anew last changed nothing."""
 
@@ -173,6 +175,11 @@ class Search:
             self.after.values.name_element(whole, (place,), member.token)
             link = NodePair(member, whole, grade, reason, equal=False, relation=Relation.COMBINED)
             self.links.append(link)
+
+    def copy(self, kept: Node, after: Node, grade: Grade, reason: str) -> None:
+        """Let a node after go on for a line that is kept, but that nothing reaches any more."""
+        after.partner = kept
+        self.links.append(NodePair(kept, after, grade, reason, equal=False))
 
     def extend(self, before: Node, further: Node) -> None:
         """Let a node after do, with the partner of a node before, what that one did alone."""

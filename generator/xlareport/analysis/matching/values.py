@@ -164,17 +164,20 @@ class Values:
 
     def read(self, node: Node) -> list[int]:
         """Return the tokens of what a node reads, operand by operand."""
-        return [self._element(node, path) for node, path in self.graph.operands(node)]
+        return [self.element(node, path) for node, path in self.graph.operands(node)]
 
     def find(self, node: Node, read: Iterable[int]) -> int | None:
         """Return the token of what a node does, if it read other values; None if nothing has it."""
+        if node.base == UNKNOWN:
+            self._derive(node)
         return self._tokens.find((node.base, *(sorted(read) if node.commutes else read)))
 
     def name_element(self, node: Node, path: tuple[int, ...], token: int) -> None:
         """Let an element of a node's result have a token from now on."""
         self._elements[node, path] = token
 
-    def _element(self, node: Node, path: tuple[int, ...]) -> int:
+    def element(self, node: Node, path: tuple[int, ...]) -> int:
+        """Return the token of an element of a node's result; that of the whole for no path."""
         if not path:
             return node.token
         known = self._elements.get((node, path))
@@ -184,7 +187,7 @@ class Values:
         """Return what decides a node's token: what it does, and to which values."""
         if node.element:  # whatever its number, and its shape, which differ where others left
             operand, path = self.graph.operands(node)[0]
-            return (self._of_element, self._element(operand, (*path, *node.element)))
+            return (self._of_element, self.element(operand, (*path, *node.element)))
         if node.commutes:
             return (node.base, *sorted(self.read(node)))
         if not node.reads_elements:

@@ -147,8 +147,8 @@ class _Reader:
         change = self.change((kind,), before, after, pairing, ())
         if kind is Kind.REMOVED and before and self._folding.folds(before):
             kind = Kind.FOLDED
-        elif kind is Kind.CLONED and before == after:
-            kind = Kind.LEFT
+        elif kind is Kind.CLONED and before is not None and before == after:
+            kind = Kind.LEFT if self._is_called(before.computation) else Kind.PART
         elif kind is Kind.REPLACED and change.opcodes[0] == change.opcodes[1]:
             kind = Kind.REBUILT
         balance = self._ledger.balance(pairing.relation, before, after)
@@ -157,6 +157,12 @@ class _Reader:
             if is_literal(self._matching.before, before):
                 kind, change = Kind.DEAD, replace(change, reason=FOLDED_USERS)
         return replace(change, kind=kind, kinds=(kind,), balance=balance)
+
+    def _is_called(self, computation: str) -> bool:
+        """Say whether a computation after is the entry, or called."""
+        entry = self._matching.after.entry
+        is_entry = entry is not None and entry.name == computation
+        return is_entry or computation in holders_of(self._matching.after)
 
     def _first_pair(self, pairing: Pairing) -> Iterator[Change]:
         before, after = pairing.before[0], pairing.after[0]

@@ -1,9 +1,10 @@
-"""Loops of one round."""
+"""Loops of one round, and conditionals that are decided."""
 
 from collections.abc import Callable
 
 from xlareport.analysis.matching.match import match
 from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.analysis.steps.step import step
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]
@@ -57,3 +58,51 @@ def test_the_body_stands_where_the_loop_stood(read: Read) -> None:
     pairing = matching.said_of_before(Place("main", "while.1"))
     assert pairing is not None
     assert pairing.relation is Relation.INLINED
+
+
+_CONDITIONAL = """
+HloModule m
+
+%yes (p: (f32[8], f32[8])) -> f32[8] {
+  %p = (f32[8]{0}, f32[8]{0}) parameter(0)
+  %x = f32[8]{0} get-tuple-element(%p), index=0
+  %y = f32[8]{0} get-tuple-element(%p), index=1
+  %sine.1 = f32[8]{0} sine(%x)
+  ROOT %square.1 = f32[8]{0} multiply(%sine.1, %y)
+}
+
+"""
+_DECIDED = f"""{_CONDITIONAL}
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %sine.9 = f32[8]{{0}} sine(%a)
+  %square.9 = f32[8]{{0}} multiply(%sine.9, %a)
+  ROOT %out = f32[8]{{0}} negate(%square.9)
+}}
+"""
+_OPEN = f"""{_CONDITIONAL}
+ENTRY %main (a: f32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %zero = s32[] constant(0)
+  %t = (f32[8]{{0}}, f32[8]{{0}}) tuple(%a, %a)
+  %pick = f32[8]{{0}} conditional(%zero, %t), branch_computations={{%yes}}
+  ROOT %out = f32[8]{{0}} negate(%pick)
+}}
+"""
+
+
+def test_a_branch_that_is_left_uncalled_goes_on_where_the_conditional_stood(read: Read) -> None:
+    matching = match(read(_OPEN), read(_DECIDED))
+    for name in ("sine", "square"):
+        place = matching.partner_after(Place("yes", f"{name}.1"))
+        assert place == Place("main", f"{name}.9")
+    pairing = matching.said_of_before(Place("main", "pick"))
+    assert pairing is not None
+    assert pairing.relation is Relation.INLINED
+
+
+def test_the_account_counts_what_is_left_behind(read: Read) -> None:
+    made = step(read(_OPEN), read(_DECIDED), "`simplify-conditional`")
+    growth = made.after.instructions - made.before.instructions
+    assert len(made.added) - len(made.removed) == growth
+    assert "inlined 1 conditional into 2 instructions" in made.headline

@@ -1,0 +1,94 @@
+"""A rule for loops of one round and decided conditionals: what they did stands in their place."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.graph import Frame, Node, Operand, opened_root
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.values import UNKNOWN
+
+_PASSING = frozenset({"get-tuple-element", "parameter", "tuple"})
+
+
+def inlined(search: Search) -> None:
+    """Pair what a former loop or conditional did with what does it once where that stood."""
+    for holder in search.before.open():
+        if holder.instruction.opcode in ("conditional", "while"):
+            search.evaluate()
+            for body, start in _bodies(search, holder):
+                _Once(search, holder, body, start).pair()
+
+
+def _bodies(search: Search, holder: Node) -> Iterator[tuple[Frame, Operand]]:
+    """Yield what a loop or conditional calls, with what its parameter is at first."""
+    graph = search.before.graph
+    operands = graph.operands(holder)
+    if holder.instruction.opcode == "while":
+        names = [name for attribute, name in holder.instruction.called if attribute == "body"]
+        starts = operands
+    else:
+        names = [name for _, name in holder.instruction.called]
+        starts = operands[1:]
+    for name, start in zip(names, starts, strict=False):
+        computation = graph.module.by_name.get(name)
+        if computation is not None and len(graph.call_sites(name)) == 1:
+            yield graph.home(computation), start
+
+
+class _Once:
+    """The values of what is called, if its parameter is what it is at first."""
+
+    def __init__(self, search: Search, holder: Node, body: Frame, start: Operand) -> None:
+        self._search = search
+        self._holder = holder
+        self._body = body
+        self._start = start
+        self._tokens: dict[Node, int] = {}
+        self._waiting: dict[int, list[Node]] = {}
+        for node in search.after.open():
+            if node.frame.number == holder.frame.number:
+                self._waiting.setdefault(node.token, []).append(node)
+
+    def pair(self) -> None:
+        """Pair each instruction with what alone has its value outside."""
+        for line in self._body.computation.instructions:
+            if line.opcode not in _PASSING:
+                node = self._body.node(line)
+                self._tokens[node] = self._pair(node)
+
+    def _pair(self, node: Node) -> int:
+        """Return the value of a node, paired if something has it now."""
+        values = self._search.before.values
+        operands = self._search.before.graph.operands(node)
+        read = [self._value(operand) for operand in operands]
+        if UNKNOWN in read or opened_root(node) is not None:
+            return UNKNOWN
+        token = values.find(node, read)
+        others = [] if token is None else self._waiting.get(token, [])
+        if len(others) == 1 and read and is_free(others[0]) and node.partner is None:
+            self._link(node, others[0])
+        return UNKNOWN if token is None else token
+
+    def _link(self, node: Node, other: Node) -> None:
+        """Pair two nodes; of a body that is left behind, the other is what goes on of it."""
+        reason = f"what %{self._holder.instruction.name} did, done once"
+        if node.kept:
+            self._search.copy(node, other, Grade.MATCHED, reason)
+        elif not self._search.link(node, other, Grade.MATCHED, reason):
+            return
+        self._search.inlined.setdefault(self._holder, []).append(other)
+
+    def _value(self, operand: Operand) -> int:
+        node, path = operand
+        values = self._search.before.values
+        if node.frame is not self._body:
+            return UNKNOWN if path else values.value_of(node)
+        if node.instruction.opcode != "parameter":
+            return UNKNOWN if path else self._tokens.get(node, UNKNOWN)
+        start, inner = self._start
+        whole = (*inner, *path)
+        if start.instruction.opcode == "tuple" and len(whole) == 1:
+            read = values.read(start)
+            return read[whole[0]] if whole[0] < len(read) else UNKNOWN
+        return values.element(start, whole)
