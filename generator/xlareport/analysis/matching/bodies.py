@@ -86,9 +86,18 @@ class _Once:
             return UNKNOWN if path else values.value_of(node)
         if node.instruction.opcode != "parameter":
             return UNKNOWN if path else self._tokens.get(node, UNKNOWN)
-        start, inner = self._start
-        whole = (*inner, *path)
-        if start.instruction.opcode == "tuple" and len(whole) == 1:
-            read = values.read(start)
-            return read[whole[0]] if whole[0] < len(read) else UNKNOWN
-        return values.element(start, whole)
+        return self._started((self._start[0], (*self._start[1], *path)))
+
+    def _started(self, operand: Operand) -> int:
+        """Return the value of an element of what the parameter is at first."""
+        node, path = operand
+        before = self._search.before
+        if path and node.instruction.opcode == "tuple":
+            operands = before.graph.operands(node)
+            if path[0] >= len(operands):
+                return UNKNOWN
+            node, inner = operands[path[0]]
+            path = (*inner, *path[1:])
+        if before.values.value_of(node) == UNKNOWN:
+            return UNKNOWN
+        return before.values.element(node, path)

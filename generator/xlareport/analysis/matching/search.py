@@ -138,7 +138,7 @@ class Search:
 
         Parameters that cannot be one another are left alone, whatever a rule makes of them.
         """
-        if not can_continue(before.instruction, after.instruction):
+        if before in self.inlined or not can_continue(before.instruction, after.instruction):
             return False
         equal = before.token == after.token
         if not equal:
