@@ -116,7 +116,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> (s32[], f32[8], f32[8]) {
     said = match(read(CARRIED), read(entry)).said_of_before(Place("main", "while"))
     assert said is not None
     assert (said.relation, said.grade) == (Relation.INLINED, Grade.MATCHED)
-    assert said.reason == "unrolled: 2 of the 2 operations of its body take its place"
+    assert said.reason == "into 2 instructions"
     assert {place.instruction for place in said.after} == {"next", "sine.1"}
 
 

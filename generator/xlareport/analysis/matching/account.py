@@ -103,7 +103,7 @@ class _Account:
         pairing.after = (*pairing.after, after)
         if len(pairing.after) > 1 and self._is_left_over(pairing.after[0]):
             pairing.after = (*pairing.after[1:], pairing.after[0])
-        if pairing.relation is Relation.SAME:
+        if pairing.relation in (Relation.SAME, Relation.SWAPPED):
             pairing.relation = Relation.CLONED
 
     def _is_left_over(self, place: Place) -> bool:
@@ -129,7 +129,7 @@ class _Account:
             pairing = Pairing(itself, (after,), grade, reason, Relation.MERGED)
             self._partner_of[after] = self._partner[itself[0] if itself else before] = pairing
         pairing.before = (*pairing.before, before)
-        if pairing.relation is Relation.SAME:
+        if pairing.relation in (Relation.SAME, Relation.SWAPPED):
             pairing.relation = Relation.MERGED
 
     def _join(self, copied: Pairing, after: Place) -> None:
