@@ -15,6 +15,7 @@ from xlareport.analysis.matching import (
     products,
     rules,
     spreading,
+    strength,
     structure,
     swaps,
 )
@@ -40,6 +41,7 @@ _RULES = (
     structure.heavy_by_structure,
     loops.loops,
     bodies.inlined,
+    strength.reduced,
     rules.same_name,
     frames.called,
     rules.same_value,

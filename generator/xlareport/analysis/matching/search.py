@@ -38,6 +38,7 @@ _REWRITES = frozenset(
         ("dot", "convolution"),
         ("dot", "custom-call"),
         ("dot", "fusion"),
+        ("dot", "multiply"),
         ("gather", "while"),
         ("reduce-window", "while"),
         ("scatter", "while"),

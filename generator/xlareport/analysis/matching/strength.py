@@ -1,0 +1,75 @@
+"""A rule for dots that became elementwise products of their broadcast operands, and their sum."""
+
+from collections.abc import Hashable, Iterator
+
+from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.nodes import is_free
+from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.search import Search, Side
+
+_MOVES = frozenset({"bitcast", "broadcast", "convert", "copy", "reshape", "transpose"})
+_MOST_MOVES = 8
+"""Moves in a row that are looked behind."""
+_OPERANDS = 2
+
+
+def reduced(search: Search) -> None:
+    """Pair dots with what multiplies the same two values, as long as one alone does."""
+    dots = [node for node in search.before.open() if node.instruction.opcode == "dot"]
+    products = [node for node in search.after.open() if node.instruction.opcode == "multiply"]
+    if not (dots and products):
+        return
+    search.evaluate()
+    old, new = _grouped(search.before, dots), _grouped(search.after, products)
+    for key, nodes in old.items():
+        others = new.get(key, ())
+        if len(nodes) == len(others) == 1:
+            _pair(search, nodes[0], others[0])
+
+
+def _grouped(side: Side, nodes: list[Node]) -> dict[Hashable, list[Node]]:
+    groups: dict[Hashable, list[Node]] = {}
+    for node in nodes:
+        operands = side.graph.operands(node)
+        if len(operands) == _OPERANDS:
+            key = tuple(sorted(_value(side, operand) for operand in operands))
+            groups.setdefault(key, []).append(node)
+    return groups
+
+
+def _value(side: Side, operand: Operand) -> int:
+    """Return the value that moves of data hand to an operand."""
+    node, path = operand
+    for _ in range(_MOST_MOVES):
+        operands = side.graph.operands(node) if node.instruction.opcode in _MOVES else ()
+        if path or not operands:
+            break
+        node, path = operands[0]
+    side.values.value_of(node)
+    return side.values.element(node, path)
+
+
+def _pair(search: Search, dot: Node, product: Node) -> None:
+    """Pair a dot with the sum of a product, if that has its size, else with the product."""
+    reason = f"%{product.instruction.name} multiplies the same values"
+    size = dot.instruction.shape.element_count
+    total = next(_sums(search.after, product), None)
+    if total is not None and total.instruction.shape.element_count == size:
+        if search.link(dot, total, Grade.MATCHED, reason):
+            search.extend(dot, product)
+    elif product.instruction.shape.element_count == size:
+        search.link(dot, product, Grade.MATCHED, reason)
+
+
+def _sums(side: Side, product: Node) -> Iterator[Node]:
+    """Yield the free sum that alone reads a product, behind free moves."""
+    node = product
+    for _ in range(_MOST_MOVES):
+        users = {user for user, _ in side.users.get(node, ())}
+        node = users.pop() if len(users) == 1 else product
+        if node is product or not is_free(node):
+            return
+        if node.instruction.opcode == "reduce":
+            yield node
+        if node.instruction.opcode not in _MOVES:
+            return

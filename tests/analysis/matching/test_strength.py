@@ -1,0 +1,58 @@
+"""Dots that became multiplications."""
+
+from collections.abc import Callable
+
+from xlareport.analysis.matching.match import match
+from xlareport.analysis.matching.pairing import Place, Relation
+from xlareport.hlo.model import HloModule
+
+Read = Callable[[str], HloModule]
+
+
+def _module(lines: str, shape: str) -> str:
+    return (
+        "HloModule m\n\n%sum (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n"
+        "  %y = f32[] parameter(1)\n  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+        f"ENTRY %main (a: f32[4], b: f32[8], c: f32[4,8]) -> {shape} {{\n"
+        "  %a = f32[4]{0} parameter(0)\n  %b = f32[8]{0} parameter(1)\n"
+        f"  %c = f32[4,8]{{1,0}} parameter(2)\n{lines}}}\n"
+    )
+
+
+def test_an_outer_product_goes_on_as_a_multiplication(read: Read) -> None:
+    before = _module(
+        "  %column = f32[4,1]{1,0} reshape(%a)\n  %row = f32[1,8]{1,0} reshape(%b)\n"
+        "  %dot.1 = f32[4,8]{1,0} dot(%column, %row), lhs_contracting_dims={1},"
+        " rhs_contracting_dims={0}\n  ROOT %out = f32[4,8]{1,0} tanh(%dot.1)\n",
+        "f32[4,8]",
+    )
+    after = _module(
+        "  %wide.1 = f32[4,8]{1,0} broadcast(%a), dimensions={0}\n"
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.5 = f32[4,8]{1,0} multiply(%wide.1, %wide.2)\n"
+        "  ROOT %out = f32[4,8]{1,0} tanh(%multiply.5)\n",
+        "f32[4,8]",
+    )
+    pairing = match(read(before), read(after)).said_of_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert pairing.after == (Place("main", "multiply.5"),)
+    assert pairing.relation is Relation.REWRITTEN
+
+
+def test_a_product_with_a_vector_goes_on_as_a_multiplication_and_its_sum(read: Read) -> None:
+    before = _module(
+        "  %dot.1 = f32[4]{0} dot(%c, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  ROOT %out = f32[4]{0} tanh(%dot.1)\n",
+        "f32[4]",
+    )
+    after = _module(
+        "  %wide.2 = f32[4,8]{1,0} broadcast(%b), dimensions={1}\n"
+        "  %multiply.5 = f32[4,8]{1,0} multiply(%c, %wide.2)\n  %zero = f32[] constant(0)\n"
+        "  %reduce.6 = f32[4]{0} reduce(%multiply.5, %zero), dimensions={1}, to_apply=%sum\n"
+        "  ROOT %out = f32[4]{0} tanh(%reduce.6)\n",
+        "f32[4]",
+    )
+    pairing = match(read(before), read(after)).said_of_before(Place("main", "dot.1"))
+    assert pairing is not None
+    assert [place.instruction for place in pairing.after] == ["reduce.6", "multiply.5"]
+    assert pairing.relation is Relation.SPLIT
