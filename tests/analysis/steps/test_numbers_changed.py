@@ -3,7 +3,13 @@
 from tests.analysis.small_modules import dot, modules
 
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.steps.numbers_changed import ORDER, PRECISION, TYPE, numbers_changed
+from xlareport.analysis.steps.numbers_changed import (
+    ARITHMETIC,
+    ORDER,
+    PRECISION,
+    TYPE,
+    numbers_changed,
+)
 from xlareport.analysis.steps.step import step
 from xlareport.hlo.text import TextReader
 
@@ -49,3 +55,28 @@ def test_what_a_fusion_takes_in_keeps_its_numbers() -> None:
     )
     assert read is not None
     assert numbers_changed(step(before, read)) == ()
+
+
+def test_powers_of_two_multiplied_together_are_exact() -> None:
+    def scaled(lines: str) -> str:
+        return f"  %s = f32[8,4]{{1,0}} sine(%x)\n{lines}"
+
+    def factor(name: str, value: str) -> str:
+        return (
+            f"  %c{name} = f32[] constant({value})\n"
+            f"  %w{name} = f32[8,4]{{1,0}} broadcast(%c{name}), dimensions={{}}\n"
+        )
+
+    def twice(value: str) -> str:
+        return scaled(
+            f"{factor('1', '2')}{factor('2', value)}"
+            "  %half = f32[8,4]{1,0} multiply(%s, %w1)\n"
+            "  ROOT %d = f32[8,4]{1,0} multiply(%half, %w2)"
+        )
+
+    def once(value: str) -> str:
+        return scaled(f"{factor('3', value)}  ROOT %d = f32[8,4]{{1,0}} multiply(%s, %w3)")
+
+    assert numbers_changed(step(*modules(twice("0.25"), once("0.5")))) == ()
+    (found,) = numbers_changed(step(*modules(twice("0.3"), once("0.6"))))
+    assert found.what == ARITHMETIC

@@ -56,6 +56,35 @@ def rounds_otherwise(old: Instruction, new: Instruction, after: Computation | No
     return not (scaled and any(_is_power_of_two(value) for value in _constants(new, after)))
 
 
+def unscaled(line: Instruction, home: Computation | None) -> Instruction:
+    """Return what an instruction scales by powers of two alone, which is exact; else itself."""
+    for _ in range(_MOST_SCALES):
+        if line.opcode not in _SCALES or home is None:
+            break
+        factors = [_is_power_of_two(value) for value in _constants(line, home)]
+        if factors != [True]:
+            break
+        operands = (home.by_name.get(name) for name in line.operand_names)
+        values = [operand for operand in operands if operand and not _is_filled(operand, home)]
+        if len(values) != 1 or (line.opcode == "divide" and line.operands[0] != values[0].name):
+            break
+        line = values[0]
+    return line
+
+
+def _is_filled(line: Instruction, home: Computation) -> bool:
+    """Say whether an instruction is a constant, broadcast at most."""
+    if line.opcode == "broadcast":
+        operand = home.by_name.get(next(iter(line.operand_names), ""))
+        return operand is not None and operand.opcode == "constant"
+    return line.opcode == "constant"
+
+
+_SCALES = frozenset({"divide", "multiply"})
+_MOST_SCALES = 8
+"""Scalings in a row that are looked behind."""
+
+
 def _constants(line: Instruction, home: Computation | None) -> Iterable[str]:
     """Yield the literals that an instruction uses, directly or broadcast."""
     for name in line.operand_names:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
-from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise
+from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
 from xlareport.analysis.steps.changes import Change
 from xlareport.analysis.steps.differences import Kind
 from xlareport.analysis.steps.sources import reads_other_values
@@ -204,7 +204,20 @@ def _arithmetic(
     homes = change.before.computation, change.after.computation
     if not is_rounded(new) or change.kind not in _OTHER_OPERANDS:
         return None
+    if _scales_alike(old, new, homes, matching):
+        return None
     return (ARITHMETIC, _reads(change)) if reads_other_values(old, new, *homes, matching) else None
+
+
+def _scales_alike(
+    old: Instruction, new: Instruction, homes: tuple[str, str], matching: Matching
+) -> bool:
+    """Say whether both scale one value by powers of two, however often: that is exact."""
+    was = unscaled(old, matching.before.by_name.get(homes[0]))
+    now = unscaled(new, matching.after.by_name.get(homes[1]))
+    if was is old or now is new:
+        return False
+    return matching.partner_after(Place(homes[0], was.name)) == Place(homes[1], now.name)
 
 
 _OTHER_OPERANDS = frozenset({Kind.OPERANDS, Kind.REBUILT, Kind.REDIRECTED})
