@@ -141,9 +141,11 @@ def same_first_operand(search: Search) -> None:
     search.evaluate()
 
     def key(side: Side, node: Node) -> Hashable:
-        form, read = search.forms.of(node.instruction), side.values.read(node)
-        known = form.opcode in _EXCHANGED and len(read) == _OPERANDS and not node.constant
-        return (node.frame.number, form.shape, read[0]) if known else None
+        if node.instruction.opcode not in _EXCHANGED or node.constant:
+            return None
+        read = side.values.read(node)
+        shape = search.forms.of(node.instruction).shape
+        return (node.frame.number, shape, read[0]) if len(read) == _OPERANDS else None
 
     old = _grouped(search.before, lambda node: key(search.before, node))
     new = _grouped(search.after, lambda node: key(search.after, node))

@@ -251,6 +251,8 @@ class Search:
 
     def _doubt_what_guesses_make_equal(self) -> None:
         """Grade as matched what is only the same expression if a guess about its operands holds."""
+        if not any(link.grade is Grade.GUESSED for link in self.links):
+            return
         links = {link.before: link for link in self.links}
         doubtful: set[Node] = set()
         for node in self.before.values.order:

@@ -36,10 +36,13 @@ def _alone(
 ) -> Iterator[tuple[Node, Node]]:
     """Yield what reads a move here, and what reads there what that move moves."""
     moving = _grouped((_key(node, _read_behind_moves(here, node)), node) for node in nodes)
-    plain = _grouped((_key(node, there.values.read(node)), node) for node in others)
+    moving.pop(None, None)
+    opcodes = {alike[0].instruction.opcode for alike in moving.values()}
+    same = (node for node in others if node.instruction.opcode in opcodes)
+    plain = _grouped((_key(node, there.values.read(node)), node) for node in same)
     for key, alike in moving.items():
         known = plain.get(key, ())
-        if key is not None and len(alike) == len(known) == 1 and alike[0].token != known[0].token:
+        if len(alike) == len(known) == 1 and alike[0].token != known[0].token:
             yield alike[0], known[0]
 
 

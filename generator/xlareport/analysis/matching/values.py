@@ -188,11 +188,12 @@ class Values:
         if node.element:  # whatever its number, and its shape, which differ where others left
             operand, path = self.graph.operands(node)[0]
             return (self._of_element, self.element(operand, (*path, *node.element)))
-        if node.commutes:
-            return (node.base, *sorted(self.read(node)))
         if not node.reads_elements:
-            return (node.base, *[node.token for node in node.inputs])
+            read = [node.token for node in node.inputs]
+            return (node.base, *(sorted(read) if node.commutes else read))
         read = self.read(node)
+        if node.commutes:
+            return (node.base, *sorted(read))
         return (node.base, *read, *[node.token for node in node.inputs[len(read) :]])
 
     def _token(self, node: Node) -> int:
