@@ -56,3 +56,16 @@ def test_a_product_with_a_vector_goes_on_as_a_multiplication_and_its_sum(read: R
     assert pairing is not None
     assert [place.instruction for place in pairing.after] == ["reduce.6", "multiply.5"]
     assert pairing.relation is Relation.SPLIT
+
+
+def test_parameters_of_sums_keep_their_numbers(read: Read) -> None:
+    total = (
+        "  %zero = f32[] constant(0)\n"
+        "  ROOT %out = f32[4]{0} reduce(%c, %zero), dimensions={1}, to_apply=%sum\n"
+    )
+    before = _module(total, "f32[4]")
+    after = before.replace("add(%x, %y)", "add(%v, %u)").replace("%x =", "%u =")
+    after = after.replace("%y =", "%v =").replace("(x: f32[], y: f32[])", "(u: f32[], v: f32[])")
+    matching = match(read(before), read(after))
+    assert matching.partner_after(Place("sum", "x")) == Place("sum", "u")
+    assert matching.partner_after(Place("sum", "y")) == Place("sum", "v")

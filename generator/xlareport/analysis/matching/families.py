@@ -41,6 +41,28 @@ _MARKS = re.compile(r"Sharding|SPMD|sdy|annotate|MoveTo|AllocateBuffer|AssumeGat
 """Targets of calls that compute nothing."""
 
 
+REWRITES = frozenset(
+    {
+        ("convolution", "custom-call"),
+        ("convolution", "dot"),
+        ("custom-call", "fusion"),
+        ("dot", "convolution"),
+        ("dot", "custom-call"),
+        ("dot", "fusion"),
+        ("dot", "multiply"),
+        ("gather", "while"),
+        ("reduce-window", "while"),
+        ("scatter", "while"),
+        ("select-and-scatter", "while"),
+        ("sort", "custom-call"),
+        ("sort", "while"),
+        ("triangular-solve", "while"),
+        ("topk", "custom-call"),
+    }
+)
+"""Opcodes of the same work, before and after."""
+
+
 def family_of(instruction: Instruction) -> str | None:
     """Return the family of a heavy instruction; None for any other, `-done` halves among them."""
     opcode = instruction.opcode

@@ -208,6 +208,17 @@ class Graph:
         return frame.node(line), path
 
 
+def swaps_parameters(before: Node, after: Node) -> bool:
+    """Whether two parameters of closed computations, such as sums, have different numbers."""
+    old, new = before.instruction, after.instruction
+    closed = before.frame.caller is None and after.frame.caller is None
+    parameters = old.opcode == new.opcode == "parameter"
+    if not (parameters and closed) or old.argument == new.argument:
+        return False
+    homes = before.frame.computation, after.frame.computation
+    return len(homes[0].parameters) == len(homes[1].parameters)
+
+
 def element_taken(line: Instruction) -> tuple[int, ...]:
     """Return which element a `get-tuple-element` takes; empty where it does not say."""
     index = parse_whole_number(line.attributes.get("index", ""))

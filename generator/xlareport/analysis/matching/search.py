@@ -8,8 +8,16 @@ from xlareport.analysis.matching.computations import Correspondence, correspond,
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.depths import depths
 from xlareport.analysis.matching.elements import kept_elements
+from xlareport.analysis.matching.families import REWRITES
 from xlareport.analysis.matching.forms import Forms
-from xlareport.analysis.matching.graph import MOST_NODES_PER_LINE, CallSites, Frame, Graph, Node
+from xlareport.analysis.matching.graph import (
+    MOST_NODES_PER_LINE,
+    CallSites,
+    Frame,
+    Graph,
+    Node,
+    swaps_parameters,
+)
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
 from xlareport.analysis.matching.values import Tokens, Values
@@ -30,26 +38,6 @@ _CHANGED_IN_PLACE = frozenset(
 
 
 _LIBRARY_CALL = "custom-call"
-_REWRITES = frozenset(
-    {
-        ("convolution", "custom-call"),
-        ("convolution", "dot"),
-        ("custom-call", "fusion"),
-        ("dot", "convolution"),
-        ("dot", "custom-call"),
-        ("dot", "fusion"),
-        ("dot", "multiply"),
-        ("gather", "while"),
-        ("reduce-window", "while"),
-        ("scatter", "while"),
-        ("select-and-scatter", "while"),
-        ("sort", "custom-call"),
-        ("sort", "while"),
-        ("triangular-solve", "while"),
-        ("topk", "custom-call"),
-    }
-)
-"""Opcodes of the same work, before and after."""
 
 _MOVES = frozenset({"bitcast", "broadcast", "copy", "reshape", "reverse", "slice", "transpose"})
 """Opcodes that move data; the compiler makes one of two in a row."""
@@ -139,7 +127,9 @@ class Search:
 
         Parameters that cannot be one another are left alone, whatever a rule makes of them.
         """
-        if before in self.inlined or not can_continue(before.instruction, after.instruction):
+        if before in self.inlined or swaps_parameters(before, after):
+            return False
+        if not can_continue(before.instruction, after.instruction):
             return False
         equal = before.token == after.token
         if not equal:
@@ -202,7 +192,7 @@ class Search:
         in_place = old.opcode == new.opcode and old.opcode in _CHANGED_IN_PLACE
         if in_place and (old.name == new.name or (_is_result(before) and _is_result(after))):
             return Relation.SAME
-        if (old.opcode, new.opcode) in _REWRITES:
+        if (old.opcode, new.opcode) in REWRITES:
             return Relation.REWRITTEN
         lives = (
             stem(old.name) == stem(new.name)
