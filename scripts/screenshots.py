@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MAIN = "m/module_0020.jit_train_step"
 STILL = """* { transition: none !important; caret-color: transparent !important }
-:target, h2, h3 { scroll-margin-top: 4rem }"""
+:target, h2, h3, figure { scroll-margin-top: 6rem }"""
 
 PAINTED = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
 
@@ -41,11 +41,12 @@ SHOTS = (
     Shot(
         "picture",
         "dark",
-        f"{MAIN}.html",
+        f"{MAIN}.html?graph",
         ".xr-canvas svg g.n",
-        "#as-it-was-left-after-optimizations",
+        "#final-snapshot-after-optimizations",
     ),
-    Shot("cost", "light", f"{MAIN}.html?cost", ".xr-treemap", "#by-scope-of-the-framework"),
+    Shot("cost", "light", f"{MAIN}.html?cost", ".xr-treemap", "#by-op_name-scope"),
+    Shot("memory", "light", f"{MAIN}.html?memory", ".xr-moment", "figure:has(.xr-memory)"),
     Shot("search", "dark", "index.html", ".xr-search section"),
 )
 

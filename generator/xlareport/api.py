@@ -115,7 +115,7 @@ class Module:
 
     @property
     def final(self) -> "Snapshot":
-        """The optimised module, or the latest snapshot there is."""
+        """The module after optimizations, or the latest snapshot there is."""
         places = [
             place
             for place, snapshot in enumerate(self.read.snapshots)
@@ -230,7 +230,7 @@ class Snapshot:
 
     @cached_property
     def signature(self) -> Signature:
-        """What goes in and what comes out."""
+        """Parameters and results."""
         return read_signature(self.hlo)
 
     def same_code(self, other: "Snapshot") -> bool:

@@ -72,7 +72,7 @@ class ParsedModule:
 
     @property
     def final(self) -> ParsedSnapshot | None:
-        """The optimised module: `after_optimizations`, else the last snapshot."""
+        """The module after optimizations: `after_optimizations`, else the last snapshot."""
         return final_snapshot(self.snapshots)
 
     def snapshot(self, key: str | None) -> ParsedSnapshot:

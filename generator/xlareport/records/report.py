@@ -164,7 +164,7 @@ class ModuleRecord:
     measured: ProfileRecord | None = None
     """What a profiler saw; None where none saw the module run."""
     findings: tuple[FindingRecord, ...] = ()
-    """What stands out, what weighs most first."""
+    """Findings, by severity, then by what they can save."""
     code: tuple[CodeRecord, ...] = ()
     tpu_programs: tuple[TpuProgram, ...] = ()
     """What its instructions run as on a TPU; empty where the dump has no LLO files."""

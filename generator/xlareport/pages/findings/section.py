@@ -1,4 +1,4 @@
-"""What stands out, as pages show it: each finding with links to its places and to its rule."""
+"""Findings as pages show them: each finding with links to its places and to its rule."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
