@@ -431,6 +431,10 @@ export interface TpuSchedule {
   loops: [number, number, number, string][];
   /** Begin, share, how often, bundles. */
   ranges: [number, number, number | null, string[]][];
+  /** A line of a kernel, and its cycles. */
+  lines: [string, number][];
+  /** Of the compiler, in order. */
+  stages: string[];
 }
 
 export interface Code {

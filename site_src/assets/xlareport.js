@@ -7269,14 +7269,14 @@ var xlareport = (() => {
   function rows(index, loaded2) {
     const names2 = index.names.values();
     const inside = index.computations.flatMap(([name, count]) => Array(count).fill(name));
-    const listed2 = [];
+    const listed3 = [];
     for (const piece2 of loaded2) {
       for (let place = 0; place < piece2.share.length; place += 1) {
-        const at = listed2.length;
+        const at = listed3.length;
         const [opcode] = index.looks[index.look[at]];
         const figures2 = [piece2.flops[place], piece2.bytes[place], piece2.share[place]];
         const from = [piece2.scopes[piece2.scope[place]], piece2.sources[piece2.source[place]]];
-        listed2.push([
+        listed3.push([
           names2.next().value ?? null,
           opcode,
           index.shapes[index.shape[at]][0],
@@ -7286,7 +7286,7 @@ var xlareport = (() => {
         ]);
       }
     }
-    return listed2;
+    return listed3;
   }
   async function show4(host, key) {
     const room = element("div.xr-table", { "aria-busy": "true" }, "Loading\u2026");
@@ -7588,10 +7588,7 @@ var xlareport = (() => {
     }
     /** @param {PointerEvent} event */
     point(event) {
-      const cycle = Math.min(
-        this.end - 1,
-        this.begin + Math.floor(this.share(event) * (this.end - this.begin))
-      );
+      const cycle = Math.min(this.end - 1, this.begin + Math.floor(this.share(event) * (this.end - this.begin)));
       const used = this.data.units.filter(([, , column]) => column[cycle] !== "0").map(([unit, capacity, column]) => `${unit} ${parseInt(column[cycle], 36)} of ${capacity}`);
       const runs = this.runs(cycle);
       const often = runs === null ? "" : `, runs ${format.plural(runs, "time")}`;
@@ -7719,6 +7716,11 @@ var xlareport = (() => {
       );
     });
   }
+  function listed2(title2, items) {
+    if (!items.length) return "";
+    const list2 = element("ul", null, ...items.map((item) => element("li", null, element("code", null, item))));
+    return element("details", null, element("summary", null, `${title2} (${format.count(items.length)})`), list2);
+  }
   async function drawTpuPrograms(host, key) {
     await waitUntilNear(host);
     const data = (
@@ -7747,6 +7749,11 @@ var xlareport = (() => {
         chart,
         element("h3", null, "Busiest bundles"),
         ...ranges(schedule, strip),
+        listed2(
+          "Cycles by line of the kernel",
+          schedule.lines.map(([line3, cycles]) => `${line3}: ${format.count(cycles)}`)
+        ),
+        listed2("Compiler stages in the dump", schedule.stages),
         schedule.ranges.length ? "" : element("p", null, "The dump has no listing of the schedule.")
       );
     };
@@ -7754,7 +7761,10 @@ var xlareport = (() => {
       state.set({ program: data.programs[Number(choice.value)][0] });
       void show5(Number(choice.value));
     });
-    const asked2 = () => Math.max(0, data.programs.findIndex(([name]) => name === state.get("program")));
+    const asked2 = () => Math.max(
+      0,
+      data.programs.findIndex(([name]) => name === state.get("program"))
+    );
     window.addEventListener("hashchange", () => void show5(asked2()));
     const first = data.programs.findIndex(([, instruction2]) => instruction2);
     await show5(state.get("program") ? asked2() : Math.max(0, first));

@@ -111,10 +111,7 @@ class Strip {
 
   /** @param {PointerEvent} event */
   point(event) {
-    const cycle = Math.min(
-      this.end - 1,
-      this.begin + Math.floor(this.share(event) * (this.end - this.begin)),
-    );
+    const cycle = Math.min(this.end - 1, this.begin + Math.floor(this.share(event) * (this.end - this.begin)));
     const used = this.data.units
       .filter(([, , column]) => column[cycle] !== "0")
       .map(([unit, capacity, column]) => `${unit} ${parseInt(column[cycle], 36)} of ${capacity}`);
@@ -261,6 +258,17 @@ function ranges(data, strip) {
 }
 
 /**
+ * A list that can be opened; nothing where it is empty.
+ * @param {string} title
+ * @param {string[]} items
+ */
+function listed(title, items) {
+  if (!items.length) return "";
+  const list = element("ul", null, ...items.map((item) => element("li", null, element("code", null, item))));
+  return element("details", null, element("summary", null, `${title} (${format.count(items.length)})`), list);
+}
+
+/**
  * Draws the programs of a module.
  * @param {HTMLElement} host
  * @param {string} key of its payload
@@ -287,6 +295,11 @@ export async function drawTpuPrograms(host, key) {
       chart,
       element("h3", null, "Busiest bundles"),
       ...ranges(schedule, strip),
+      listed(
+        "Cycles by line of the kernel",
+        schedule.lines.map(([line, cycles]) => `${line}: ${format.count(cycles)}`),
+      ),
+      listed("Compiler stages in the dump", schedule.stages),
       schedule.ranges.length ? "" : element("p", null, "The dump has no listing of the schedule."),
     );
   };
@@ -294,7 +307,11 @@ export async function drawTpuPrograms(host, key) {
     state.set({ program: data.programs[Number(choice.value)][0] });
     void show(Number(choice.value));
   });
-  const asked = () => Math.max(0, data.programs.findIndex(([name]) => name === state.get("program")));
+  const asked = () =>
+    Math.max(
+      0,
+      data.programs.findIndex(([name]) => name === state.get("program")),
+    );
   window.addEventListener("hashchange", () => void show(asked()));
   const first = data.programs.findIndex(([, instruction]) => instruction);
   await show(state.get("program") ? asked() : Math.max(0, first));

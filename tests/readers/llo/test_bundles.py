@@ -51,3 +51,11 @@ def test_what_is_no_listing() -> None:
         listing, problems = read_bundles(data, "llo.txt")
         assert listing.bundles == []
         assert [problem.message for problem in problems] == ["It holds no bundles."]
+
+
+def test_lines_of_a_kernel() -> None:
+    text = b"""     0   :  { %v1_v1 = vadd.s32 %v1_v1 /* loc("/home/a/kernel.py":30:5 to :35) */ }
+   0x1   :  {}
+"""
+    listing, _ = read_bundles(text, "llo.txt")
+    assert [bundle.sources for bundle in listing.bundles] == [{("/home/a/kernel.py", 30)}, set()]

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xlareport.analysis.tpu.program_record import DmaCounts
+from xlareport.readers.llo.bundles import Bundle
 from xlareport.readers.llo.operations import LloOperation
 
 _NO_CODE = "inlined_call_operand"
 _STARTS = ("dma.hbm_to_vmem", "dma.vmem_to_hbm")
 _WAITS = ("dma.done",)
+_MOST_LINES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,14 @@ def count_code(bundles: Iterable[tuple[int, Sequence[LloOperation]]]) -> CodeFig
         dma=_dma(opcodes),
         waiting=tuple(waiting),
     )
+
+
+def count_lines(bundles: Iterable[Bundle]) -> tuple[tuple[str, int], ...]:
+    """Return the lines of a kernel by the cycles that start something of them, the most first."""
+    counts = Counter(
+        f"{file.rpartition('/')[2]}:{line}" for bundle in bundles for file, line in bundle.sources
+    )
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LINES])
 
 
 def is_dma_wait(opcode: str) -> bool:

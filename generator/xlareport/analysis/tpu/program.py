@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xlareport.analysis.cost.work import InstructionCost
-from xlareport.analysis.tpu.code_figures import CodeFigures, count_code
+from xlareport.analysis.tpu.code_figures import CodeFigures, count_code, count_lines
 from xlareport.analysis.tpu.control import Action, bundles_with_operations, control_actions
 from xlareport.analysis.tpu.dynamic_cycles import DynamicCycles, dynamic_cycles
 from xlareport.analysis.tpu.loops import find_loops
@@ -90,6 +90,7 @@ def analyze_program(program: LloProgram, context: ProgramContext) -> AnalyzedPro
         matrix=measure_matrix_work(
             program.used, counts, context.cost, context.device, context.core
         ),
+        source_lines=count_lines(listing.bundles) if listing else (),
         is_partial=_is_partial(program) or bool(disagreements),
     )
     record = _with_context(record, context)

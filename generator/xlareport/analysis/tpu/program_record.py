@@ -114,6 +114,9 @@ class TpuProgram:
     """HBM bytes of one run of the instruction at the device's bandwidth."""
     stages: tuple[str, ...] = ()
     """Stages of the compiler of which the dump has a listing, in order."""
+    source_lines: tuple[tuple[str, int], ...] = ()
+    """Lines of a Pallas kernel as `FILE:LINE` and cycles of one pass that start something of them,
+    the most first; empty where it was compiled without annotations."""
     is_partial: bool = False
     """Whether files are missing or cut off: then no shares are stated."""
 

@@ -4,7 +4,8 @@
 
     {"units": [[unit, capacity, used slots by cycle, a character each], ...], "cycles",
      "runs": [[how often, for how many cycles], ...], "loops": [[begin, end, depth, words], ...],
-     "ranges": [[begin, share, how often or null, [bundle, ...]], ...]}
+     "ranges": [[begin, share, how often or null, [bundle, ...]], ...],
+     "lines": [[line of a kernel, cycles], ...], "stages": [stage of the compiler, ...]}
 """
 
 from collections.abc import Iterator
@@ -48,6 +49,8 @@ def _program(program: TpuProgram, view: ScheduleView) -> dict[str, Any]:
             if loop.begin is not None
         ],
         "ranges": [[it.begin, it.share, it.runs, list(it.bundles)] for it in view.ranges],
+        "lines": [list(line) for line in program.source_lines],
+        "stages": list(program.stages),
     }
 
 

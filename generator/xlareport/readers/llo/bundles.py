@@ -13,6 +13,7 @@ from xlareport.runtime.errors import Problem
 _START = re.compile(r"\n *+(?:0x([0-9a-f]{1,8})|0) ++([A-Z]{2})? *+:([ >]*+)(?=\{)")
 _QUOTE = re.compile(r"/\* (entry|exit) bundle: %(\S{1,500}) = ")
 _CALL = "inlined_call "
+_SOURCE = re.compile(r'/\* loc\("([^"\n]{1,500})":(\d{1,9}):')
 _CALLEE = re.compile(r"/\* (?:%(\S{1,500}) = |(<[a-z-]{1,50}>))")
 _LARGEST = 64_000_000
 """Bytes of a listing that is read."""
@@ -34,6 +35,13 @@ class Bundle:
     def operations(self) -> list[LloOperation]:
         """What starts in it."""
         return [] if self.text.startswith("{}") else parse_operations(self.text)
+
+    @property
+    def sources(self) -> set[tuple[str, int]]:
+        """File and line of what starts in it, where a Pallas kernel was compiled with them."""
+        if "/* loc(" not in self.text:
+            return set()
+        return {(file, int(line)) for file, line in _SOURCE.findall(self.text)}
 
     @property
     def callee(self) -> str:
