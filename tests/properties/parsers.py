@@ -280,7 +280,7 @@ PARSERS = (
     ),
     Parser("textproto", told(read_textproto), DECISIONS, (b"a {\n", b"}\n")),
     Parser("tf_graph", told(read_tf_graph), GRAPH),
-    Parser("tf_log", plain(read_tf_log), LOG, says=False),
+    Parser("tf_graph", plain(read_tf_log), LOG, says=False),
     Parser("thunks", told(read_thunk_sequence), THUNKS, (b"No thunks\n", b"Total order:\n")),
     Parser("thunks", told(read_thunk_metadata), NOTES),
     Parser("trace_events", events(trace_events), _trace(), cases=TRACES),
