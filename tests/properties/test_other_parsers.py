@@ -198,6 +198,7 @@ OTHERS = {
     "analysis/cost/custom_calls.py": "tests/properties/test_cost.py",
     "cli/compare.py": "tests/hostile/test_compared.py",
     "dump/archive.py": test_a_damaged_archive_is_read_or_refused,
+    "pages/search/topics.py": "a table of ours",
     "records/bare_report.py": test_a_report_is_read_or_refused,
     "storage/payloads.py": test_a_payload_is_given_back_or_refused,
     "site/fitting.py": "our own report.json, just written",
