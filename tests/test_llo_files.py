@@ -2,12 +2,13 @@
 
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import xlareport.api
+from xlareport.analysis.tpu.changes import tpu_figures
 from xlareport.analysis.tpu.program_record import TpuProgram
 from xlareport.runtime.errors import Problem
 
@@ -83,3 +84,48 @@ def test_broken_bytes_anywhere(dump: Path) -> None:
             for each in module.tpu_programs:
                 for unit in each.units.values():
                     assert unit.share is None or 0 <= unit.share <= 1
+
+
+def test_two_instructions_share_a_program(dump: Path) -> None:
+    (shared,) = (
+        path
+        for path in dump.glob("*-TLP-*-deduplication-map.txt")
+        if f"key:{NAME}" in path.read_text()
+    )
+    shared.write_text(f"key:{NAME}\nordinal:1\nequivalent_hlos[size=2]:\n  {NAME}\n  fusion.27\n")
+    for path in dump.glob("*-fusion.27-*"):
+        path.unlink()
+    with xlareport.api.read(dump) as report:
+        (module,) = (module for module in report.modules if "layers" in module.name)
+        assert module.problems == ()
+        assert module.tpu is not None
+        static = [(each.static_cycles or 0) * len(each.calls) for each in own(module.tpu_programs)]
+        assert module.tpu.called_cycles == module.tpu.attributed_cycles == sum(static)
+    result, _ = program(dump)
+    assert result.instructions == (NAME, "fusion.27")
+    assert sorted(result.calls) == ["fusion.27", NAME]
+    assert result.runs == 2
+    cycles = sum((each.dynamic_cycles or 0) * (each.runs or 0) for each in own(module.tpu_programs))
+    assert dict(tpu_figures(module.tpu_programs))["tpu_cycles"] == cycles
+
+
+def own(programs: Iterable[TpuProgram]) -> list[TpuProgram]:
+    return [each for each in programs if each.instruction]
+
+
+def test_modules_of_one_name_are_matched(dump: Path) -> None:
+    with xlareport.api.read(dump) as report:
+        assert {module.tpu.grade for module in report.modules if module.tpu} == {"exact"}
+    rename_modules(dump)
+    with xlareport.api.read(dump) as report:
+        assert [module.tpu is not None for module in report.modules] == [True, True]
+        assert {module.tpu.grade for module in report.modules if module.tpu} == {"matched"}
+        assert all("order" in module.tpu.grade_reason for module in report.modules if module.tpu)
+
+
+def rename_modules(dump: Path) -> None:
+    """Give the second module the name of the first."""
+    for path in sorted(dump.rglob("*"), reverse=True):  # files before their folder
+        if path.is_file() and path.suffix == ".txt":
+            path.write_bytes(path.read_bytes().replace(b"jit_train", b"jit_layers"))
+        path.rename(path.with_name(path.name.replace("jit_train", "jit_layers")))

@@ -416,9 +416,8 @@ export type Thunk = [
   string[],
 ];
 export interface TpuPrograms {
-  page: string;
-  /** Program, and its instruction. */
-  programs: [string, string | null][];
+  /** Program, and its instructions, each with an address. */
+  programs: [string, [string, string][]][];
 }
 
 export interface TpuSchedule {

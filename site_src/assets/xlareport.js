@@ -7740,12 +7740,14 @@ var xlareport = (() => {
         await load(`${key}-${place}`)
       );
       choice.value = String(place);
-      const [, instruction2] = data.programs[place];
-      const address3 = instruction2 && insideReport(`${data.page}#i=${encodeURIComponent(instruction2)}`);
+      const links = data.programs[place][1].map(
+        ([name, address3]) => element("li", null, element("a", { href: insideReport(address3) }, name))
+      );
       const chart = element("div");
       const strip = new Strip(chart, schedule);
       room.replaceChildren(
-        element("p", null, address3 ? element("a", { href: address3 }, `HLO instruction ${instruction2}`) : "Top level."),
+        element("p", null, links.length ? format.plural(links.length, "HLO instruction") : "Top level."),
+        element("ul", null, ...links),
         chart,
         element("h3", null, "Busiest bundles"),
         ...ranges(schedule, strip),
@@ -7766,7 +7768,7 @@ var xlareport = (() => {
       data.programs.findIndex(([name]) => name === state.get("program"))
     );
     window.addEventListener("hashchange", () => void show5(asked2()));
-    const first = data.programs.findIndex(([, instruction2]) => instruction2);
+    const first = data.programs.findIndex(([, links]) => links.length);
     await show5(state.get("program") ? asked2() : Math.max(0, first));
   }
 

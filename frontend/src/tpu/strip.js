@@ -286,12 +286,14 @@ export async function drawTpuPrograms(host, key) {
   const show = async (/** @type {number} */ place) => {
     const schedule = /** @type {Schedule} */ (await load(`${key}-${place}`));
     choice.value = String(place);
-    const [, instruction] = data.programs[place];
-    const address = instruction && insideReport(`${data.page}#i=${encodeURIComponent(instruction)}`);
+    const links = data.programs[place][1].map(([name, address]) =>
+      element("li", null, element("a", { href: insideReport(address) }, name)),
+    );
     const chart = element("div");
     const strip = new Strip(chart, schedule);
     room.replaceChildren(
-      element("p", null, address ? element("a", { href: address }, `HLO instruction ${instruction}`) : "Top level."),
+      element("p", null, links.length ? format.plural(links.length, "HLO instruction") : "Top level."),
+      element("ul", null, ...links),
       chart,
       element("h3", null, "Busiest bundles"),
       ...ranges(schedule, strip),
@@ -313,6 +315,6 @@ export async function drawTpuPrograms(host, key) {
       data.programs.findIndex(([name]) => name === state.get("program")),
     );
   window.addEventListener("hashchange", () => void show(asked()));
-  const first = data.programs.findIndex(([, instruction]) => instruction);
+  const first = data.programs.findIndex(([, links]) => links.length);
   await show(state.get("program") ? asked() : Math.max(0, first));
 }

@@ -79,7 +79,10 @@ def _with_llo(modules: Sequence[ModuleFiles], others: Sequence[Artifact]) -> Ite
         own = members.get((name, before[name], count[name]), [])
         before[name] += 1
         alone = len(modules) == 1
-        yield replace(module, llo=tuple(own), is_alone=alone) if own else module
+        ordered = count[name] > 1
+        yield (
+            replace(module, llo=tuple(own), llo_by_order=ordered, is_alone=alone) if own else module
+        )
 
 
 def _identity(artifact: Artifact) -> Identity | None:

@@ -105,6 +105,8 @@ class ModuleFiles:
     """Files of code whose names name no module: only their texts tell whether they are its own."""
     llo: tuple[Artifact, ...] = ()
     """Files of the TPU's low-level compiler that are known to be of this module."""
+    llo_by_order: bool = False
+    """Whether only the order of compilation tells these from those of a module of the same name."""
     is_alone: bool = False
     """Whether the dump holds no other module to which those may belong."""
     folder: str = ""

@@ -41,16 +41,20 @@ def test_programs_are_ranked(analyzed: AnalyzedModule, record: ModuleRecord) -> 
     assert analyzed.tpu.module is not None
     page = tpu_page(record, analyzed.tpu.module)
     table = page.tables["tpu-programs"]
-    assert table.sort == (2, "desc")
+    assert table.sort == (3, "desc")
     assert len(table.rows) == len(record.tpu_programs) == 6
     assert len({len(row) for row in table.rows} | {len(table.columns)}) == 1
     assert page.tables["tpu-unknown"].rows == []
+    assert (page.grade, page.grade_reason) == ("exact", "")
     assert page.lead.startswith("3 HLO instructions with a TPU program.")
 
 
 def test_the_payload_has_every_cycle(analyzed: AnalyzedModule) -> None:
-    index, *programs = tpu_payloads("x", analyzed.tpu)
+    index, *programs = tpu_payloads("x", analyzed.tpu, has_history=False)
     assert index.key == "m/x/tpu"
+    named = dict(index.value["programs"])
+    assert named["product.1"] == [["product.1", "m/x.html#node=product.1"]]
+    assert named["TLP"] == []
     assert [payload.key for payload in programs] == [f"m/x/tpu-{n}" for n in range(6)]
 
 

@@ -64,7 +64,7 @@ def align_programs(
 
 
 def _by_instruction(programs: Sequence[TpuProgram]) -> dict[str, ProgramSide]:
-    return {program.instruction: _side(program) for program in programs if program.instruction}
+    return {name: _side(program) for program in programs for name in program.instructions}
 
 
 def _side(program: TpuProgram) -> ProgramSide:

@@ -25,6 +25,10 @@ from xlareport.program import ParsedModule
 from xlareport.runtime.errors import Problem
 
 _NAMED = 5
+_BY_ORDER = (
+    "The dump has several modules of this name. Their LLO files are told apart only by the order "
+    "of compilation."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,8 @@ def read_tpu_programs(
         return TpuFiles()
     reading = LloReading()
     top = read_llo_program(TOP, files[TOP], reading) if TOP in files else None
-    joined = _join(module, top, read_llo_module(files.get(TOP, {}), reading), cost, device)
+    shared = read_llo_module(files.get(TOP, {}), reading)
+    joined = _join(module, top, files, shared, cost=cost, device=device)
     analyzed = [
         analyze_program(
             top if top and name == TOP else read_llo_program(name, files[name], reading),
@@ -59,7 +64,11 @@ def read_tpu_programs(
     ]
     problems = [problem for each in analyzed for problem in each.problems]
     return TpuFiles(
-        _record(_with_waste([each.record for each in analyzed], joined), joined, files),
+        _record(
+            _with_waste([each.record for each in analyzed], joined),
+            joined,
+            "matched" if module.files.llo_by_order else "exact",
+        ),
         {each.record.program: each.view for each in analyzed if each.view},
         {name: {label: it.path for label, it in labels.items()} for name, labels in files.items()},
         tuple(reading.read),
@@ -73,6 +82,8 @@ class _Joined:
 
     notes: Mapping[str, CompilerNotes]
     """On each instruction outside of fusions, by name."""
+    files: Mapping[str, Labels]
+    """By program."""
     shared: LloModule
     calls: tuple[str, ...]
     """Names that the top-level program calls, one for each call."""
@@ -88,6 +99,17 @@ class _Joined:
         """Return the names of the instructions that share a program with this one, itself too."""
         groups = (frozenset((key, *names)) for key, names in self.shared.shared.items())
         return next((group for group in groups if name in group), frozenset((name,)))
+
+    def sharing(self, name: str) -> tuple[str, ...]:
+        """Return the other instructions that run the program of this one."""
+        others = sorted((self.alike(name) & self.notes.keys()) - self.files.keys())
+        return tuple(it for it in others if [*_programs_of(it, self.files, self)] == [name])
+
+    def runs_of(self, name: str) -> int | None:
+        """Return how often one run of the module runs a program; None where not known."""
+        costs = [self.cost_of(each) for each in (name, *self.sharing(name))]
+        known = [cost.executions for cost in costs if cost and cost.executions is not None]
+        return sum(known) if len(known) == len(costs) else None
 
     def cost_of(self, name: str) -> InstructionCost | None:
         """Return what one run of an instruction costs."""
@@ -110,7 +132,11 @@ class _Joined:
             vmem=vmem.get(name),
             slots=slots.get(name, {}),
             emitted_range=ranges.get(name),
-            calls=tuple(call for call in self.calls if call == name or call in self.alike(name)),
+            calls=tuple(
+                call for call in self.calls if [*_programs_of(call, self.files, self)] == [name]
+            ),
+            sharing=self.sharing(name) if is_own else (),
+            runs=self.runs_of(name) if is_own else None,
             stages=stages,
         )
 
@@ -118,7 +144,9 @@ class _Joined:
 def _join(
     module: ParsedModule,
     top: LloProgram | None,
+    files: Mapping[str, Labels],
     shared: LloModule,
+    *,
     cost: ModuleCost | None,
     device: Device | None,
 ) -> _Joined:
@@ -129,7 +157,7 @@ def _join(
             notes[name] = replace(later, computation=earlier.computation)
     bundles = top.schedule.bundles if top and top.schedule else ()
     calls = tuple(bundle.callee for bundle in bundles if bundle.callee)
-    return _Joined(notes, shared, calls, cost, device)
+    return _Joined(notes, files, shared, calls, cost, device)
 
 
 def _order(files: Mapping[str, Labels], joined: _Joined) -> Iterator[str]:
@@ -153,9 +181,8 @@ def _with_waste(programs: Sequence[TpuProgram], joined: _Joined) -> Sequence[Tpu
     ]
 
 
-def _record(
-    programs: Sequence[TpuProgram], joined: _Joined, files: Mapping[str, Labels]
-) -> TpuModule:
+def _record(programs: Sequence[TpuProgram], joined: _Joined, grade: str) -> TpuModule:
+    files = joined.files
     cycles = {program.program: program.static_cycles or 0 for program in programs}
     named = {program.program for program in programs if program.instruction}
     reached = [name for call in joined.calls for name in _programs_of(call, files, joined)]
@@ -175,6 +202,8 @@ def _record(
         clock=core.clock if core else None,
         vmem_capacity=joined.shared.vmem.capacity if joined.shared.vmem else None,
         emitted=tuple(emitted),
+        grade=grade,
+        grade_reason="" if grade == "exact" else _BY_ORDER,
     )
     return TpuModule(tuple(programs), summary)
 

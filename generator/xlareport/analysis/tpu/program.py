@@ -43,6 +43,8 @@ class ProgramContext:
     """Rows of the module's bundle profile."""
     emitted_range: tuple[int, int] | None
     calls: tuple[str, ...]
+    sharing: tuple[str, ...]
+    runs: int | None
     stages: tuple[str, ...]
 
 
@@ -106,7 +108,8 @@ def _with_context(record: TpuProgram, context: ProgramContext) -> TpuProgram:
         vmem_purposes=context.vmem.purposes if context.vmem else {},
         emitted_range=context.emitted_range,
         calls=context.calls,
-        runs=context.cost.executions if context.cost else None,
+        sharing=context.sharing,
+        runs=context.runs,
         compiler_cycles=context.notes.estimated_cycles if context.notes else None,
         seconds=cycles / clock if cycles is not None and clock else None,
         hbm_seconds=_hbm_seconds(context),

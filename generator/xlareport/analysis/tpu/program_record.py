@@ -105,7 +105,7 @@ class TpuProgram:
     calls: tuple[str, ...] = ()
     """Instructions of the top-level program that run it, one for each call."""
     runs: int | None = None
-    """How often one run of the module runs it; None where not known."""
+    """How often one run of the module runs it, by all its instructions; None where not known."""
     compiler_cycles: int | None = None
     """The compiler's estimate before code generation; it includes memory time."""
     seconds: float | None = None
@@ -117,8 +117,15 @@ class TpuProgram:
     source_lines: tuple[tuple[str, int], ...] = ()
     """Lines of a Pallas kernel as `FILE:LINE` and cycles of one pass that start something of them,
     the most first; empty where it was compiled without annotations."""
+    sharing: tuple[str, ...] = ()
+    """Other HLO instructions that are alike and run the same program."""
     is_partial: bool = False
     """Whether files are missing or cut off: then no shares are stated."""
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """The HLO instructions that run it, its own first; empty for the top-level program."""
+        return (self.instruction, *self.sharing) if self.instruction else ()
 
     @property
     def empty_share(self) -> float | None:
@@ -159,6 +166,10 @@ class TpuSummary:
     """Cycles per second, assumed: derived from the maker's peak."""
     vmem_capacity: int | None
     emitted: tuple[EmittedCode, ...]
+    grade: str = "exact"
+    """That the programs are of this module; `matched` where only an order says so."""
+    grade_reason: str = ""
+    """Why the grade is not exact; empty where it is."""
 
 
 @dataclass(frozen=True, slots=True)

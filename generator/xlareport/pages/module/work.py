@@ -234,13 +234,16 @@ class _ModulePages:
         yield from faults.attempt_all("The graph", self._graphs)
         yield from faults.attempt_all("The instructions", self._instructions)
         yield from faults.attempt_all("The timeline", self._timeline)
-        tpu = self.analyzed.tpu
-        yield from faults.attempt_all("The TPU programs", lambda: tpu_payloads(self.slug, tpu))
+        yield from faults.attempt_all("The TPU programs", self._tpu_programs)
         if snapshots:
             yield from faults.attempt_all("The histories", lambda: self._histories(snapshots))
             yield from faults.attempt_all(
                 "The computation timelines", lambda: self._computations(snapshots)
             )
+
+    def _tpu_programs(self) -> Iterator[Payload]:
+        changed = self.analyzed.analysis.summary.changed_steps
+        return tpu_payloads(self.slug, self.analyzed.tpu, has_history=bool(changed))
 
     def _graphs(self) -> Iterator[Payload]:
         """Yield the payloads of the graphs of the first and the final snapshot."""

@@ -17,7 +17,7 @@ def with_cycles(table: Table, slug: str, programs: Sequence[TpuProgram]) -> Tabl
 
     The cycles are not part of the roofline time: they do not count memory, and it no latencies.
     """
-    known = {program.instruction: program for program in programs if program.instruction}
+    known = {name: program for program in programs for name in program.instructions}
     page = navigation.address(navigation.module_page(slug, "tpu"))
     columns = (
         Column("TPU cycles", "int", "dynamic, all executions, without stalls"),

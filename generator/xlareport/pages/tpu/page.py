@@ -8,6 +8,7 @@ from xlareport.analysis.tpu.program_record import TpuModule, TpuProgram, TpuSumm
 from xlareport.pages import navigation, words
 from xlareport.pages.figures import Figure
 from xlareport.pages.tables import Cell, Column, PartPage, Table
+from xlareport.pages.tpu.payload import instruction_links
 from xlareport.records.report import ModuleRecord
 from xlareport.runtime import units
 
@@ -20,6 +21,8 @@ class TpuPage(PartPage):
 
     lead: str
     assumption: str
+    grade: str
+    grade_reason: str
     figures: tuple[Figure, ...]
 
 
@@ -36,6 +39,8 @@ def tpu_page(record: ModuleRecord, tpu: TpuModule) -> TpuPage:
         },
         lead=_lead(own),
         assumption=_assumption(tpu.summary),
+        grade=tpu.summary.grade,
+        grade_reason=tpu.summary.grade_reason,
         figures=tuple(_figures(own, tpu.summary)),
     )
 
@@ -82,6 +87,7 @@ def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
     columns = (
         Column("Program", "link", "units over its schedule"),
         Column("Instruction", "link", "its history, or its neighborhood", of="instruction"),
+        Column("Shared by", "int", "HLO instructions that run it"),
         Column("Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"),
         Column("Bottleneck", "code", "the busiest unit; latency or control below 30%"),
         Column("Dynamic cycles", "int", "of one run with its loops, without stalls"),
@@ -100,7 +106,7 @@ def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
         Column("Compiler estimate", "int", "cycles before code generation, memory time included"),
     )
     rows = [_row(record, program) for program in programs]
-    return Table(columns, rows, (2, "desc"))
+    return Table(columns, rows, (3, "desc"))
 
 
 def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
@@ -109,6 +115,7 @@ def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
     return [
         [program.program, f"{page}#program={quote(program.program)}"],
         _instruction(record, program),
+        len(program.instructions) or None,
         None if total is None else total * _MICROSECOND,
         program.bottleneck or None,
         program.dynamic_cycles,
@@ -129,11 +136,8 @@ def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
 
 
 def _instruction(record: ModuleRecord, program: TpuProgram) -> Cell:
-    if program.instruction is None:
-        return None
-    asked = "i" if record.changed_steps else "node"
-    module = navigation.address(navigation.module_page(record.slug))
-    return [program.instruction, f"{module}#{asked}={quote(program.instruction)}"]
+    links = instruction_links(record.slug, program, has_history=bool(record.changed_steps))
+    return links[0] if links else None
 
 
 def _units(programs: Sequence[TpuProgram]) -> Table:

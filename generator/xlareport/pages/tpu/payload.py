@@ -1,6 +1,7 @@
 """What the page script draws of TPU programs (frontend/src/tpu/strip.js).
 
-`tpu` lists the programs, `tpu-0`, `tpu-1`, ... hold one each:
+`tpu` lists the programs with the addresses of their instructions; `tpu-0`, `tpu-1`, ... hold one
+each:
 
     {"units": [[unit, capacity, used slots by cycle, a character each], ...], "cycles",
      "runs": [[how often, for how many cycles], ...], "loops": [[begin, end, depth, words], ...],
@@ -10,6 +11,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 from xlareport.analysis.tpu.module import TpuFiles
 from xlareport.analysis.tpu.program_record import TpuLoop, TpuProgram
@@ -21,16 +23,28 @@ from xlareport.storage.payloads import Payload, make_payload
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def tpu_payloads(slug: str, files: TpuFiles) -> Iterator[Payload]:
+def instruction_links(slug: str, program: TpuProgram, *, has_history: bool) -> list[list[str]]:
+    """Return the instructions of a program with the address of their history.
+
+    Without one, as where no step was dumped, that is their place in the graph.
+    """
+    asked = "i" if has_history else "node"
+    page = navigation.address(navigation.module_page(slug))
+    return [[name, f"{page}#{asked}={quote(name)}"] for name in program.instructions]
+
+
+def tpu_payloads(slug: str, files: TpuFiles, *, has_history: bool) -> Iterator[Payload]:
     """Yield the programs of a module that have a schedule; nothing where none has."""
     if files.module is None:
         return
     shown = [program for program in files.module.programs if program.program in files.views]
     key = navigation.module_key(slug, "tpu")
     if shown:
-        page = navigation.address(navigation.module_page(slug))
-        names = [[program.program, program.instruction] for program in shown]
-        yield make_payload(key, {"page": page, "programs": names})
+        names = [
+            [program.program, instruction_links(slug, program, has_history=has_history)]
+            for program in shown
+        ]
+        yield make_payload(key, {"programs": names})
     for number, program in enumerate(shown):
         yield make_payload(f"{key}-{number}", _program(program, files.views[program.program]))
 
