@@ -12,7 +12,7 @@ from xlareport.dump.source import open_source
 from xlareport.pages.tables import Column, Table
 from xlareport.pages.tpu.cycles import with_cycles
 from xlareport.pages.tpu.page import tpu_page
-from xlareport.pages.tpu.payload import tpu_payloads
+from xlareport.pages.tpu.payload import instruction_links, tpu_payloads
 from xlareport.records.build import build_report
 from xlareport.records.report import ModuleRecord
 from xlareport.report import BuildOptions, analyze, begin_reading
@@ -52,10 +52,15 @@ def test_programs_are_ranked(analyzed: AnalyzedModule, record: ModuleRecord) -> 
 def test_the_payload_has_every_cycle(analyzed: AnalyzedModule) -> None:
     index, *programs = tpu_payloads("x", analyzed.tpu, has_history=False)
     assert index.key == "m/x/tpu"
-    named = dict(index.value["programs"])
-    assert named["product.1"] == [["product.1", "m/x.html#node=product.1"]]
-    assert named["TLP"] == []
     assert [payload.key for payload in programs] == [f"m/x/tpu-{n}" for n in range(6)]
+
+
+def test_links_lead_somewhere(record: ModuleRecord) -> None:
+    programs = {program.program: program for program in record.tpu_programs}
+    for has_history, asked in ((True, "i"), (False, "node")):
+        links = instruction_links("x", programs["product.1"], has_history=has_history)
+        assert links == [["product.1", f"m/x.html#{asked}=product.1"]]
+    assert instruction_links("x", programs["TLP"], has_history=False) == []
 
 
 def test_cycles_are_beside_the_roofline_time(record: ModuleRecord) -> None:
