@@ -9,6 +9,7 @@ import pytest
 import xlareport.api
 from xlareport.analysis.tpu.changes import align_programs, tpu_figures
 from xlareport.analysis.tpu.program_record import TpuProgram
+from xlareport.pages.compare.tpu_programs import tpu_programs_table
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +41,19 @@ def test_programs_are_aligned_by_instruction(programs: tuple[TpuProgram, ...]) -
     }
     assert [change.head.spill_stores for change in changes if change.head] == [9, 9]
     assert [change.head for change in align_programs(programs, ())] == [None, None]
+
+
+def test_occupancy_is_beside_the_counts(programs: tuple[TpuProgram, ...]) -> None:
+    worse = tuple(replace(program, spill_stores=9) for program in programs)
+    changes = align_programs(programs, worse)
+    table = tpu_programs_table(changes)
+    titles = [column.title for column in table.columns]
+    assert {len(row) for row in table.rows} == {len(titles)}
+    for change, row in zip(changes, table.rows, strict=True):
+        assert change.head
+        assert change.head.units
+        assert row[titles.index("Head MXU")] == change.head.units["MXU"]
+        assert row[titles.index("Base bottleneck")] == change.head.bottleneck
+        assert row[titles.index("Base share")] == max(
+            share or 0 for share in change.head.units.values()
+        )

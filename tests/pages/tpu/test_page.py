@@ -41,7 +41,7 @@ def test_programs_are_ranked(analyzed: AnalyzedModule, record: ModuleRecord) -> 
     assert analyzed.tpu.module is not None
     page = tpu_page(record, analyzed.tpu.module)
     table = page.tables["tpu-programs"]
-    assert table.sort == (3, "desc")
+    assert table.sort == (2, "desc")
     assert len(table.rows) == len(record.tpu_programs) == 6
     assert len({len(row) for row in table.rows} | {len(table.columns)}) == 1
     assert page.tables["tpu-unknown"].rows == []

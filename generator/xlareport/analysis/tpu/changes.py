@@ -1,7 +1,7 @@
 """The TPU programs of two compilations side by side, aligned by HLO instruction."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xlareport.analysis.tpu.program_record import TpuProgram
 
@@ -23,6 +23,8 @@ class ProgramSide:
     bottleneck: str
     share: float | None
     """Of the busiest unit, 0 to 1."""
+    units: Mapping[str, float | None] = field(default_factory=dict)
+    """Share of every unit in one straight pass, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +78,5 @@ def _side(program: TpuProgram) -> ProgramSide:
         program.spill_stores,
         program.bottleneck,
         max(shares, default=None),
+        {name: unit.share for name, unit in program.units.items()},
     )

@@ -1,6 +1,6 @@
 """The table of TPU programs that differ between two compilations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xlareport.analysis.tpu.changes import ProgramSide, TpuProgramChange
 from xlareport.pages.tables import Cell, Column, Table
@@ -10,6 +10,7 @@ _NOTHING = ProgramSide(None, None, None, None, "", None)
 
 def tpu_programs_table(changes: Sequence[TpuProgramChange]) -> Table:
     """Return the table; base and head of each figure stand side by side."""
+    units = [*dict.fromkeys(unit for change in changes for unit in _units(change))]
     columns = (
         Column("Instruction", "code", of="instruction"),
         Column("Base cycles", "int", "dynamic: of one run with its loops, without stalls"),
@@ -24,11 +25,22 @@ def tpu_programs_table(changes: Sequence[TpuProgramChange]) -> Table:
         Column("Head bottleneck", "code"),
         Column("Base share", "percent", "of the busiest unit"),
         Column("Head share", "percent", "of the busiest unit"),
+        *(
+            Column(f"{side} {unit}", "percent", "of its capacity, one pass")
+            for unit in units
+            for side in ("Base", "Head")
+        ),
     )
-    return Table(columns, [_row(change) for change in changes])
+    return Table(columns, [_row(change, units) for change in changes])
 
 
-def _row(change: TpuProgramChange) -> list[Cell]:
+def _units(change: TpuProgramChange) -> Iterator[str]:
+    """Yield the units of both sides."""
+    for side in (change.base, change.head):
+        yield from side.units if side else ()
+
+
+def _row(change: TpuProgramChange, units: Sequence[str]) -> list[Cell]:
     base, head = change.base or _NOTHING, change.head or _NOTHING
     return [
         change.instruction,
@@ -38,4 +50,5 @@ def _row(change: TpuProgramChange) -> list[Cell]:
         *(base.code_bundles, head.code_bundles),
         *(base.bottleneck or None, head.bottleneck or None),
         *(base.share, head.share),
+        *(side.units.get(unit) for unit in units for side in (base, head)),
     ]

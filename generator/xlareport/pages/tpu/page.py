@@ -87,7 +87,6 @@ def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
     columns = (
         Column("Program", "link", "units over its schedule"),
         Column("Instruction", "link", "its history, or its neighborhood", of="instruction"),
-        Column("Shared by", "int", "HLO instructions that run it"),
         Column("Larger µs", "float", "larger of cycles / clock and HBM time, all runs; estimate"),
         Column("Bottleneck", "code", "the busiest unit; latency or control below 30%"),
         Column("Dynamic cycles", "int", "of one run with its loops, without stalls"),
@@ -95,6 +94,7 @@ def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
         Column("Cycles µs", "float", "dynamic cycles / assumed clock"),
         Column("HBM µs", "float", "HBM bytes / bandwidth, one run; DMA is not in the cycles"),
         Column("Runs", "int", "in one run of the module"),
+        Column("Shared by", "int", "HLO instructions that run it"),
         Column("Bundles", "int", "in the final code"),
         Column("Empty", "percent", "cycles of the schedule that start nothing"),
         Column("MXU", "percent", "of its capacity"),
@@ -106,7 +106,7 @@ def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
         Column("Compiler estimate", "int", "cycles before code generation, memory time included"),
     )
     rows = [_row(record, program) for program in programs]
-    return Table(columns, rows, (3, "desc"))
+    return Table(columns, rows, (2, "desc"))
 
 
 def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
@@ -115,7 +115,6 @@ def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
     return [
         [program.program, f"{page}#program={quote(program.program)}"],
         _instruction(record, program),
-        len(program.instructions) or None,
         None if total is None else total * _MICROSECOND,
         program.bottleneck or None,
         program.dynamic_cycles,
@@ -123,6 +122,7 @@ def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
         None if program.seconds is None else program.seconds * _MICROSECOND,
         None if program.hbm_seconds is None else program.hbm_seconds * _MICROSECOND,
         program.runs,
+        len(program.instructions) or None,
         program.code_bundles,
         program.empty_share,
         mxu.share if mxu else None,
