@@ -7768,8 +7768,7 @@ var xlareport = (() => {
       data.programs.findIndex(([name]) => name === state.get("program"))
     );
     window.addEventListener("hashchange", () => void show5(asked2()));
-    const first = data.programs.findIndex(([, links]) => links.length);
-    await show5(state.get("program") ? asked2() : Math.max(0, first));
+    await show5(asked2());
   }
 
   // src/main.js

@@ -315,6 +315,5 @@ export async function drawTpuPrograms(host, key) {
       data.programs.findIndex(([name]) => name === state.get("program")),
     );
   window.addEventListener("hashchange", () => void show(asked()));
-  const first = data.programs.findIndex(([, links]) => links.length);
-  await show(state.get("program") ? asked() : Math.max(0, first));
+  await show(asked());
 }

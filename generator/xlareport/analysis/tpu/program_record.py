@@ -140,6 +140,11 @@ class TpuProgram:
         known = [each for each in (self.seconds, self.hbm_seconds) if each is not None]
         return max(known) if known else None
 
+    @property
+    def total_seconds(self) -> float | None:
+        """The time of all runs of one execution; of one run if their number is not known."""
+        return None if self.run_seconds is None else self.run_seconds * (self.runs or 1)
+
 
 @dataclass(frozen=True, slots=True)
 class EmittedCode:

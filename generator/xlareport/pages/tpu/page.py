@@ -46,7 +46,7 @@ def tpu_page(record: ModuleRecord, tpu: TpuModule) -> TpuPage:
 
 
 def _lead(programs: Sequence[TpuProgram]) -> str:
-    timed = [(_total(program), program.program) for program in programs]
+    timed = [(program.total_seconds, program.program) for program in programs]
     known = sorted(((time, name) for time, name in timed if time is not None), reverse=True)
     slowest = ", ".join(f"%{name}" for _, name in known[:3])
     most = f" Longest, by the estimate: {slowest}." if slowest else ""
@@ -78,11 +78,6 @@ def _figures(programs: Sequence[TpuProgram], summary: TpuSummary) -> Iterator[Fi
         yield Figure("VMEM scratch", units.byte_size(most), note)
 
 
-def _total(program: TpuProgram) -> float | None:
-    """Return the larger of cycles and HBM time of all runs, in seconds; one run if not known."""
-    return None if program.run_seconds is None else program.run_seconds * (program.runs or 1)
-
-
 def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
     columns = (
         Column("Program", "link", "units over its schedule"),
@@ -111,7 +106,7 @@ def _programs(record: ModuleRecord, programs: Sequence[TpuProgram]) -> Table:
 
 def _row(record: ModuleRecord, program: TpuProgram) -> list[Cell]:
     page = navigation.address(navigation.module_page(record.slug, "tpu"))
-    total, mxu = _total(program), program.units.get("MXU")
+    total, mxu = program.total_seconds, program.units.get("MXU")
     return [
         [program.program, f"{page}#program={quote(program.program)}"],
         _instruction(record, program),

@@ -34,10 +34,14 @@ def instruction_links(slug: str, program: TpuProgram, *, has_history: bool) -> l
 
 
 def tpu_payloads(slug: str, files: TpuFiles, *, has_history: bool) -> Iterator[Payload]:
-    """Yield the programs of a module that have a schedule; nothing where none has."""
+    """Yield the programs of a module that have a schedule, the longest first."""
     if files.module is None:
         return
-    shown = [program for program in files.module.programs if program.program in files.views]
+    shown = sorted(
+        (program for program in files.module.programs if program.program in files.views),
+        key=lambda program: (program.total_seconds or 0, program.instruction is not None),
+        reverse=True,
+    )
     key = navigation.module_key(slug, "tpu")
     if shown:
         names = [
