@@ -3,6 +3,7 @@
 import pytest
 
 from xlareport.analysis.compare.comparison import compare_figure
+from xlareport.analysis.compare.verdict import NO_VERDICT
 from xlareport.records.budgets import BudgetError, check, parse_budget
 from xlareport.records.compare import ComparedRecord, ComparisonRecord, DivergenceRecord
 from xlareport.records.report import DumpRecord, GeneratorRecord
@@ -39,7 +40,16 @@ def view(*modules: ComparedRecord) -> ComparisonRecord:
     dump = DumpRecord("dump", 1, 1, (), ())
     maker = GeneratorRecord("xlareport", "0")
     return ComparisonRecord(
-        1, maker, dump, dump, identical=False, causes=(), modules=modules, breaches=(), problems=()
+        1,
+        maker,
+        dump,
+        dump,
+        identical=False,
+        verdict=NO_VERDICT,
+        causes=(),
+        modules=modules,
+        breaches=(),
+        problems=(),
     )
 
 

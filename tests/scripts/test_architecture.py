@@ -23,7 +23,7 @@ def test_every_arrow_names_a_function_and_its_record(script: ModuleType) -> None
     drawn = script.drawing()
 
     assert "open_source()  dump/source.py\nSource\n" in drawn
-    assert "group()  dump/modules.py\nGroupedDump\n" in drawn
+    assert "group()  dump/grouping.py\nGroupedDump\n" in drawn
     assert drawn.count("  v   ") == len(script.PIPELINE)
 
 
