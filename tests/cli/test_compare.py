@@ -161,7 +161,7 @@ def test_a_bare_report_has_figures_and_says_so(
         "of 2 modules, 0 have different figures" in compared(tmp_path / "older.json", base).stdout
     )
 
-    head = derived(unpacked, tmp_path_factory, EDITS["program"][0])
+    head = derived(unpacked, tmp_path_factory, EDITS["operations"][0])
     done = compared(bare, head, "--fail-on", "flops > +500%", "--json")
     view = json.loads(done.stdout)
     assert not view["identical"]
@@ -203,7 +203,7 @@ def test_what_the_pairs_differ_in(name: str, dumps: Path) -> None:
 def test_a_broken_budget_ends_with_1(
     base: Path, unpacked: Unpack, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    head = derived(unpacked, tmp_path_factory, EDITS["program"][0])
+    head = derived(unpacked, tmp_path_factory, EDITS["operations"][0])
     files = ("--junit", tmp_path / "j.xml", "--markdown", tmp_path / "s.md")
     done = compared(base, head, "--fail-on", "new:logistic", "--fail-on", "flops > +500%", *files)
 
