@@ -58,14 +58,15 @@ def _key(node: Node, read: Sequence[int] | None) -> Hashable:
 def _read_behind_moves(side: Side, node: Node) -> list[int] | None:
     """Return the tokens that a node reads, behind a free move each; None where there is none."""
     operands = side.graph.operands(node)
-    moves = [not path and is_free(operand) and _is_move(operand) for operand, path in operands]
-    if not any(moves):
-        return None
     values = side.values
-    return [
-        values.read(operand)[0] if moved else token
-        for moved, (operand, _), token in zip(moves, operands, values.read(node), strict=True)
+    moved = [
+        values.read(operand)[:1] if not path and is_free(operand) and _is_move(operand) else []
+        for operand, path in operands
     ]
+    if not any(moved):
+        return None
+    read = values.read(node)
+    return [behind[0] if behind else token for behind, token in zip(moved, read, strict=True)]
 
 
 def _is_move(node: Node) -> bool:
