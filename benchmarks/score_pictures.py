@@ -24,6 +24,7 @@ from bench_zooming import Picture, chromium, pictures
 from dumps import dumps
 from playwright.sync_api import Page, sync_playwright
 
+from xlareport.pages import navigation
 from xlareport.pictures.drawing import EDGE_LIMIT, NODE_LIMIT
 from xlareport.report import BuildOptions, build
 from xlareport.storage.folding import Folded, unfold_strings
@@ -182,9 +183,18 @@ def scored(site: Path, page: Page) -> Score:
     for first in range(0, len(found), _AT_A_TIME):
         _draw(page, found[first : first + _AT_A_TIME], score)
     for path in site.glob("m/*.html"):
-        for match in _FIRST.finditer(unescape(path.read_text("utf-8"))):
+        for match in _FIRST.finditer(_graph_part(site, path.stem)):
             _walk(site, match, score)
     return score
+
+
+def _graph_part(site: Path, slug: str) -> str:
+    """Return the HTML of a module's graph; empty where it has none."""
+    key = navigation.part_key(navigation.module_page(slug, "graph"))
+    try:
+        return unescape(read_stored_value(site, key)["html"])
+    except FileNotFoundError:
+        return ""
 
 
 def _draw(page: Page, some: Sequence[Picture], score: Score) -> None:

@@ -3033,7 +3033,7 @@ var xlareport = (() => {
   }
   function badge(words2, right) {
     if (!words2) return "";
-    const width = 6.7 * [...words2].length + 8;
+    const width = 6.8 * [...words2].length + 8;
     const x = right - width + 5;
     const quiet = words2 === LEAVES ? " quiet" : "";
     return `<rect class="badge${quiet}" x="${decimal(x)}" y="-8" width="${decimal(width)}" height="14" rx="7"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words2)}</text>`;

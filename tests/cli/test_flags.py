@@ -36,7 +36,9 @@ def test_what_is_printed_is_what_a_shell_takes() -> None:
 
 def test_a_backend_has_its_own_flags_only() -> None:
     tpu = record("--backend", "tpu", "--want", "all")
-    assert tpu["environment"]["LIBTPU_INIT_ARGS"] == "--xla_mosaic_dump_to=/tmp/dump"
+    libtpu = tpu["environment"]["LIBTPU_INIT_ARGS"].split()
+    assert libtpu[:2] == ["--xla_mosaic_dump_to=/tmp/dump", "--xla_jf_dump_to=/tmp/dump"]
+    assert libtpu[2].startswith("--xla_jf_dump_llo_pass_label_regex=^(")
     assert "xla_gpu_" not in json.dumps(tpu["environment"])
     assert "xla_dump_module_metadata" not in json.dumps(record("--backend", "cpu"))
 

@@ -211,7 +211,7 @@ function openings(opens, x, y) {
  */
 function badge(words, right) {
   if (!words) return "";
-  const width = 6.7 * [...words].length + 8;
+  const width = 6.8 * [...words].length + 8;
   const x = right - width + 5;
   const quiet = words === LEAVES ? " quiet" : "";
   return `<rect class="badge${quiet}" x="${decimal(x)}" y="-8" width="${decimal(width)}" height="14" rx="7"/><text class="tag" x="${decimal(x + width / 2)}" y="2.5">${escaped(words)}</text>`;

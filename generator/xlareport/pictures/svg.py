@@ -188,7 +188,7 @@ def _lines(node: Box, width: float, height: float) -> str:
 def _badge(badge: str, box_width: float) -> str:
     if not badge:
         return ""
-    width = 6.7 * len(badge) + 8
+    width = 6.8 * len(badge) + 8
     x = box_width - width + 5
     quiet = " quiet" if badge == LEAVES else ""
     return (

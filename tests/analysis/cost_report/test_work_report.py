@@ -106,6 +106,6 @@ def test_a_real_all_reduce_between_two_gpus(unpacked: Callable[[str], Path]) -> 
     made = TextReader().read(path.read_bytes(), path.name)
     assert made is not None
     (row,) = list_collectives(made, count_cost(made), ())
-    assert (row.one.kind, row.one.group_size) == ("all-reduce", 2)
-    assert row.one.wire_bytes is not None
-    assert row.one.overlaps is not None
+    assert (row.collective.kind, row.collective.group_size) == ("all-reduce", 2)
+    assert row.collective.wire_bytes is not None
+    assert row.collective.overlaps is not None
