@@ -1,12 +1,13 @@
 """Which computation continues which, before any instruction is looked at."""
 
 from collections import Counter, deque
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import CallSites
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.leftovers import left_over
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, HloModule, Instruction
@@ -126,7 +127,8 @@ def pair_contents(
     Of several that hold the same, such as sums in reductions, their callers tell which is which.
     """
     old, new = (
-        _grouped(unpaired(correspondence, here), sites[here], contents[here]) for here in (0, 1)
+        group_by_key(_keyed(unpaired(correspondence, here), sites[here], contents[here]))
+        for here in (0, 1)
     )
     for key, names in old.items():
         others = new.get(key, ())
@@ -141,17 +143,15 @@ def unpaired(correspondence: Correspondence, here: int) -> list[str]:
     return [name for name in differing if name not in paired and name not in correspondence.opened]
 
 
-def _grouped(
+def _keyed(
     names: Iterable[str], sites: CallSites, contents: Contents
-) -> dict[Hashable, list[str]]:
-    """Return computations by what they hold; what nothing calls by its name as well."""
-    groups: dict[Hashable, list[str]] = {}
+) -> Iterator[tuple[Hashable, str]]:
+    """Yield computations by what they hold; what nothing calls by its name as well."""
     for name in names:
         token = contents.of(name)
         if token != UNKNOWN:
             known = "" if name in sites.by_callee else stem(name)
-            groups.setdefault((token, known), []).append(name)
-    return groups
+            yield (token, known), name
 
 
 def _same_contents(

@@ -1,9 +1,10 @@
 """Which elements of what a loop carries go on where a pass dropped or added some."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.values import UNKNOWN
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, i
     loop, other = _loop(search.before, before), _loop(search.after, after)
     if loop is None or other is None:
         return {}
-    old = _grouped(_keys(search, search.before, loop))
-    new = _grouped(_keys(search, search.after, other))
+    old = group_by_key(_keyed(search, search.before, loop))
+    new = group_by_key(_keyed(search, search.after, other))
     return {
         number: origin
         for key, numbers in new.items()
@@ -41,22 +42,14 @@ def _loop(side: "Side", node: Node) -> Node | None:
     return home.node(call.instruction) if is_loop and home is not None else None
 
 
-def _grouped(keys: list[Hashable]) -> dict[Hashable, list[int]]:
-    groups: dict[Hashable, list[int]] = {}
-    for number, key in enumerate(keys):
-        groups.setdefault(key, []).append(number)
-    return groups
-
-
-def _keys(search: "Search", side: "Side", loop: Node) -> list[Hashable]:
-    """Return what is known of each element that a loop carries, on either side."""
+def _keyed(search: "Search", side: "Side", loop: Node) -> Iterator[tuple[Hashable, int]]:
+    """Yield the elements that a loop carries by what is known of them, on either side."""
     starts = _starts(side, loop)
     makers = _makers(side, loop)
     shapes = [search.forms.shape(shape) for shape in loop.instruction.shape.elements]
-    return [
-        (shape, starts[number] if number < len(starts) else UNKNOWN, makers.get(number, ""))
-        for number, shape in enumerate(shapes)
-    ]
+    for number, shape in enumerate(shapes):
+        start = starts[number] if number < len(starts) else UNKNOWN
+        yield (shape, start, makers.get(number, "")), number
 
 
 def _starts(side: "Side", loop: Node) -> list[int]:

@@ -7,6 +7,7 @@ it, or split it; what it multiplies stays, behind other moves.
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand, opened_root
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free, read_at, same_shape
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
@@ -51,10 +52,7 @@ def _open_work(side: Side) -> list[Node]:
 
 
 def _grouped(essence: "_Essence", work: list[Node]) -> dict[Hashable, list[Node]]:
-    groups: dict[Hashable, list[Node]] = {}
-    for node in work:
-        groups.setdefault((_kind(node), essence.of(node)), []).append(node)
-    return groups
+    return group_by_key(((_kind(node), essence.of(node)), node) for node in work)
 
 
 def _kind(node: Node) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from xlareport.analysis.matching.contents import stem
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import (
     Names,
     name_in_computation,
@@ -194,7 +195,4 @@ def _pair_unique(search: Search, key: Callable[[Node], Hashable], reason: str) -
 
 
 def _grouped(side: Side, key: Callable[[Node], Hashable]) -> dict[Hashable, list[Node]]:
-    groups: dict[Hashable, list[Node]] = {}
-    for node in side.open():
-        groups.setdefault(key(node), []).append(node)
-    return groups
+    return group_by_key((key(node), node) for node in side.open())

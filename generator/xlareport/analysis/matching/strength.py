@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
@@ -20,21 +21,20 @@ def reduced(search: Search) -> None:
     if not (dots and products):
         return
     search.evaluate()
-    old, new = _grouped(search.before, dots), _grouped(search.after, products)
+    old = group_by_key(_keyed(search.before, dots))
+    new = group_by_key(_keyed(search.after, products))
     for key, nodes in old.items():
         others = new.get(key, ())
         if len(nodes) == len(others) == 1:
             _pair(search, nodes[0], others[0])
 
 
-def _grouped(side: Side, nodes: list[Node]) -> dict[Hashable, list[Node]]:
-    groups: dict[Hashable, list[Node]] = {}
+def _keyed(side: Side, nodes: list[Node]) -> Iterator[tuple[Hashable, Node]]:
+    """Yield what reads two values, by these."""
     for node in nodes:
         operands = side.graph.operands(node)
         if len(operands) == _OPERANDS:
-            key = tuple(sorted(_value(side, operand) for operand in operands))
-            groups.setdefault(key, []).append(node)
-    return groups
+            yield tuple(sorted(_value(side, operand) for operand in operands)), node
 
 
 def _value(side: Side, operand: Operand) -> int:

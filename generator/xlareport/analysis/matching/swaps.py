@@ -1,8 +1,9 @@
 """A rule for moves of data that change places with what reads them, or with what they read."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade, Relation
 from xlareport.analysis.matching.search import Search, Side
@@ -35,11 +36,11 @@ def _alone(
     here: Side, nodes: Sequence[Node], there: Side, others: Sequence[Node]
 ) -> Iterator[tuple[Node, Node]]:
     """Yield what reads a move here, and what reads there what that move moves."""
-    moving = _grouped((_key(node, _read_behind_moves(here, node)), node) for node in nodes)
+    moving = group_by_key((_key(node, _read_behind_moves(here, node)), node) for node in nodes)
     moving.pop(None, None)
     opcodes = {alike[0].instruction.opcode for alike in moving.values()}
     same = (node for node in others if node.instruction.opcode in opcodes)
-    plain = _grouped((_key(node, there.values.read(node)), node) for node in same)
+    plain = group_by_key((_key(node, there.values.read(node)), node) for node in same)
     for key, alike in moving.items():
         known = plain.get(key, ())
         if len(alike) == len(known) == 1 and alike[0].token != known[0].token:
@@ -71,13 +72,6 @@ def _read_behind_moves(side: Side, node: Node) -> list[int] | None:
 
 def _is_move(node: Node) -> bool:
     return node.instruction.opcode in _MOVES and bool(node.instruction.operands)
-
-
-def _grouped(keyed: Iterable[tuple[Hashable, Node]]) -> dict[Hashable, list[Node]]:
-    groups: dict[Hashable, list[Node]] = {}
-    for key, node in keyed:
-        groups.setdefault(key, []).append(node)
-    return groups
 
 
 def swapped(search: Search) -> None:

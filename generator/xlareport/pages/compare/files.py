@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict
 
 from xlareport.pages import navigation
@@ -43,19 +44,24 @@ nav:
 """
 
 
+def frame_files(home: str, named: AbstractSet[str]) -> Iterator[File]:
+    """Yield the settings, the first page and the glossary, which explains `named` too."""
+    yield "report.yml", (find_resource("site_src") / "xlareport.yml").read_bytes()
+    yield "xlareport.yml", _SETTINGS
+    yield navigation.HOME, home
+    yield make_payload_file(WORDS, lexicon(named))
+    yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
+
+
 def compare_files(
     view: ComparisonRecord, payloads: Mapping[str, Held], drawn: Iterable[PictureResult]
 ) -> Iterator[File]:
     """Yield every generated file of the site of a comparison; `payloads` are those by modules."""
-    yield "report.yml", (find_resource("site_src") / "xlareport.yml").read_bytes()
-    yield "xlareport.yml", _SETTINGS
-    yield navigation.HOME, render("compare", compare_page(view), "Comparison")
+    named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
+    yield from frame_files(render("compare", compare_page(view), "Comparison"), named)
     yield table_file(TABLE, compared_table(view.modules))
     if view.main is not None and view.main.operations:
         yield table_file(OPERATIONS, operations_table(view.main.operations))
-    named = {name for module in view.modules for name in (*module.only_base, *module.only_head)}
-    yield make_payload_file(WORDS, lexicon(named))
-    yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
     for module in view.modules:
         if module.has_page:
             page = compared_page(module)

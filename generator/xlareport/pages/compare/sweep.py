@@ -9,26 +9,15 @@ from markupsafe import Markup
 
 from xlareport.analysis.compare.sweep import FIGURES, Member, find_odd
 from xlareport.analysis.compare.verdict import judge_figures
-from xlareport.pages import navigation, words
+from xlareport.pages import words
 from xlareport.pages.charts import Spot, spot_curve
 from xlareport.pages.compare.figures import figure_name, written
+from xlareport.pages.compare.files import File, frame_files
 from xlareport.pages.compare.verdict import verdict_sentence
-from xlareport.pages.glossary.page import WORDS, glossary_page, lexicon
 from xlareport.pages.rendering.environment import visible
 from xlareport.pages.rendering.templates import render
-from xlareport.runtime.resources import find_resource
-from xlareport.storage.payloads import make_payload_file
 
 _MOST_NAME = 60
-_SETTINGS = """INHERIT: report.yml
-site_name: XLA comparison
-exclude_docs: |
-  /xlareport.yml
-  /report.yml
-nav:
-  - Comparison: index.md
-  - Glossary: glossary.md
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +124,9 @@ def _cell(text: str) -> str:
     return visible(text).replace("|", "\N{BROKEN BAR}").replace("`", "'")
 
 
-def sweep_files(members: Sequence[Member]) -> Iterator[tuple[str, str | bytes]]:
+def sweep_files(members: Sequence[Member]) -> Iterator[File]:
     """Yield every generated file of the site."""
-    yield "report.yml", (find_resource("site_src") / "xlareport.yml").read_bytes()
-    yield "xlareport.yml", _SETTINGS
-    yield navigation.HOME, render("sweep", sweep_page(members), "Comparison", wide=True)
-    yield make_payload_file(WORDS, lexicon(set()))
-    yield navigation.GLOSSARY, render("glossary", glossary_page((), ()), "Glossary")
+    home = render("sweep", sweep_page(members), "Comparison", wide=True)
+    yield from frame_files(home, frozenset())
     value = {"dumps": [asdict(member) for member in members]}
     yield "compare.json", json.dumps(value, indent=1) + "\n"
