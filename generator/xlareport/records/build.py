@@ -175,6 +175,7 @@ def _main(
         sureness="marker" if decided else guess.sureness,
         meaning=sentences.decided() if decided else sentences.meaning(guess),
         runs=tuple(_run(run) for run in relations.runs),
+        strongest=() if guess.alone else tuple(_strongest(best.evidence)),
     )
 
 
@@ -204,7 +205,13 @@ def _reasons(guess: MainGuess, hits: Mapping[str, MarkerHit], marker: str | None
 
 def _reason(evidence: Evidence) -> str:
     most = units.plural(round(evidence.weight), "point")
-    return f"{evidence.words} ({evidence.points:.0f} of {most})"
+    remark = f" ({evidence.remark})" if evidence.remark else ""
+    return f"{evidence.words}{remark} ({evidence.points:.0f} of {most})"
+
+
+def _strongest(every: Iterable[Evidence]) -> Iterator[str]:
+    """Yield in words what counts for the best guess and what no other module has more of."""
+    return (item.words for item in every if round(item.points) and not item.is_second)
 
 
 def _module(summary: ModuleSummary, role: Role) -> ModuleRecord:

@@ -70,6 +70,7 @@ class MainProgramRecord:
     name: str
     confidence: float
     reasons: tuple[str, ...]
+    """All of them in words, with their points."""
     runners_up: tuple[CandidateRecord, ...]
     programs: tuple[CandidateRecord, ...] = ()
     """All modules that play the main role, this one first."""
@@ -80,6 +81,8 @@ class MainProgramRecord:
     """What that says, with how often such guesses were right on dumps whose program is known."""
     runs: tuple[RunRecord, ...] = ()
     """The program of each run, where several runs of different programs wrote into one dump."""
+    strongest: tuple[str, ...] = ()
+    """What it has that no other module has more of, without points, the weightiest first."""
 
 
 @dataclass(frozen=True, slots=True)

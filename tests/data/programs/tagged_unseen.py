@@ -634,7 +634,13 @@ def tag(lowered):
     return lowered
 
 
-fun, *args = globals()[PROGRAM]()
-low = jax.jit(fun).lower(*args)
-c = (low if os.environ.get("NOTAG") else tag(low)).compile()
-print("compiled", BACKEND, PROGRAM)
+def compiled(programs):
+    """Compile the program that the command line names, tagged unless NOTAG is set."""
+    fun, *args = programs[PROGRAM]()
+    low = jax.jit(fun).lower(*args)
+    (low if os.environ.get("NOTAG") else tag(low)).compile()
+    print("compiled", BACKEND, PROGRAM)
+
+
+if __name__ == "__main__":
+    compiled(globals())

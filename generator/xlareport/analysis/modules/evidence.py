@@ -22,11 +22,20 @@ class Evidence:
     words: str
     weight: float
     share: float
+    remark: str = ""
+    """How that was counted."""
+    compared: bool = False
+    """Whether the share is of what the module with the most has."""
 
     @property
     def points(self) -> float:
         """What it adds to the score."""
         return self.weight * self.share
+
+    @property
+    def is_second(self) -> bool:
+        """Whether another module has more of it."""
+        return self.compared and self.share < 1
 
 
 def _share(value: float, most: float) -> float:
@@ -56,7 +65,8 @@ def _by_work(summary: ModuleSummary, most: Most) -> Evidence:
     )
     calls = f", {_calls(summary.calls.hidden)} taken for what its data allow"
     hidden = calls if summary.calls.hidden else ""
-    return Evidence(f"{words} (operations and bytes, {rounds}{hidden})", 30, _SOFT(share))
+    remark = f"operations and bytes, {rounds}{hidden}"
+    return Evidence(words, 30, _SOFT(share), remark, compared=True)
 
 
 _COUNTED = "loops multiplied by trip count"
@@ -85,18 +95,20 @@ def _by_matrices(summary: ModuleSummary, most: Most) -> Evidence:
     share = _share(products, most.matrices)
     which = ", as far as they can be counted" if most.hidden else ""
     words = _of_most("does", f"the most matrix products and convolutions{which}", share)
-    return Evidence(words, 18, _SOFT(share))
+    return Evidence(words, 18, _SOFT(share), compared=True)
 
 
 def _by_input(summary: ModuleSummary, most: Most) -> Evidence:
     share = _share(summary.signature.argument_bytes, most.arguments)
     words = _of_most("is given", "the most data", share)
-    return Evidence(f"{words}, where an initializer has almost no arguments", 8, _SOFT(share))
+    words = f"{words}, where an initializer has almost no arguments"
+    return Evidence(words, 8, _SOFT(share), compared=True)
 
 
 def _by_memory(summary: ModuleSummary, most: Most) -> Evidence:
     share = _share(measure_memory(summary, most.relations), most.memory)
-    return Evidence(_of_most("needs", "the most memory", share), 10, _SOFT(share))
+    words = _of_most("needs", "the most memory", share)
+    return Evidence(words, 10, _SOFT(share), compared=True)
 
 
 def _by_signature(summary: ModuleSummary, most: Most) -> Evidence:
@@ -126,8 +138,9 @@ def _by_arguments(summary: ModuleSummary, most: Most) -> Evidence:
 
 def _by_collectives(summary: ModuleSummary, most: Most) -> Evidence:
     del most
-    words = f"communicates with other devices ({units.plural(summary.collectives, 'collective')})"
-    return Evidence(words, 4, min(1.0, float(summary.collectives)))
+    remark = units.plural(summary.collectives, "collective")
+    share = min(1.0, float(summary.collectives))
+    return Evidence("communicates with other devices", 4, share, remark)
 
 
 def _by_source(summary: ModuleSummary, most: Most) -> Evidence:

@@ -210,11 +210,16 @@ def _attributes(
         if name in called and _same_callees(before, after, callees):
             continue
         kind = _QUIET.get(name, Kind.PRECISION if name in _PRECISION else Kind.ATTRIBUTES)
-        message = f"{name}: {_arrow(old.get(name, ''), new.get(name, ''))}"
+        message = attribute_change(name, before, after)
         if kind is Kind.CONFIG:
             message = config_change(before, after) or message
         attributes[kind] = f"{attributes[kind]}; {message}" if kind in attributes else message
     return attributes
+
+
+def attribute_change(name: str, before: Instruction, after: Instruction) -> str:
+    """Return what an attribute was and is: `algorithm: none → dot_bf16_bf16_f32`."""
+    return f"{name}: {_arrow(before.attributes.get(name, ''), after.attributes.get(name, ''))}"
 
 
 def _same_callees(before: Instruction, after: Instruction, callees: Mapping[str, str]) -> bool:

@@ -4,7 +4,6 @@ The first place to look when a loss drifts after an upgrade. Data movement is le
 what is exact for every input. What XLA's backends do with an instruction is not known here.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
 from xlareport.analysis.steps.arithmetic import is_rounded, narrows, rounds_otherwise, unscaled
 from xlareport.analysis.steps.changes import Change
-from xlareport.analysis.steps.differences import Kind
+from xlareport.analysis.steps.differences import Kind, attribute_change
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule, Instruction
@@ -28,7 +27,6 @@ ARITHMETIC = "other arithmetic"
 _SUMS = frozenset(
     {"all-reduce", "convolution", "dot", "reduce", "reduce-scatter", "reduce-window", "scatter"}
 )
-_LISTS = re.compile(r"\{[^{}]*\}")
 _FLOATS = ("f", "bf", "c")
 _GONE_OR_NEW = frozenset({Kind.ADDED, Kind.REMOVED})
 
@@ -108,7 +106,7 @@ def numbers_changed(change: StepChange) -> tuple[NumbersChanged, ...]:
 
 
 def _found(changes: Iterable[Change], matching: Matching) -> Iterator[tuple[str, str, Grade]]:
-    elsewhere = _moved_converts(changes, matching)
+    moved = _moved_converts(changes, matching)
     for change in changes:
         if change.kind in _ELSEWHERE or _passes_on(change, matching):
             continue
@@ -116,7 +114,7 @@ def _found(changes: Iterable[Change], matching: Matching) -> Iterator[tuple[str,
         if not any(_is_float(line) for line in (old, new)):
             continue
         what = _what(change, old, new, matching)
-        if what is not None and what[1] not in elsewhere:
+        if what is not None and _rounding(change, matching) not in moved:
             yield what[0], f"{_named(change, old, new)}: {wording.coded(what[1])}", change.grade
 
 
@@ -132,22 +130,16 @@ def _named(change: Change, old: Instruction | None, new: Instruction | None) -> 
     return f"{names} in {wording.code(wording.short(change.scope))}"
 
 
-def _moved_converts(changes: Iterable[Change], matching: Matching) -> frozenset[str]:
-    """Return the words for converts of which as many were added as removed: they only moved."""
+def _moved_converts(
+    changes: Iterable[Change], matching: Matching
+) -> frozenset[tuple[str, str] | None]:
+    """Return the types of converts of which as many were added as removed: they only moved."""
     balance: Counter[tuple[str, str]] = Counter()
     for change in changes:
         rounding = _rounding(change, matching)
         if rounding is not None:
             balance[rounding] += 1 if change.before is None else -1
-    even = (rounding for rounding, count in balance.items() if not count)
-    return frozenset(_convert_words(rounding, verb) for rounding in even for verb in _VERBS)
-
-
-_VERBS = ("added", "removed")
-
-
-def _convert_words(rounding: tuple[str, str], verb: str) -> str:
-    return f"a convert from {rounding[0]} to {rounding[1]} was {verb}"
+    return frozenset(rounding for rounding, count in balance.items() if not count)
 
 
 def _rounding(change: Change, matching: Matching) -> tuple[str, str] | None:
@@ -178,12 +170,14 @@ def _what(
     """Return the kind and what was and is; None where numbers stay."""
     if old is not None and new is not None:
         if old.shape.element_type == new.shape.element_type:
-            order = None if _sums_alike(change, old, new, matching) else _order(change)
-            return _precision(change) or order or _arithmetic(change, old, new, matching)
+            order = None if _sums_alike(change, old, new, matching) else _order(old, new)
+            return _precision(old, new) or order or _arithmetic(change, old, new, matching)
         return _type(old, new)
     rounding = _rounding(change, matching)
-    verb = _VERBS[new is None]
-    return None if rounding is None else (TYPE, _convert_words(rounding, verb))
+    if rounding is None:
+        return None
+    verb = "removed" if new is None else "added"
+    return TYPE, f"a convert from {rounding[0]} to {rounding[1]} was {verb}"
 
 
 def _type(old: Instruction, new: Instruction) -> tuple[str, str] | None:
@@ -227,23 +221,42 @@ def _reads(change: Change) -> str:
     return next(iter(change.details), "") or change.reason
 
 
-def _precision(change: Change) -> tuple[str, str] | None:
-    for detail in change.details:
-        if "operand_precision:" in detail or "algorithm:" in detail:
-            return PRECISION, detail
-    return None
+def _precision(old: Instruction, new: Instruction) -> tuple[str, str] | None:
+    """Return which precision or algorithm a product is asked to have instead of another."""
+    name = next(_changed(_PRECISIONS, old, new), None) if old.opcode == new.opcode else None
+    return None if name is None else (PRECISION, attribute_change(name, old, new))
 
 
-def _order(change: Change) -> tuple[str, str] | None:
+_PRECISIONS = ("operand_precision", "algorithm")
+
+
+def _order(old: Instruction, new: Instruction) -> tuple[str, str] | None:
     """Return how a sum is made otherwise: by another operation, or over dimensions in new order."""
-    before, after = change.opcodes
+    before, after = old.opcode, new.opcode
     if before != after:
         both = {before, after} <= _SUMS or (before == "dot" and after == "multiply")
         return (ORDER, f"{before} → {after}") if both else None
     if before not in _SUMS:
         return None
-    result = (part for detail in change.details for part in detail.split("; "))
-    return next(((ORDER, part) for part in result if _reorders(part)), None)
+    orders = [name for name in _changed(_SUMMED, old, new) if _has_order(name, old, new)]
+    orders += _changed(_ORDERING, old, new)
+    return (ORDER, attribute_change(orders[0], old, new)) if orders else None
+
+
+_SUMMED = ("dimensions", "lhs_contracting_dims", "rhs_contracting_dims")
+"""Attributes that list dimensions, in the order of which is summed."""
+_ORDERING = ("window", "replica_groups")
+
+
+def _changed(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:
+    """Yield the attributes of which two lines have other values."""
+    was, now = old.attributes, new.attributes
+    return (name for name in names if was.get(name) != now.get(name))
+
+
+def _has_order(name: str, *lines: Instruction) -> bool:
+    """Say whether an attribute lists several dimensions: one alone has one order."""
+    return any("," in line.attributes.get(name, "") for line in lines)
 
 
 def _sums_alike(change: Change, old: Instruction, new: Instruction, matching: Matching) -> bool:
@@ -264,14 +277,6 @@ def _summed(module: HloModule, place: Place, line: Instruction) -> tuple[int | N
     if any(number is None or number >= len(sizes) for number in numbers):
         return None
     return tuple(sizes[number] for number in numbers if number is not None and sizes[number] != 1)
-
-
-def _reorders(detail: str) -> bool:
-    """Say whether an attribute that changed can reorder a sum; one dimension has one order."""
-    name, _, message = detail.partition(": ")
-    if name in ("dimensions", "lhs_contracting_dims", "rhs_contracting_dims"):
-        return any("," in item for item in _LISTS.findall(message))
-    return name in ("window", "replica_groups")
 
 
 def _is_float(line: Instruction | None) -> bool:

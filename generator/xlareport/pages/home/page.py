@@ -1,6 +1,5 @@
 """The home page: the answer first, then ways in by question, then the modules."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -209,7 +208,7 @@ def _main_card(
         meaning=main.meaning,
         is_tie=main.tie,
         is_open=is_open,
-        because=_because(main.reasons),
+        because=_because(main.strongest),
         reasons=main.reasons,
         runners_up=tuple(Link(others[key].name, others[key].address) for key in doubtful),
         runs=tuple(
@@ -224,18 +223,14 @@ def _main_card(
     )
 
 
-def _because(reasons: Sequence[str]) -> str:
-    """Return the strongest evidence as a sentence, without its points."""
-    counted = [reason for reason in reasons if _POINTS.search(reason) and _SECOND not in reason][
-        :_REASONS
-    ]
-    result = [_POINTS.sub("", text).partition(" (")[0] for text in counted]
-    return f"It {', '.join(result[:-1])} and {result[-1]}." if len(result) > 1 else ""
+def _because(strongest: Sequence[str]) -> str:
+    """Return the strongest evidence as a sentence; empty where there is too little of it."""
+    words = strongest[:_REASONS]
+    return f"It {', '.join(words[:-1])} and {words[-1]}." if len(words) > 1 else ""
 
 
-_SECOND = " as much as the one that "
 _REASONS = 3
-_POINTS = re.compile(r" \(\d+ of \d+ points?\)$")
+"""How many are named."""
 
 
 def _ways(report: ReportRecord, main: ModuleRecord | None, *, nightly: bool) -> Iterator[Way]:
