@@ -41,9 +41,13 @@ def test_where_nothing_was_read_nothing_is_claimed(read: Callable[[str], Analyze
 
 def test_the_card_says_why_without_points(read: Callable[[str], AnalyzedDump]) -> None:
     analysed = read("jax-cpu-train")
-    page = home_page(build_report(analysed), ())
+    report = build_report(analysed)
+    page = home_page(report, ())
 
     assert page.main is not None
+    assert report.main is not None
+    assert report.main.strongest[0] == "does the most work of all modules"
+    assert all(any(words in text for text in page.main.reasons) for words in report.main.strongest)
     assert page.main.because.startswith("It ")
     assert "points" not in page.main.because
     assert " as much as " not in page.main.because

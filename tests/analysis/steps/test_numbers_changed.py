@@ -40,6 +40,25 @@ def test_a_sum_in_another_order_is_told_and_integers_are_not() -> None:
     assert numbers_changed(step(before, before)) == ()
 
 
+def test_groups_of_devices_written_in_another_form_are_the_same_groups() -> None:
+    def total(groups: str) -> str:
+        return f"  ROOT %d = f32[8,4]{{1,0}} all-reduce(%x), replica_groups={groups}, to_apply=%add"
+
+    assert numbers_changed(step(*modules(total("{{0,1},{2,3}}"), total("[2,2]<=[4]")))) == ()
+    (found,) = numbers_changed(step(*modules(total("{{0,1},{2,3}}"), total("{{0,2},{1,3}}"))))
+    assert found.what == ORDER
+    assert "replica_groups: {{0,1},{2,3}} → {{0,2},{1,3}}" in found.example
+
+
+def test_a_sum_over_one_dimension_has_one_order() -> None:
+    def over(dims: str) -> str:
+        return f"  ROOT %d = f32[8]{{0}} dot(%x, %x), {dims}"
+
+    one = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    other = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+    assert numbers_changed(step(*modules(over(one), over(other)))) == ()
+
+
 def test_what_a_fusion_takes_in_keeps_its_numbers() -> None:
     apart = "  %n = f32[8,4]{1,0} negate(%x)\n  ROOT %c = bf16[8,4]{1,0} convert(%n)"
     called = (

@@ -225,9 +225,7 @@ def windowed():
         return x
 
     def train(layers, x, y):
-        return _descended(
-            lambda p: jnp.mean((net(p, x) - y).astype(jnp.float32) ** 2), layers
-        )
+        return _descended(lambda p: jnp.mean((net(p, x) - y).astype(jnp.float32) ** 2), layers)
 
     batch = arr(over, (4, length, width), "data", "model", dtype=kind)
     return train, [layer, layer], batch, batch

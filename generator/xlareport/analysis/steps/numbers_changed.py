@@ -5,9 +5,10 @@ what is exact for every input. What XLA's backends do with an instruction is not
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
+from xlareport.analysis.cost.device_groups import parse_groups
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
@@ -239,13 +240,21 @@ def _order(old: Instruction, new: Instruction) -> tuple[str, str] | None:
     if before not in _SUMS:
         return None
     orders = [name for name in _changed(_SUMMED, old, new) if _has_order(name, old, new)]
-    orders += _changed(_ORDERING, old, new)
+    orders += _changed(["window"], old, new)
+    orders += [name for name in _changed([_GROUPS], old, new) if _groups(old) != _groups(new)]
     return (ORDER, attribute_change(orders[0], old, new)) if orders else None
 
 
 _SUMMED = ("dimensions", "lhs_contracting_dims", "rhs_contracting_dims")
 """Attributes that list dimensions, in the order of which is summed."""
-_ORDERING = ("window", "replica_groups")
+_GROUPS = "replica_groups"
+
+
+def _groups(line: Instruction) -> Hashable:
+    """Return which devices a collective sums over, in whichever form that is written."""
+    text = line.attributes.get(_GROUPS, "")
+    known = parse_groups(text)
+    return text if known is None or known.groups is None else known.groups
 
 
 def _changed(names: Iterable[str], old: Instruction, new: Instruction) -> Iterator[str]:
