@@ -55,7 +55,7 @@ def circular():
 
 
 def dropless():
-    """Experts by sorting: argsort of choices, gather, all_to_all, grouped products, scatter back."""
+    """Experts by sorting: argsort of choices, gather, all_to_all, products, scatter back."""
     over = mesh(expert=8)
     width, hidden, experts, room, rows = 64, 128, 16, 32, 128
     spec = {"route": P(), "up": P("expert"), "down": P("expert"), "shared": P()}
@@ -331,7 +331,7 @@ def contrast():
 
 
 def perceiver():
-    """Latents read a long input twice over a mesh of two axes, weights shared, both dims sharded."""
+    """Latents read a long input twice over a mesh of two axes, weights shared."""
     over = mesh(x=2, y=4)
     width, heads, rows = 64, 4, 256
     size = width // heads
