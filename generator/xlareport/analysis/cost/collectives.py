@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.device_groups import DeviceGroups
 from xlareport.analysis.cost.site import Site, shapes_of
 from xlareport.analysis.cost.wire import KINDS, count_data_bytes, count_wire_bytes, group_size
 from xlareport.analysis.cost.work import ModuleCost
 from xlareport.hlo.graph import called_computations
 from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shardings.device_groups import DeviceGroups
 
 MOST_BETWEEN = 5_000
 """Instructions looked at between a start and its done."""

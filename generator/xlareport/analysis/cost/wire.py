@@ -6,10 +6,10 @@ for n devices an all-gather sends (n-1)/n of its result, an all-reduce twice tha
 
 from fractions import Fraction
 
-from xlareport.analysis.cost.device_groups import DeviceGroups, parse_groups
 from xlareport.analysis.cost.site import Site
 from xlareport.analysis.cost.sizes import UncountableError, measure_data
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shardings.device_groups import DeviceGroups, parse_groups
 from xlareport.knowledge.opcodes import opcode_work
 
 KINDS = opcode_work().collectives

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlareport.analysis.cost.device_groups import parse_groups
+from xlareport.hlo.shardings.device_groups import parse_groups, parse_pairs
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,11 @@ from xlareport.analysis.cost.device_groups import parse_groups
         ("mesh['x'=2,'y'=2] {'y'}", ((0, 1), (2, 3))),
         ("mesh['x'=2,'y'=2] {'x'}", ((0, 2), (1, 3))),
         ("mesh['d'=2] {'d'}", ((0, 1),)),
+        ("mesh['x'=2,'y'=2] {'x','y'}", ((0, 1, 2, 3),)),
+        ("mesh['x'=2,'y'=2] {'y','x'}", ((0, 2, 1, 3),)),
+        ("mesh['x'=8] {'x':(2)2}", ((0, 2), (1, 3), (4, 6), (5, 7))),
+        ("mesh['x'=2,'y'=2], device_ids=(3,2,1,0) {'y'}", ((3, 2), (1, 0))),
+        ("{{0,1}, {2,3}}", ((0, 1), (2, 3))),
     ],
 )
 def test_each_form(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
@@ -29,10 +34,49 @@ def test_each_form(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[2,4]<=[9]", "[2,4]<=[4,2]T(1,1)", "mesh['x'=2] {'z'}", "mesh[] {}", "everyone"],
+    [
+        "",
+        "{}",
+        "[2,4]<=[9]",
+        "[2,4]<=[4,2]T(1,1)",
+        "mesh['x'=2] {'z'}",
+        "mesh[] {}",
+        "everyone",
+        "{{0,1},x}",
+        "{{0,1}",
+    ],
 )
 def test_what_is_no_group_is_none(text: str) -> None:
     assert parse_groups(text) is None
+
+
+def test_none_written_means_all_where_their_number_is_known() -> None:
+    found = parse_groups("{}", everyone=3)
+    assert found is not None
+    assert found.groups == ((0, 1, 2),)
+
+
+def test_groups_along_a_mesh_name_its_axes() -> None:
+    found = parse_groups("mesh['x'=2,'y'=4] {'y':(1)2}")
+    assert found is not None
+    assert found.mesh is not None
+    assert found.mesh.axes == (("x", 2), ("y", 4))
+    assert [axis.text for axis in found.axes] == ["y:(1)2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("{{0,1},{1,0}}", ((0, 1), (1, 0))),
+        ("{{0,1}}", ((0, 1),)),
+        ("{}", ()),
+        ("", None),
+        ("{{0,1,2}}", None),
+        ("{{0,1},x}", None),
+    ],
+)
+def test_pairs(text: str, pairs: tuple[tuple[int, int], ...] | None) -> None:
+    assert parse_pairs(text) == pairs
 
 
 def test_very_many_devices_are_counted_not_listed() -> None:

@@ -1,0 +1,132 @@
+"""A sharding: which device holds which part of an array, in one record for each notation."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from math import prod
+
+from xlareport.hlo.shardings.device_order import DeviceOrder
+from xlareport.hlo.shardings.mesh import AxisPart, Mesh
+
+Tile = tuple[int, ...]
+"""The place of a part: its number along each dimension."""
+
+
+class ShardingKind(StrEnum):
+    """What a sharding is, by the words of XLA's OpSharding."""
+
+    REPLICATED = "replicated"
+    """Each device holds the whole array."""
+    MAXIMAL = "maximal"
+    """One device holds all of it."""
+    MANUAL = "manual"
+    """The shape is that of one device's part; the program moves data itself (`shard_map`)."""
+    UNREDUCED = "unreduced"
+    """Each device holds a partial sum of the whole."""
+    UNKNOWN = "unknown"
+    TILED = "tiled"
+    """Cut into equal parts along dimensions."""
+    TUPLE = "tuple"
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionAxes:
+    """The axes of a mesh along which a dimension is cut."""
+
+    axes: tuple[AxisPart, ...]
+    is_open: bool = False
+    """Propagation may add further axes (`?`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharding:
+    """The sharding of an array, or those of the members of a tuple."""
+
+    kind: ShardingKind
+    tiles: tuple[int, ...] = ()
+    """In how many parts each dimension is cut; of a tiled one."""
+    subgroups: tuple[tuple[ShardingKind, int], ...] = ()
+    """What the devices of one tile are to each other: replicas, manual, unreduced; with sizes."""
+    devices: DeviceOrder | None = None
+    """Tile by tile, the subgroups last; the one device of a maximal sharding. None if not named."""
+    mesh: Mesh | None = None
+    """Where the notation names axes."""
+    dimensions: tuple[DimensionAxes, ...] = ()
+    """Along which axes each dimension is cut, where the notation names them."""
+    elements: tuple["Sharding", ...] = ()
+    """Of a tuple."""
+
+    @property
+    def device_count(self) -> int | None:
+        """How many devices it names; None where it names none, as `{replicated}`."""
+        if self.devices is not None:
+            return self.devices.count
+        return prod(self.mesh.sizes) if self.mesh is not None and self.mesh.axes else None
+
+    @property
+    def cuts(self) -> int:
+        """In how many different parts the array is cut; 1 where each holder has all of it."""
+        return prod(self.tiles)
+
+
+def tiles_of_devices(sharding: Sharding) -> dict[int, Tile] | None:
+    """Return which tile each device holds; None where no devices are named, or too many."""
+    if sharding.devices is None or not sharding.tiles:
+        return None
+    devices = sharding.devices.devices()
+    if devices is None:
+        return None
+    each = len(devices) // max(1, sharding.cuts)
+    places = product(*map(range, sharding.tiles))
+    return {
+        device: place
+        for number, place in enumerate(places)
+        for device in devices[number * each : (number + 1) * each]
+    }
+
+
+def tiled(
+    tiles: tuple[int, ...],
+    subgroups: Iterable[tuple[ShardingKind, int]],
+    devices: DeviceOrder,
+    mesh: Mesh | None = None,
+    dimensions: tuple[DimensionAxes, ...] = (),
+) -> Sharding:
+    """Return a sharding that cuts an array into tiles; where it cuts nothing, what it is instead.
+
+    Subgroups of one device are left out, as XLA does.
+    """
+    groups = tuple(group for group in subgroups if group[1] > 1)
+    kinds = {kind for kind, _ in groups} or {ShardingKind.REPLICATED}
+    if prod(tiles) == 1 and len(kinds) == 1:
+        return Sharding(kinds.pop(), mesh=mesh, dimensions=dimensions, devices=devices)
+    return Sharding(ShardingKind.TILED, tiles or (1,), groups, devices, mesh, dimensions)
+
+
+def place_alike(first: Sharding, second: Sharding) -> bool | None:
+    """Tell whether two shardings give each device the same part; None where it is not known."""
+    if first.kind != second.kind:
+        return False
+    if first.kind == ShardingKind.TUPLE:
+        return _tuples_alike(first, second)
+    if first.kind == ShardingKind.MAXIMAL:
+        return first.devices == second.devices
+    if first.kind != ShardingKind.TILED:
+        return True
+    if first.tiles != second.tiles or _partial(first) != _partial(second):
+        return False
+    held = tiles_of_devices(first), tiles_of_devices(second)
+    return None if None in held else held[0] == held[1]
+
+
+def _partial(sharding: Sharding) -> list[tuple[ShardingKind, int]]:
+    return sorted(group for group in sharding.subgroups if group[0] != ShardingKind.REPLICATED)
+
+
+def _tuples_alike(first: Sharding, second: Sharding) -> bool | None:
+    if len(first.elements) != len(second.elements):
+        return False
+    pairs = zip(first.elements, second.elements, strict=True)
+    answers = [place_alike(*pair) for pair in pairs]
+    return False if False in answers else None if None in answers else True
