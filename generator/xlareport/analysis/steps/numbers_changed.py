@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from xlareport.analysis.cost.device_groups import parse_groups
 from xlareport.analysis.matching.pairing import Grade, Place
 from xlareport.analysis.matching.result import Matching
 from xlareport.analysis.steps import wording
@@ -18,6 +17,7 @@ from xlareport.analysis.steps.differences import Kind, attribute_change
 from xlareport.analysis.steps.sources import reads_other_values
 from xlareport.analysis.steps.step import StepChange
 from xlareport.hlo.model import HloModule, Instruction
+from xlareport.hlo.shardings.device_groups import parse_groups
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 TYPE = "element type"
