@@ -24,6 +24,7 @@ from xlareport.analysis.modules.ranking import guess_main, rank_modules
 from xlareport.analysis.modules.signature import Signature, read_signature
 from xlareport.analysis.modules.summarize import count_final_cost, summarize_module
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.operations import instructions_of
 from xlareport.analysis.passes.step_boundaries import find_boundaries, has_same_form
 from xlareport.analysis.steps.step import StepChange, step
 from xlareport.analysis.tpu.module import TpuFiles, read_tpu_programs
@@ -208,14 +209,19 @@ class Snapshot:
     ) -> tuple[Instruction, ...]:
         """Return the instructions of all computations, those of an opcode and a framework op.
 
-        `op_name` is a regular expression that is searched for in the op's path.
+        `opcode` may hold `*`; one that names an operation finds it in each of its forms: with
+        `all-reduce` also `all-reduce-start`, and `reduce-scatter` in the fusion in which a TPU
+        writes it. `op_name` is a regular expression that is searched for in the op's path.
+        Raises UnknownNameError for an opcode that does not exist.
         """
         wanted = re.compile(op_name) if op_name is not None else None
+        instructions = (
+            self.hlo.instructions if opcode is None else instructions_of(self.hlo, opcode)
+        )
         return tuple(
             instruction
-            for instruction in self.hlo.instructions
-            if opcode in (None, instruction.opcode)
-            and (wanted is None or wanted.search(instruction.metadata.op_name))
+            for instruction in instructions
+            if wanted is None or wanted.search(instruction.metadata.op_name)
         )
 
     @cached_property

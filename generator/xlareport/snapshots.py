@@ -10,6 +10,9 @@ from xlareport.dump.order import place_of_contents
 from xlareport.hlo.model import HloModule
 from xlareport.hlo.same_compilation import contradiction, parameter_contradiction
 
+OPTIMIZED = "after_optimizations"
+"""The name of the snapshot that ends a compilation."""
+
 
 def is_mixed(stages: Sequence[SnapshotFiles]) -> bool:
     """Say whether a number stands for several snapshots: a compilation gives it once."""
@@ -64,7 +67,7 @@ class ParsedSnapshot:
 
 def final_snapshot(snapshots: Sequence[ParsedSnapshot]) -> ParsedSnapshot | None:
     """Return the optimised module: `after_optimizations`, else the last snapshot."""
-    named = (snapshot for snapshot in snapshots if snapshot.stage.name == "after_optimizations")
+    named = (snapshot for snapshot in snapshots if snapshot.stage.name == OPTIMIZED)
     return next(named, snapshots[-1] if snapshots else None)
 
 

@@ -12,7 +12,7 @@ from xlareport.cli.compare import command
 from xlareport.compare import compare
 from xlareport.records.budgets import BudgetError
 from xlareport.report import BuildOptions, build
-from xlareport.runtime.errors import UnreadableInputError
+from xlareport.runtime.errors import UnreadableInputError, XlareportError
 from xlareport.storage.payloads import read_stored_value
 
 Unpack = Callable[[str], Path]
@@ -247,3 +247,29 @@ def test_the_site_shows_both_side_by_side(
         "groups"
     ]
     assert json.loads((tmp_path / "site" / "compare.json").read_text())["schema"] == 2
+
+
+def test_a_budget_with_a_typo_is_wrong_usage(base: Path) -> None:
+    for budget in ("new:alltoall", "instructions[jit_trainstep] > +1%"):
+        refused = compared(base, base, "--fail-on", budget).exception
+        assert isinstance(refused, XlareportError)
+        assert refused.exit_code == 2
+        assert "all-to-all" in str(refused) or "jit_train_step" in str(refused)
+
+
+def test_what_was_not_checked_is_never_green(base: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    for path in base.iterdir():
+        if "after_optimizations" not in path.name:
+            (cut / path.name).write_bytes(path.read_bytes())
+    files = ("--junit", tmp_path / "budgets.xml", "--markdown", tmp_path / "summary.md")
+    budget = ("--fail-on", "new:all-reduce[main]")
+
+    plain = compared(base, cut, *files, *budget)
+    strict = compared(base, cut, *budget, "--strict")
+
+    assert (plain.exit_code, strict.exit_code) == (0, 1)
+    assert "Not checked: new:all-reduce[main]" in plain.stderr
+    assert "<skipped" in (tmp_path / "budgets.xml").read_text()
+    assert "1 not checked" in (tmp_path / "summary.md").read_text()

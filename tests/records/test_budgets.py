@@ -1,5 +1,7 @@
 """Budgets say what may grow; what they cannot say is refused, what cannot be checked is told."""
 
+from dataclasses import replace
+
 import pytest
 
 from xlareport.analysis.compare.comparison import compare_figure
@@ -7,6 +9,7 @@ from xlareport.analysis.compare.verdict import NO_VERDICT
 from xlareport.records.budgets import BudgetError, check, parse_budget
 from xlareport.records.compare import ComparedRecord, ComparisonRecord, DivergenceRecord
 from xlareport.records.report import DumpRecord, GeneratorRecord
+from xlareport.runtime.errors import UnknownNameError
 
 
 def compared(
@@ -26,13 +29,19 @@ def compared(
         same=False,
         divergence=DivergenceRecord("pass", "", None, None),
         figures=tuple(quantities),
-        opcodes=(("all-to-all", 0, 2), ("add", 4, 5)),
+        opcodes=(
+            ("all-to-all", 0, 2),
+            ("add", 4, 5),
+            ("all-reduce-start", 0, 2),
+            ("all-gather-start", 0, 1),
+        ),
         collectives=(),
         options=(),
         ports=(),
         only_base=(),
         only_head=(),
         contrasts=(),
+        counts=(("all-to-all", 0, 2), ("add", 4, 5), ("all-reduce", 1, 2), ("all-gather", 0, 1)),
     )
 
 
@@ -83,6 +92,10 @@ def broken(budget: str) -> list[str]:
         ("new:all-to-all", ["jit_step", "jit_eval"]),
         ("new:all-to-all[main]", ["jit_step"]),
         ("new:add", []),
+        ("new:all-gather[main]", ["jit_step"]),
+        ("new:all-gather-start[main]", ["jit_step"]),
+        ("new:all-reduce", []),
+        ("new:all-reduce-start[main]", ["jit_step"]),
     ],
 )
 def test_what_breaks_a_budget(budget: str, modules: list[str]) -> None:
@@ -95,11 +108,67 @@ def test_a_breach_names_module_and_figures() -> None:
     assert breach.sentence == "instructions of jit_step went from 100 to 111 (+11.0%)."
 
 
-def test_what_no_module_has_is_told() -> None:
-    checked = check(view(STEP), [parse_budget("flops > +1%"), parse_budget("temp_bytes > 5")])
-
+def gaps(view: ComparisonRecord, budget: str) -> list[str]:
+    checked = check(view, [parse_budget(budget)])
     assert checked.breaches == ()
-    assert checked.unchecked == ("flops > +1%", "temp_bytes > 5")
+    return [gap.reason for gap in checked.unchecked]
+
+
+def test_what_no_module_has_is_not_checked() -> None:
+    assert gaps(view(STEP), "flops > +1%") == ["flops of jit_step is not known on both sides."]
+    assert gaps(view(STEP), "temp_bytes > 5") == [
+        "temp_bytes of jit_step is not known on the head."
+    ]
+
+
+def test_what_one_module_lost_is_not_checked() -> None:
+    lost = compared("jit_eval", {"flops": (7, None)})
+    kept = compared("jit_step", {"flops": (7, 7)})
+
+    assert gaps(view(kept, lost), "flops > +1%") == [
+        "flops of jit_eval is not known on both sides."
+    ]
+
+
+def test_what_a_module_never_had_is_no_gap_where_another_has_it() -> None:
+    assert gaps(view(STEP, compared("jit_eval", {})), "instructions > +50%") == []
+
+
+def test_a_module_of_the_base_alone_is_not_checked_when_named() -> None:
+    gone = replace(EVAL, head=None)
+
+    assert gaps(view(STEP, gone), "instructions > +50%") == []
+    assert gaps(view(STEP, gone), "instructions[jit_eval] > +50%") == [
+        "The head has no module jit_eval."
+    ]
+
+
+@pytest.mark.parametrize("budget", ["instructions[main] > +1%", "new:all-to-all[main]"])
+def test_a_dump_without_the_end_of_the_compilation_is_not_checked(budget: str) -> None:
+    (reason,) = gaps(view(replace(STEP, not_optimized=("head",))), budget)
+
+    assert "The head holds no optimized module of jit_step" in reason
+
+
+@pytest.mark.parametrize(
+    "changes", [{"bare": True}, {"counts": ()}, {"counts": (("add", 1, None),)}]
+)
+def test_operations_that_are_not_known_are_not_checked(changes: dict[str, object]) -> None:
+    unknown = replace(STEP, **changes)  # type: ignore[arg-type]
+
+    assert gaps(view(unknown), "new:all-to-all") == [
+        "The operations of jit_step are not known on both sides."
+    ]
+
+
+def test_without_a_main_program_nothing_is_checked() -> None:
+    assert gaps(view(EVAL), "instructions[main] > +1%") == ["There is no main program."]
+    assert gaps(view(), "instructions > +1%") == ["There is no module."]
+
+
+def test_a_module_that_no_side_has_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="'jit_stp'; it could be:\n  jit_step"):
+        check(view(STEP, EVAL), [parse_budget("instructions[jit_stp] > +1%")])
 
 
 @pytest.mark.parametrize(
@@ -109,3 +178,21 @@ def test_what_no_module_has_is_told() -> None:
 def test_what_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(BudgetError, match="is no budget"):
         parse_budget(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("new:alltoall", "new:all-to-all"),
+        ("new:all_reduce", None),
+        ("new:all-reduced", "new:all-reduce"),
+        ("instruction > +5%", "instructions"),
+        ("peakbytes > +5%", None),
+        ("peek_bytes > +5%", "peak_bytes"),
+    ],
+)
+def test_a_typo_is_refused_with_what_it_may_mean(text: str, meant: str | None) -> None:
+    with pytest.raises(BudgetError) as refused:
+        parse_budget(text)
+
+    assert meant is None or f"Did you mean `{meant}`?" in str(refused.value)

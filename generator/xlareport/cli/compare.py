@@ -56,6 +56,7 @@ _CAUSES = 6
     type=click.Path(path_type=Path),
     help="Write a short Markdown summary for a comment or a job.",
 )
+@click.option("--strict", is_flag=True, help="A budget that cannot be checked counts as broken.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True)
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
 @limited
@@ -74,6 +75,7 @@ def command(
     as_json: bool,
     junit_file: Path | None,
     markdown_file: Path | None,
+    strict: bool,
     jobs: int,
     quiet: bool,
     limits: Limits,
@@ -83,7 +85,9 @@ def command(
     With MORE of them, one table of their main programs, and which one stands out.
 
     A budget is `FIGURE > LIMIT`, `FIGURE[MODULE] > +5%` or `new:OPCODE`; MODULE is a name, a key,
-    or `main`. Budgets can also stand in the table [tool.xlareport.budgets] as a list `fail-on`.
+    or `main`. `new:all-reduce` counts `all-reduce-start` too. Budgets can also stand in the table
+    [tool.xlareport.budgets] as a list `fail-on`. With --strict, one that could not be checked,
+    such as a peak that the dump does not state, counts as broken.
 
     Exit codes: 0 well, 1 a budget was broken, 2 wrong usage, 3 input that cannot be read.
     """
@@ -97,18 +101,18 @@ def command(
         profiles = profile_base, profile_head
         done = compare(base, head, options, progress, site=out is not None, profiles=profiles)
     checked = check(done.view, budgets)
-    view = replace(done.view, breaches=checked.breaches)
+    view = replace(done.view, breaches=checked.breaches, unchecked=checked.unchecked)
     if junit_file:
         _write(junit_file, junit(view, budgets))
     if markdown_file:
         _write(markdown_file, markdown(view).encode())
-    for text in checked.unchecked:
-        say(f"Not checked, because no module has the figure: {text}", err=True)
+    for gap in view.unchecked:
+        say(printable(f"Not checked: {gap.budget}. {gap.reason}"), err=True)
     if as_json:
         say_json(asdict(view))
     else:
         say("\n".join(map(printable, _answer(view, out))))
-    ctx.exit(_BREACH if view.breaches else 0)
+    ctx.exit(_BREACH if view.breaches or (strict and view.unchecked) else 0)
 
 
 def _compare_many(

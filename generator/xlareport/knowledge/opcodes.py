@@ -37,6 +37,21 @@ def find(name: str) -> Opcode | None:
     return all_entries().get(name)
 
 
+@cache
+def operation_of(opcode: str) -> str | None:
+    """Return the operation of an opcode: `copy-start` runs `copy`.
+
+    None for `copy-done`, which ends what its start counts for. An `async-start` stands for itself:
+    what it runs is an instruction of the computation that it calls.
+    """
+    stem, _, form = opcode.rpartition("-")
+    if stem != "async" and stem not in all_entries():
+        return opcode
+    if form in ("done", "update"):
+        return None
+    return stem if form == "start" and stem != "async" else opcode
+
+
 @dataclass(frozen=True, slots=True)
 class OpcodeWork:
     """Opcodes by how they count; those of no list have a rule of their own or none."""

@@ -6,17 +6,26 @@ instructions[main] > +100   that of the main program by more than a hundred
 flops[jit_eval] > 3G        that of a module, by its name or key, is above a bound
 tpu_cycles[main] > +5%      cycles of the TPU programs; static ones where a loop is not known
 spills[main] > 0            stores of spilled vector registers of a TPU
-new:all-to-all              an operation is there that was not there before
+new:all-to-all              an operation is there that was not there before, in any form:
+                            `new:all-reduce` counts `all-reduce-start` too
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from xlareport.analysis.compare.comparison import Quantity
 from xlareport.analysis.tpu.changes import CYCLES, SPILLS, STATIC_CYCLES
-from xlareport.records.compare import RUN, BreachRecord, ComparedRecord, ComparisonRecord
-from xlareport.runtime.errors import XlareportError
+from xlareport.knowledge.opcodes import all_entries, operation_of
+from xlareport.records.compare import (
+    RUN,
+    BreachRecord,
+    ComparedRecord,
+    ComparisonRecord,
+    UncheckedRecord,
+)
+from xlareport.runtime.errors import UnknownNameError, XlareportError
 
 _BUDGET = re.compile(
     r"(?P<figure>[a-z_]{1,64})(?:\[(?P<module>[^\]]{1,400})\])?\s{0,9}>\s{0,9}"
@@ -51,10 +60,11 @@ _SCALES = {"k": 1, "M": 2, "G": 3, "T": 4}
 class BudgetError(XlareportError):
     """A budget that cannot be understood."""
 
-    def __init__(self, budget: str) -> None:
+    def __init__(self, budget: str, near: Iterable[str] = ()) -> None:
         names = ", ".join(_FIGURES)
+        meant = "".join(f" Did you mean `{name}`?" for name in near)
         super().__init__(
-            f"{budget!r} is no budget. Write `FIGURE > LIMIT`, `FIGURE[MODULE] > +5%` or "
+            f"{budget!r} is no budget.{meant} Write `FIGURE > LIMIT`, `FIGURE[MODULE] > +5%` or "
             f"`new:OPCODE`; a figure is one of {names}."
         )
 
@@ -77,10 +87,14 @@ class Budget:
 def parse_budget(text: str) -> Budget:
     """Understand a budget; raises BudgetError."""
     if new := _NEW.fullmatch(text.strip()):
+        if new["opcode"] not in all_entries():
+            raise BudgetError(text, _near(new["opcode"], all_entries(), "new:{}"))
         return Budget(text, new["module"], (), new["opcode"], 0, grown=False, share=False)
     match = _BUDGET.fullmatch(text.strip())
-    if match is None or match["figure"] not in _FIGURES:
+    if match is None:
         raise BudgetError(text)
+    if match["figure"] not in _FIGURES:
+        raise BudgetError(text, _near(match["figure"], _FIGURES, "{}"))
     share = match["unit"] == "%"
     if share and not match["more"]:
         raise BudgetError(text)
@@ -95,6 +109,13 @@ def parse_budget(text: str) -> Budget:
     )
 
 
+def _near(word: str, names: Iterable[str], form: str) -> Iterator[str]:
+    """Yield the name that a word most likely was meant to be, as it would be written."""
+    plain = {name.replace("-", "").replace("_", ""): name for name in names}
+    for match in get_close_matches(word.replace("-", "").replace("_", ""), plain, n=1):
+        yield form.format(plain[match])
+
+
 def _scale(unit: str) -> float:
     if unit == "%":
         return 0.01
@@ -107,20 +128,31 @@ class Checked:
     """What the budgets say of a comparison."""
 
     breaches: tuple[BreachRecord, ...]
-    unchecked: tuple[str, ...]
-    """Budgets for which no module has the figures."""
+    unchecked: tuple[UncheckedRecord, ...]
 
 
 def check(view: ComparisonRecord, budgets: Iterable[Budget]) -> Checked:
-    """Hold a comparison against budgets, module by module."""
+    """Hold a comparison against budgets, module by module.
+
+    Raises UnknownNameError where a budget names a module that neither side has.
+    """
     breaches: list[BreachRecord] = []
-    unchecked: list[str] = []
+    unchecked: list[UncheckedRecord] = []
     for budget in budgets:
-        members = [module for module in view.modules if module.head and _meant(budget, module)]
+        members = _members(view, budget)
         breaches += [breach for member in members for breach in _breaches(budget, member)]
-        if not budget.opcode and not any(_quantity(budget, member) for member in members):
-            unchecked.append(budget.text)
+        unchecked += [UncheckedRecord(budget.text, reason) for reason in _gaps(budget, members)]
     return Checked(tuple(breaches), tuple(unchecked))
+
+
+def _members(view: ComparisonRecord, budget: Budget) -> list[ComparedRecord]:
+    """Return the modules that a budget is for."""
+    members = [module for module in view.modules if _meant(budget, module)]
+    if members or budget.module in (None, "main"):
+        return members
+    names = dict.fromkeys(module.name for module in view.modules)
+    near = get_close_matches(str(budget.module), names, n=3, cutoff=0.4)
+    raise UnknownNameError(f"No module of the base or head is called {budget.module!r}", near)
 
 
 def _meant(budget: Budget, compared: ComparedRecord) -> bool:
@@ -129,12 +161,56 @@ def _meant(budget: Budget, compared: ComparedRecord) -> bool:
     return budget.module in (None, compared.name, compared.head, compared.base)
 
 
-def _breaches(budget: Budget, compared: ComparedRecord) -> Iterator[BreachRecord]:
+def _gaps(budget: Budget, members: Iterable[ComparedRecord]) -> Iterator[str]:
+    """Yield why a budget could not be checked, once for all modules or for each with its own.
+
+    A module that the base lacks is no gap for a budget on growth, and one that both lack the
+    figure of is none where another module has it.
+    """
+    reasons = [(member, _gap(budget, member)) for member in members]
+    if not reasons:
+        yield "There is no main program." if budget.module else "There is no module."
+    elif all(reason for _, reason in reasons):
+        yield reasons[0][1]
+    else:
+        yield from (reason for member, reason in reasons if reason and _was_known(budget, member))
+
+
+def _gap(budget: Budget, compared: ComparedRecord) -> str:
+    """Return why a budget cannot be checked for a module; empty where it can."""
+    if compared.head is None:
+        return f"The head has no module {compared.name}."
+    if compared.base and len(compared.not_optimized) == 1:
+        return (
+            f"The {compared.not_optimized[0]} holds no optimized module of {compared.name}: its "
+            "dump was cut off, or a compilation cache answered."
+        )
     if budget.opcode:
-        for name, base, head in compared.opcodes:
-            if name == budget.opcode and base == 0 < head:
-                message = f"{compared.name} has {head:,} {name}, which the base had not."
-                yield BreachRecord(budget.text, compared.name, message)
+        known = not compared.bare and bool(compared.counts)
+        known &= all(None not in counts for _, *counts in compared.counts)
+        return "" if known else f"The operations of {compared.name} are not known on both sides."
+    if _quantity(budget, compared) is None:
+        side = "both sides" if budget.grown else "the head"
+        return f"{budget.figures[0]} of {compared.name} is not known on {side}."
+    return ""
+
+
+def _was_known(budget: Budget, compared: ComparedRecord) -> bool:
+    """Say whether the base has what the head lacks."""
+    known = {figure.name for figure in compared.figures if figure.base is not None}
+    return bool(compared.base and compared.head) and (
+        bool(budget.opcode) or not known.isdisjoint(budget.figures)
+    )
+
+
+def _breaches(budget: Budget, compared: ComparedRecord) -> Iterator[BreachRecord]:
+    if compared.head is None or _gap(budget, compared):
+        return
+    if budget.opcode:
+        base, head = _counts(budget, compared)
+        if base == 0 < head:
+            message = f"{compared.name} has {head:,} {budget.opcode}, which the base had not."
+            yield BreachRecord(budget.text, compared.name, message)
         return
     quantity = _quantity(budget, compared)
     if quantity is not None and _breaks(budget, quantity):
@@ -144,6 +220,18 @@ def _breaches(budget: Budget, compared: ComparedRecord) -> Iterator[BreachRecord
             f"{quantity.name} of {compared.name} went from {was} to {quantity.head:,}{change}."
         )
         yield BreachRecord(budget.text, compared.name, message)
+
+
+def _counts(budget: Budget, compared: ComparedRecord) -> tuple[int, int]:
+    """Return how often the base and the head have the operation of a budget.
+
+    One that names a form, such as `all-reduce-start`, is held against that opcode alone.
+    """
+    exact = operation_of(budget.opcode) != budget.opcode
+    for name, base, head in compared.opcodes if exact else compared.counts:
+        if name == budget.opcode:
+            return base or 0, head or 0
+    return 0, 0
 
 
 def _quantity(budget: Budget, compared: ComparedRecord) -> Quantity | None:

@@ -95,6 +95,10 @@ class ComparedRecord:
     """HLO instructions whose programs on a TPU differ."""
     precisions: tuple[tuple[str, int, int], ...] = ()
     """FLOPs of products by their precision: base, head."""
+    counts: tuple[tuple[str, int | None, int | None], ...] = ()
+    """Operations with their asynchronous forms in the optimized modules; None where not known."""
+    not_optimized: tuple[str, ...] = ()
+    """The sides, `base` and `head`, of which the dump holds no optimized module."""
 
     @property
     def has_page(self) -> bool:
@@ -116,6 +120,14 @@ class BreachRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class UncheckedRecord:
+    """A budget that could not be checked, or not for each module that it is for."""
+
+    budget: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonRecord:
     """Everything that a comparison says."""
 
@@ -130,6 +142,8 @@ class ComparisonRecord:
     modules: tuple[ComparedRecord, ...]
     breaches: tuple[BreachRecord, ...]
     problems: tuple[Problem, ...]
+    unchecked: tuple[UncheckedRecord, ...] = ()
+    """Budgets that could not be checked: neither kept nor broken."""
 
     @property
     def main(self) -> ComparedRecord | None:
@@ -217,6 +231,8 @@ def _compared(
         operations=tuple(_operations(comparison)),
         tpu_programs=_tpu_programs(comparison),
         precisions=tuple(_precisions(comparison)),
+        counts=tuple(_counts(comparison)),
+        not_optimized=tuple(_not_optimized(comparison)),
     )
 
 
@@ -242,6 +258,30 @@ def _precisions(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
     )
     for kind in {**ours, **theirs}:
         yield kind, ours.get(kind, 0), theirs.get(kind, 0)
+
+
+def _counts(comparison: Comparison) -> Iterator[tuple[str, int | None, int | None]]:
+    """Yield how often each operation stands in the base and in the head."""
+    ours, theirs = _counted(comparison.base), _counted(comparison.head)
+    for name in sorted({*(ours or ()), *(theirs or ())}):
+        yield (
+            name,
+            None if ours is None else ours.get(name, 0),
+            None if theirs is None else theirs.get(name, 0),
+        )
+
+
+def _counted(side: Sketched | None) -> Mapping[str, int] | None:
+    """Return the counts of a side: empty where it lacks the module, None where not known."""
+    if side is None:
+        return {}
+    return dict(side.summary.operations) if side.final is not None else None
+
+
+def _not_optimized(comparison: Comparison) -> Iterator[str]:
+    for name, side in (("base", comparison.base), ("head", comparison.head)):
+        if side is not None and side.final is not None and not side.is_optimized:
+            yield name
 
 
 def _divergence(comparison: Comparison) -> DivergenceRecord:

@@ -32,6 +32,7 @@ def summary(name: str, **changes: object) -> ModuleSummary:
         final=ModuleFigures(instructions=10, computations=1, flops=1000, bytes_accessed=1000),
         heaviest=(),
         opcodes=(("add", 10),),
+        operations=(("add", 10),),
         matrix_flops=0,
         bit_flops=0,
         collectives=0,

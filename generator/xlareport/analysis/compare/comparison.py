@@ -11,6 +11,7 @@ from xlareport.analysis.modules.signature import Argument, Result, Signature
 from xlareport.analysis.modules.summary import ModuleFigures, ModuleSummary
 from xlareport.dump.modules import SnapshotFiles
 from xlareport.knowledge.opcodes import is_collective
+from xlareport.snapshots import OPTIMIZED
 
 _OF_WRITING = frozenset({"instructions"})
 """Figures that differ with the form of a file: newer texts write no get-tuple-element."""
@@ -40,6 +41,11 @@ class Sketched:
     """Of each snapshot, in the same order."""
     final: int | None = None
     """The number of the optimised one; None where nothing could be read."""
+
+    @property
+    def is_optimized(self) -> bool:
+        """Whether the final snapshot is named as the end of the compilation."""
+        return self.final is not None and self.stages[self.final].name == OPTIMIZED
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +143,10 @@ class Comparison:
 def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | None) -> Comparison:
     """Compare what is known of both without reading them again."""
     if base is None or head is None:
-        return Comparison(pair, base, head, Divergence(Where.NOWHERE, None, None))
+        return Comparison(
+            *(pair, base, head, Divergence(Where.NOWHERE, None, None)),
+            quantities=tuple(_quantities(base, head)),
+        )
     bare = base.bare or head.bare
     is_same = not bare and base.sketch.final == head.sketch.final
     ours, theirs = ({}, {}) if bare else (_passes(base.moments), _passes(head.moments))
@@ -161,8 +170,8 @@ def compare_modules(pair: ModulePair, base: Sketched | None, head: Sketched | No
     )
 
 
-def _quantities(base: Sketched, head: Sketched) -> list[Quantity]:
-    ours, theirs = known_figures(base), known_figures(head)
+def _quantities(base: Sketched | None, head: Sketched | None) -> list[Quantity]:
+    ours, theirs = (known_figures(side) if side else {} for side in (base, head))
     return [compare_figure(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}]
 
 

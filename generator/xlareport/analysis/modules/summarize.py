@@ -23,6 +23,7 @@ from xlareport.analysis.modules.summary import (
     StepSummary,
 )
 from xlareport.analysis.modules.tpu_flags import compare_flags
+from xlareport.analysis.operations import count_operations
 from xlareport.analysis.source.locations import is_framework, place_of
 from xlareport.hlo.model import HloModule, Instruction
 from xlareport.knowledge.devices import Device
@@ -71,6 +72,7 @@ def summarize_module(
         final=_figures(final.hlo if final else None, cost, memory, occupancy),
         heaviest=_heaviest(final.hlo, cost, device) if final and cost else (),
         opcodes=tuple(counts.most_common()),
+        operations=tuple(count_operations(final.hlo).most_common()) if final else (),
         matrix_flops=_flops_of(_MATRIX, final.hlo, cost) if final and cost else 0,
         bit_flops=_flops_of(_BITS, final.hlo, cost) if final and cost else 0,
         collectives=sum(count for name, count in counts.items() if is_collective(name)),

@@ -107,6 +107,8 @@ class ModuleSummary:
     heaviest: tuple[HeavyInstruction, ...]
     opcodes: tuple[tuple[str, int], ...]
     """Opcodes of the optimised module with their counts, most frequent first."""
+    operations: tuple[tuple[str, int], ...]
+    """The same by operation, asynchronous forms included: `all-reduce-start` is an `all-reduce`."""
     matrix_flops: int
     """Of the flops, those of matrix products and convolutions."""
     bit_flops: int

@@ -15,12 +15,17 @@ _FIGURES = 16
 
 
 def junit(view: ComparisonRecord, budgets: tuple[Budget, ...]) -> bytes:
-    """Return a test suite with a case for each budget, failed where it is not kept."""
+    """Return a test suite with a case for each budget: failed, skipped or passed."""
     broken = {breach.budget for breach in view.breaches}
+    skipped = {gap.budget for gap in view.unchecked} - broken
     suite = Element("testsuite", name="xlareport compare", tests=str(len(budgets)))
     suite.set("failures", str(len(broken)))
+    suite.set("skipped", str(len(skipped)))
     for budget in budgets:
         case = SubElement(suite, "testcase", classname="budget", name=visible(budget.text))
+        if budget.text in skipped:
+            reasons = (gap.reason for gap in view.unchecked if gap.budget == budget.text)
+            SubElement(case, "skipped", message=visible(" ".join(reasons)))
         for breach in view.breaches:
             if breach.budget == budget.text:
                 message = visible(breach.sentence)
@@ -44,6 +49,11 @@ def _lines(view: ComparisonRecord) -> Iterator[str]:
         yield f"**{len(view.breaches)} over budget:**"
         for breach in view.breaches[:_BREACHES]:
             yield f"- {_escaped(breach.sentence)} Budget: {_code(breach.budget)}"
+    if view.unchecked:
+        yield ""
+        yield f"**{len(view.unchecked)} not checked:**"
+        for gap in view.unchecked[:_BREACHES]:
+            yield f"- {_code(gap.budget)}: {_escaped(gap.reason)}"
     if view.causes:
         yield ""
         yield "**Causes:**"

@@ -1,0 +1,65 @@
+"""Operations of a module by family: an all-reduce is one in each of the forms it is written in."""
+
+from collections import Counter
+from collections.abc import Iterator
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.knowledge.opcodes import all_entries, operation_of
+from xlareport.runtime.errors import UnknownNameError
+
+_SCATTERING = "all-reduce-scatter"
+"""How the TPU compiler names the computation of a reduce-scatter."""
+
+
+def operation_in(computation: Computation, instruction: Instruction) -> str | None:
+    """Return the operation that an instruction runs, whatever form it is written in.
+
+    `all-reduce-start` runs `all-reduce`; None for `all-reduce-done`, which belongs to its start. A
+    TPU writes a reduce-scatter as a fusion that calls `%all-reduce-scatter`, which holds an
+    all-reduce and a dynamic-slice: the all-reduce in there is the `reduce-scatter`.
+    """
+    operation = operation_of(instruction.opcode)
+    if operation == "all-reduce" and computation.name.startswith(_SCATTERING):
+        return "reduce-scatter"
+    return operation
+
+
+def count_operations(module: HloModule) -> Counter[str]:
+    """Count the instructions of all computations by the operation that they run."""
+    return Counter(
+        operation
+        for computation in module.computations
+        for instruction in computation.instructions
+        if (operation := operation_in(computation, instruction)) is not None
+    )
+
+
+def instructions_of(module: HloModule, opcode: str) -> Iterator[Instruction]:
+    """Yield the instructions that run an operation, in the order of the module.
+
+    `opcode` may hold `*` and `?`. One that names an operation finds each of its forms; one that
+    names a form, such as `all-reduce-done` or `*-start`, finds that form. Raises UnknownNameError
+    where no opcode of XLA's, nor of the module's, is meant.
+    """
+    present = {each.opcode for each in module.instructions}
+    names = [name for name in {**all_entries(), **dict.fromkeys(present)} if _fits(name, opcode)]
+    if not names:
+        near = get_close_matches(opcode.replace("*", ""), all_entries(), n=3)
+        raise UnknownNameError(f"No opcode is called {opcode!r}", near)
+    forms = all(operation_of(name) != name for name in names if not _is_gone(name))
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            name = instruction.opcode if forms else operation_in(computation, instruction)
+            if name is not None and _fits(name, opcode):
+                yield instruction
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern)
+
+
+def _is_gone(name: str) -> bool:
+    entry = all_entries().get(name)
+    return entry is not None and entry.until is not None

@@ -1,0 +1,72 @@
+"""An operation counts as one in each form it is written in."""
+
+import pytest
+
+from xlareport.analysis.operations import count_operations, instructions_of
+from xlareport.hlo.text import TextReader
+from xlareport.runtime.errors import UnknownNameError
+
+TEXT = """HloModule m
+
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %sum = f32[] add(%a, %b)
+}
+
+%all-reduce-scatter.1 (p: f32[8]) -> f32[4] {
+  %p = f32[8] parameter(0)
+  %all-reduce.1 = f32[8] all-reduce(%p), replica_groups={{0,1}}, to_apply=%add
+  %zero = s32[] constant(0)
+  ROOT %slice = f32[4] dynamic-slice(%all-reduce.1, %zero), dynamic_slice_sizes={4}
+}
+
+%async_computation (q: f32[8]) -> f32[4] {
+  %q = f32[8] parameter(0)
+  ROOT %rs = f32[4] reduce-scatter(%q), replica_groups={}, dimensions={0}, to_apply=%add
+}
+
+ENTRY %main (x: f32[8]) -> (f32[8], f32[4], f32[4]) {
+  %x = f32[8] parameter(0)
+  %all-reduce-start.1 = f32[8] all-reduce-start(%x), replica_groups={{0,1}}, to_apply=%add
+  %all-reduce-done.1 = f32[8] all-reduce-done(%all-reduce-start.1)
+  %all-reduce.2 = f32[8] all-reduce(%all-reduce-done.1), replica_groups={{0,1}}, to_apply=%add
+  %fusion.1 = f32[4] fusion(%all-reduce.2), kind=kCustom, calls=%all-reduce-scatter.1
+  %start = ((f32[8]), f32[4]) async-start(%all-reduce.2), calls=%async_computation
+  %done = f32[4] async-done(%start)
+  ROOT %all = (f32[8], f32[4], f32[4]) tuple(%all-reduce.2, %fusion.1, %done)
+}
+"""
+
+
+def test_asynchronous_and_wrapped_forms_count_once() -> None:
+    module = TextReader().read(TEXT.encode(), "m.txt")
+    assert module is not None
+    counts = count_operations(module)
+
+    assert counts["all-reduce"] == 2  # not that of the scatter
+    assert counts["reduce-scatter"] == 2  # of a fusion and of a start
+    assert counts["async-start"] == 1
+    assert not any(name.endswith("-done") for name in counts)
+
+
+def test_a_pattern_finds_every_form() -> None:
+    module = TextReader().read(TEXT.encode(), "m.txt")
+    assert module is not None
+
+    def names(opcode: str) -> list[str]:
+        return [instruction.name for instruction in instructions_of(module, opcode)]
+
+    assert names("all-reduce") == ["all-reduce-start.1", "all-reduce.2"]
+    assert names("reduce-scatter") == ["all-reduce.1", "rs"]
+    assert names("all-reduce-*") == ["all-reduce-start.1", "all-reduce-done.1"]
+    assert names("*-done") == ["all-reduce-done.1", "done"]
+    assert names("all-to-all") == []
+
+
+@pytest.mark.parametrize("opcode", ["alltoall", "all-gathers*", "dott"])
+def test_an_opcode_that_does_not_exist_is_refused(opcode: str) -> None:
+    module = TextReader().read(TEXT.encode(), "m.txt")
+    assert module is not None
+    with pytest.raises(UnknownNameError):
+        list(instructions_of(module, opcode))
