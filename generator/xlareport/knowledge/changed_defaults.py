@@ -1,10 +1,12 @@
-"""Options whose default differs between releases: the table `changed_defaults.toml`."""
+"""Options whose default differs between releases: the table `changed_defaults.tsv`.
+
+scripts/changed_defaults.py made it of the libraries of both releases.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-
-from xlareport.knowledge.tables import read_table
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,22 +16,34 @@ class ChangedDefault:
     name: str
     older: str
     newer: str
-    since: tuple[str, str]
-    """The releases of jaxlib between which it changed."""
-    source: str
+    before: str
+    """The last release of jaxlib that was seen with the older default."""
+    after: str
+    """The first that was seen with the newer one."""
+
+    @property
+    def source(self) -> str:
+        """What both defaults were read from."""
+        return f"the DebugOptions of jaxlib {self.before} and {self.after}"
 
 
 @cache
-def changed_defaults() -> Mapping[str, ChangedDefault]:
-    """Return the table by option."""
-    return read_table("changed_defaults", ChangedDefault)
+def changed_defaults() -> Mapping[str, tuple[ChangedDefault, ...]]:
+    """Return the changes by option, the oldest first."""
+    text = files(__package__).joinpath("changed_defaults.tsv").read_text("utf-8")
+    changes: dict[str, list[ChangedDefault]] = {}
+    for line in text.splitlines()[1:]:
+        change = ChangedDefault(*line.split("\t"))
+        changes.setdefault(change.name, []).append(change)
+    return {name: tuple(each) for name, each in changes.items()}
 
 
 def defaults_of(backend: str) -> tuple[ChangedDefault, ...]:
     """Return what concerns a backend (`cpu`, `gpu`, `tpu`): its own options and those of all."""
     others = {"cpu", "gpu", "tpu"} - {backend}
     return tuple(
-        each
-        for each in changed_defaults().values()
-        if not any(each.name.startswith(f"xla_{other}_") for other in others)
+        change
+        for name, changes in changed_defaults().items()
+        if not any(name.startswith(f"xla_{other}_") for other in others)
+        for change in changes
     )

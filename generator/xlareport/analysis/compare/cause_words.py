@@ -28,18 +28,23 @@ def option(change: OptionChange) -> str:
         base, head = (_passes(value) for value in (change.base, change.head))
         return f"`{DISABLED}` disables {base} in the base and {head} in the head."
     what = f"The XLA option `{change.name}` is {base} in the base and {head} in the head."
-    changed = changed_defaults().get(change.name)
-    return f"{what} {_changed(changed)}" if changed else what
+    changed = changed_defaults().get(change.name, ())
+    return " ".join((what, *(f"Its default is {_changed(each)}." for each in changed)))
 
 
 def _changed(changed: ChangedDefault) -> str:
-    older, newer = changed.since
-    return f"Its default is `{changed.older}` in jaxlib {older} and `{changed.newer}` in {newer}."
+    older, newer = changed.older, changed.newer
+    return f"`{older}` in jaxlib {changed.before} and `{newer}` in {changed.after}"
 
 
 def defaults(backend: str) -> tuple[str, ...]:
     """Say which defaults are known to differ between releases, for another compiler."""
-    return tuple(f"`{each.name}`: {_changed(each)}" for each in defaults_of(backend))
+    known = sorted(defaults_of(backend), key=_release, reverse=True)
+    return tuple(f"Default of `{each.name}`: {_changed(each)}." for each in known)
+
+
+def _release(changed: ChangedDefault) -> tuple[int, ...]:
+    return tuple(int(part) for part in changed.after.split("."))
 
 
 def _value(value: str | None) -> str:
