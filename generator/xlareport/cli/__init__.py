@@ -23,6 +23,7 @@ _COMMANDS = {
     "flags": "xlareport.cli.flags",
     "history": "xlareport.cli.history",
     "main": "xlareport.cli.main_program",
+    "nightly": "xlareport.cli.nightly",
     "pack": "xlareport.cli.pack",
 }
 """Each module holds a click command called `command`; it is imported when it is asked for."""

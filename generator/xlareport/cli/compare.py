@@ -95,7 +95,7 @@ def command(
         options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
         _compare_many((base, head, *more), out, options, markdown_file, quiet=quiet, json=as_json)
         return
-    budgets = tuple(parse_budget(text) for text in (*fail_on, *_configured(config)))
+    budgets = tuple(parse_budget(text) for text in (*fail_on, *configured_budgets(config)))
     options = BuildOptions(out=out or Path(), jobs=jobs, limits=limits)
     with progress_bar(quiet=quiet) as progress:
         profiles = profile_base, profile_head
@@ -136,7 +136,7 @@ def _compare_many(
         say(f"Open {(out / 'site' / 'index.html').resolve()}.")
 
 
-def _configured(config: Path | None) -> Iterator[str]:
+def configured_budgets(config: Path | None) -> Iterator[str]:
     """Yield the budgets of a file of settings; raises BudgetError where they are no list."""
     candidates = [config] if config else [Path("xlareport.toml"), Path("pyproject.toml")]
     for path in candidates:

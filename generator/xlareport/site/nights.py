@@ -6,7 +6,7 @@ Several jobs may write at once: each takes a lock, and each line is written whol
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,7 +62,10 @@ def _last_lines(path: Path) -> tuple[list[str], bool]:
 
 
 def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
-    """Add a night, and forget all but the last `keep`; raises UnwritableFileError."""
+    """Add a night, and forget all but the last `keep`; raises UnwritableFileError.
+
+    A night with the same address was this one, run before: its figures are replaced.
+    """
     path = folder / FILE
     line = json.dumps(asdict(night), separators=(",", ":")).encode() + b"\n"
     try:
@@ -70,12 +73,39 @@ def append_night(folder: Path, night: Night, keep: int | None = None) -> None:
         with FileLock(f"{path}.lock"):
             former = path.read_bytes() if path.exists() else b""
             lines = former.splitlines(keepends=True)
-            if keep is None or len(lines) < keep:
+            others = [each for each in lines if _address(each) != night.report]
+            if len(others) == len(lines) and (keep is None or len(lines) < keep):
                 _append(path, former, line)
             else:
-                _replace(path, [*lines, line][-keep:])
+                _replace(path, [*others, line][-keep if keep else 0 :])
     except OSError as error:
         raise UnwritableFileError(path, error) from error
+
+
+def _address(line: bytes) -> str | None:
+    """Return the address of the report of a night; None where the line is no night."""
+    try:
+        return str(json.loads(line)["report"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def forget_nights(folder: Path, names: Collection[str]) -> None:
+    """Remove nights from a history by the folder of their report; raises UnwritableFileError."""
+    path = folder / FILE
+    if not names or not path.exists():
+        return
+    try:
+        with FileLock(f"{path}.lock"):
+            lines = path.read_bytes().splitlines(keepends=True)
+            stay = [line for line in lines if not _is_below(_address(line), names)]
+            _replace(path, stay)
+    except OSError as error:
+        raise UnwritableFileError(path, error) from error
+
+
+def _is_below(address: str | None, names: Collection[str]) -> bool:
+    return address is not None and not set(address.split("/")).isdisjoint(names)
 
 
 def _append(path: Path, former: bytes, line: bytes) -> None:
@@ -132,7 +162,8 @@ def read_nightly(report: ReportRecord, history: Path, out: Path) -> Nightly:
     when = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     address = os.path.relpath(site / "index.html", history).replace("\\", "/")
     nights, problems = read_nights(history)
-    return Nightly((*nights, tonight(report, when, address)), history, site, problems)
+    others = (night for night in nights if night.report != address)
+    return Nightly((*others, tonight(report, when, address)), history, site, problems)
 
 
 def keep_slugs(grouped: GroupedDump, history: Path | None) -> GroupedDump:
