@@ -25,7 +25,10 @@ def machine(tmp_path: Path, unpacked: Unpack) -> dict[str, str]:
     """Return an environment with the commands `xlareport`, and `train`, which leaves a dump."""
     commands = {
         "xlareport": f'exec "{sys.executable}" -m xlareport "$@"',
-        "train": 'cp "$DUMP"/* "$(echo "$XLA_FLAGS" | sed "s/.*xla_dump_to=\\([^ ]*\\).*/\\1/")"',
+        "train": (
+            "to=$(echo \"$XLA_FLAGS\" | sed 's/.*xla_dump_to=\\([^ ]*\\).*/\\1/'); "
+            'mkdir -p "$to"; cp "$DUMP"/* "$to"'
+        ),
         "python": "true",  # installing is the business of the machine that runs the action
     }
     for name, body in commands.items():
