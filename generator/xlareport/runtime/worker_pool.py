@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -14,7 +15,7 @@ from concurrent.futures import (
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_all_start_methods, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -29,6 +30,8 @@ R = TypeVar("R")
 SHARE = "XLAREPORT_SHARE"
 """Environment variable that says which share of the work is this program's: `NUMBER/OF`, from 0."""
 
+_PRELOADED = frozenset({"xlareport", "mkdocs", "material"})
+"""Packages of which a server of workers imports what this process did before it began."""
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 _THREADS = Path("/proc/self/task")
 """Linux lists the threads of a process here, those of libraries included."""
@@ -167,9 +170,19 @@ def _pool(workers: int) -> Executor:
 
 
 def _context() -> BaseContext:
-    """Fork where this process has a single thread: then no worker imports anything again."""
-    alone = _THREADS.is_dir() and sum(1 for _ in _THREADS.iterdir()) == 1
-    return get_context("fork" if alone else "spawn")
+    """Fork where this process has a single thread: then no worker imports anything again.
+
+    Where it has more, as in a notebook, fork from a server that imported the same once.
+    """
+    if _THREADS.is_dir() and sum(1 for _ in _THREADS.iterdir()) == 1:
+        return get_context("fork")
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload(
+        [name for name in sys.modules if name.partition(".")[0] in _PRELOADED]
+    )
+    return context
 
 
 @contextmanager
