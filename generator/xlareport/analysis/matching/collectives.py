@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 
 from xlareport.analysis.matching.graph import Node
+from xlareport.analysis.matching.halves import DONE, START, dones_of, start_of, wrapped
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.search import Search, Side
 
 _COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
 _FEWEST = 2
-_START, _DONE = "-start", "-done"
 
 
 def combined(search: Search) -> None:
@@ -38,11 +38,12 @@ def _combine_all(search: Search, wholes: list[Node]) -> None:
 
 
 def _is_whole(node: Node) -> bool:
-    return _opcode(node) in _COMBINED and len(node.instruction.operands) >= _FEWEST
+    known = _opcode(node).removesuffix(START) in _COMBINED
+    return known and len(node.instruction.operands) >= _FEWEST
 
 
 def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) -> None:
-    opcode = _opcode(whole)
+    opcode = _opcode(whole).removesuffix(START)
     queues = [waiting.get((opcode, token)) for token in search.after.values.read(whole)]
     if not all(queues):
         return
@@ -50,6 +51,9 @@ def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) 
     if len(members) == len(queues):
         reason = f"%{whole.instruction.name} does it for {len(members)} operands"
         search.combine(members, whole, Grade.EXACT, reason)
+        for done in dones_of(search.after, whole):
+            for place, member in enumerate(members):
+                search.after.values.name_element(done, (place,), member.token)
 
 
 def halves(search: Search) -> None:
@@ -69,9 +73,9 @@ def halves(search: Search) -> None:
 def _halves(side: Side) -> Iterator[tuple[Node, Node]]:
     """Yield what begins an asynchronous instruction and what ends it."""
     for done in side.open():
-        if _opcode(done).endswith(_DONE):
+        if _opcode(done).endswith(DONE):
             operands = side.graph.operands(done)
-            if operands and _opcode(operands[0][0]).endswith(_START):
+            if operands and _opcode(operands[0][0]).endswith(START):
                 yield operands[0][0], done
 
 
@@ -87,25 +91,29 @@ def _pair_halves(
             search.link(whole, start, Grade.MATCHED, "begun and ended apart, on the same operands")
     if whole is not None and whole.partner is start and _opcode(whole) != _opcode(start):
         search.extend(whole, done)
-        wrapped = _wrapped(search.after, start)
-        if wrapped is not None and is_free(wrapped):
-            search.extend(whole, wrapped)
+        inner = wrapped(search.after, start)
+        if inner is not None and is_free(inner):
+            search.extend(whole, inner)
+
+
+def link_wrapped(search: Search, whole: Node, inner: Node, grade: Grade, reason: str) -> bool:
+    """Pair an instruction with the start that wraps its like, and the done; say if there is one."""
+    start = start_of(search.after, inner.frame) if inner.frame.caller is None else None
+    if start is None or not is_free(start) or not search.link(whole, start, grade, reason):
+        return False
+    for done in dones_of(search.after, start):
+        if is_free(done):
+            search.extend(whole, done)
+    search.extend(whole, inner)
+    return True
 
 
 def _begun(side: Side, start: Node) -> str:
     """Return the opcode of what an instruction begins."""
     if _opcode(start) != "async-start":
-        return _opcode(start).removesuffix(_START)
-    wrapped = _wrapped(side, start)
-    return "" if wrapped is None else _opcode(wrapped)
-
-
-def _wrapped(side: Side, start: Node) -> Node | None:
-    """Return the result of the computation that an `async-start` calls; None for any other."""
-    called = start.instruction.called if _opcode(start) == "async-start" else ()
-    home = side.homes.get(called[0][1]) if called else None
-    root = None if home is None else home.computation.root
-    return None if home is None or root is None else home.node(root)
+        return _opcode(start).removesuffix(START)
+    inner = wrapped(side, start)
+    return "" if inner is None else _opcode(inner)
 
 
 def _opcode(node: Node) -> str:

@@ -1,11 +1,12 @@
 """Where instructions that are only after come from."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, origin, read_at
-from xlareport.analysis.matching.pairing import ChangeCause, Grade
-from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.pairing import ChangeCause, Grade, Relation
+from xlareport.analysis.matching.search import NodePair, Search
 
 _DEEPEST = 100
 """Readers of readers that are followed to find what a constant was copied from."""
@@ -26,12 +27,14 @@ class New:
         self._sources: dict[Node, Node | None] = {}
         self._depth = 0
         self._by_name: dict[Hashable, list[Node]] | None = None
+        self._doubts: dict[Node, Grade] = {}
+        """Grades of copies that are no surer than what is said of another copy."""
 
     def verdict(self, node: Node) -> PairVerdict:
         """Return where a node comes from."""
         source = self.source(node)
         if source is not None:
-            return PairVerdict(source, Grade.EXACT, "a further copy")
+            return PairVerdict(source, self._doubts.get(node, Grade.EXACT), "a further copy")
         source = self._copied_by_name(node)
         if source is not None:
             reason = "a further copy, by name, form and framework op"
@@ -80,7 +83,24 @@ class New:
         if link is not None:
             return link.before
         kept = search.after.values.kept_twin(node)
-        return None if kept is None else search.itself_before(kept)
+        if kept is not None:
+            return search.itself_before(kept)
+        link = self._linked_repeats.get(search.after.own_values.get(node))
+        if link is None:
+            return None
+        self._doubts[node] = max(link.grade, Grade.MATCHED, key=[*Grade].index)
+        return link.before
+
+    @cached_property
+    def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
+        """The first link of each value that the side after alone tells of."""
+        values = self._search.after.own_values
+        links: dict[Hashable, NodePair] = {}
+        for link in self._search.links:
+            if link.relation is not Relation.COMBINED and not link.after.kept:
+                links.setdefault(values.get(link.after), link)
+        links.pop(None, None)
+        return links
 
     def _copied_by_name(self, node: Node) -> Node | None:
         """Return what a node of a computation that nothing calls was copied from."""

@@ -1,6 +1,6 @@
 """The state of a search for pairs: two sides, the pairs found, and what is still open."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from xlareport.analysis.matching.graph import (
 )
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
+from xlareport.analysis.matching.repeats import own_values
 from xlareport.analysis.matching.values import Tokens, Values
 from xlareport.hlo.model import HloModule
 
@@ -77,6 +78,11 @@ class Side:
         self.frames: dict[int, Frame] = {}
         for frame in graph.frames:
             self.frames.setdefault(frame.number, frame)
+
+    @cached_property
+    def own_values(self) -> Mapping[Node, Hashable]:
+        """What each differing node computes, as this side alone tells it."""
+        return own_values(self.graph, self.values)
 
     @cached_property
     def depths(self) -> Mapping[Node, tuple[int, int]]:

@@ -7,6 +7,7 @@ nothing else distinguishes, their order decides, which is graded as a guess.
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from xlareport.analysis.matching.collectives import link_wrapped
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.frames import called
 from xlareport.analysis.matching.graph import Node
@@ -14,6 +15,7 @@ from xlareport.analysis.matching.leftovers import unread_heavy
 from xlareport.analysis.matching.likeness import Likeness
 from xlareport.analysis.matching.nodes import is_free, origin
 from xlareport.analysis.matching.pairing import Grade
+from xlareport.analysis.matching.repeats import most_repeated, without_repeats
 from xlareport.analysis.matching.search import Search, Side
 
 _CLEAR = 0.15
@@ -35,11 +37,9 @@ def heavy_by_structure(search: Search) -> None:
         families &= {family_of(node.instruction) for node in after}
         if not families:
             return
-        _Structure(
-            search,
-            [node for node in before if family_of(node.instruction) in families],
-            [node for node in after if family_of(node.instruction) in families],
-        ).run()
+        before = [node for node in before if family_of(node.instruction) in families]
+        after = [node for node in after if family_of(node.instruction) in families]
+        _Structure(search, *_distinct(search, before, after)).run()
         if len(search.links) == count:
             return
         called(search)
@@ -49,6 +49,18 @@ def _open_heavy(side: Side) -> list[Node]:
     """Return the heavy nodes without a partner, in order, but not those left over unread."""
     heavy = [node for node in side.nodes if node.partner is None and family_of(node.instruction)]
     return [node for node in heavy if node.instruction not in unread_heavy(node.frame.computation)]
+
+
+def _distinct(
+    search: Search, before: list[Node], after: list[Node]
+) -> tuple[list[Node], list[Node]]:
+    """Leave out of each side what repeats another more often than anything does on the other side.
+
+    Such repetitions are copies of it, or became one with it: they stand for nothing else.
+    """
+    old, new = search.before.own_values, search.after.own_values
+    counts = most_repeated(before, old), most_repeated(after, new)
+    return without_repeats(before, old, counts[1]), without_repeats(after, new, counts[0])
 
 
 class _Best(NamedTuple):
@@ -152,7 +164,8 @@ class _Structure:
             self._link(node, other, Grade.GUESSED, reason)
 
     def _link(self, node: Node, other: Node, grade: Grade, reason: str) -> None:
-        self._search.link(node, other, grade, reason)
+        if not link_wrapped(self._search, node, other, grade, reason):
+            self._search.link(node, other, grade, reason)
         del self._open[node]
         touched = self._likeness.pair(node, other)
         self._waiting |= dict.fromkeys(near for near in touched if near in self._open)

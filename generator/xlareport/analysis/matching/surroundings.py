@@ -11,6 +11,14 @@ from typing import NamedTuple
 
 from xlareport.analysis.matching.families import family_of, is_bundle
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
+from xlareport.analysis.matching.halves import (
+    argument,
+    dones_of,
+    is_done,
+    is_start,
+    start_of,
+    wrapped,
+)
 from xlareport.analysis.matching.search import Side
 from xlareport.hlo.model import Instruction
 
@@ -26,7 +34,7 @@ _READING_FIRST = frozenset({"dynamic-slice", "pad", "reduce", "reduce-window", "
 """Opcodes whose further operands only say where or how."""
 
 _PASSING = frozenset({"all-reduce-done", "opt-barrier", "while"})
-"""Opcodes whose result has the elements of their operand."""
+"""Opcodes whose result has the elements of their operand, as `-done` halves have."""
 
 _SEEN_THROUGH = frozenset({"collective", "while"})
 """Families that passes put between others or around them: the way goes on behind them."""
@@ -111,7 +119,9 @@ class Surroundings:
         if opcode == "parameter":
             return self._arguments(node, path)
         operands = self._side.graph.operands(node)
-        if path and is_bundle(node.instruction):
+        if is_done(node):
+            return [(self._ended(start), path) for start, _ in operands[:1]]
+        if path and (is_bundle(node.instruction) or _sends_several(node)):
             operands, path = operands[path[0] : path[0] + 1], path[1:]
         elif opcode in _READING_FIRST:
             operands = operands[:1]
@@ -119,9 +129,15 @@ class Surroundings:
         known = [step for step in operands if step[0].instruction.opcode not in _WITHOUT_MEANING]
         return [(operand, (*inner, *passed)) for operand, inner in known]
 
+    def _ended(self, start: Node) -> Node:
+        """Return whose result is there when what a node begins has ended: its own, or the wrapped."""
+        result = wrapped(self._side, start)
+        return start if result is None else result
+
     def _arguments(self, parameter: Node, path: _Path) -> list[_Step]:
-        """Return what a loop begins with, for the parameter of its body or condition."""
-        steps = []
+        """Return what a loop or an asynchronous call begins with, for a parameter of its body."""
+        given = argument(self._side, parameter)
+        steps = [(operand, (*inner, *path)) for operand, inner in given]
         for computation, call in self._side.graph.call_sites(parameter.frame.computation.name):
             home = self._side.homes.get(computation.name)
             if home is not None and call.instruction.opcode == "while":
@@ -157,9 +173,26 @@ class Surroundings:
         for user, position in self._side.users.get(node, ()):
             read = self._side.graph.operands(user)[position][1]
             if opened_root(user) is None and read[: len(path)] == path[: len(read)]:
-                yield user, _passed_on(user, position, path[len(read) :])
+                passed = _passed_on(user, position, path[len(read) :])
+                yield self._begun(user, position), passed
+        yield from ((done, path) for done in self._ends(node))
         for line in _kept_users(node):
             yield node.frame.node(line), ()
+
+
+    def _begun(self, user: Node, position: int) -> Node:
+        """Return a user, or the parameter of what it wraps."""
+        result = wrapped(self._side, user)
+        parameters = () if result is None else result.frame.computation.parameters
+        found = result is not None and position < len(parameters)
+        return result.frame.node(parameters[position]) if result is not None and found else user
+
+    def _ends(self, node: Node) -> Iterator[Node]:
+        """Yield what ends the asynchronous call of which a node is the result."""
+        if node.frame.caller is None and node.instruction is node.frame.computation.root:
+            start = start_of(self._side, node.frame)
+            if start is not None:
+                yield from dones_of(self._side, start)
 
 
 def _kept_users(node: Node) -> list[Instruction]:
@@ -173,9 +206,16 @@ def _kept_users(node: Node) -> list[Instruction]:
 
 def _passed_on(user: Node, position: int, path: _Path) -> _Path:
     """Return which element of a user an element that it reads becomes."""
-    if is_bundle(user.instruction):
+    if is_bundle(user.instruction) or _sends_several(user):
         return (position, *path)
+    if is_done(user):
+        return path
     return path if user.instruction.opcode in _PASSING else ()
+
+
+def _sends_several(node: Node) -> bool:
+    """Whether a node begins to send several operands, each by itself."""
+    return is_start(node) and len(node.instruction.operands) > 1
 
 
 def _is_stop(node: Node) -> bool:

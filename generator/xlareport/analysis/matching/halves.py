@@ -1,0 +1,50 @@
+"""Asynchronous instructions: what begins one, what ends it, and the instruction wrapped in them."""
+
+from collections.abc import Iterator
+
+from xlareport.analysis.matching.graph import Frame, Node
+from xlareport.analysis.matching.search import Side
+from xlareport.runtime.whole_numbers import parse_whole_number
+
+START, DONE = "-start", "-done"
+_WRAPPING = "async-start"
+
+
+def is_start(node: Node) -> bool:
+    """Whether a node begins something that another one ends."""
+    return node.instruction.opcode.endswith(START)
+
+
+def is_done(node: Node) -> bool:
+    """Whether a node ends what another one began; its elements are those of the result."""
+    return node.instruction.opcode.endswith(DONE)
+
+
+def wrapped(side: Side, start: Node) -> Node | None:
+    """Return the result of the computation that an `async-start` calls; None for any other."""
+    called = start.instruction.called if start.instruction.opcode == _WRAPPING else ()
+    home = side.homes.get(called[0][1]) if called else None
+    root = None if home is None else home.computation.root
+    return None if home is None or root is None else home.node(root)
+
+
+def start_of(side: Side, frame: Frame) -> Node | None:
+    """Return the `async-start` that calls the computation of a frame; None where none does."""
+    for computation, call in side.graph.call_sites(frame.computation.name):
+        home = side.homes.get(computation.name)
+        if call.instruction.opcode == _WRAPPING and home is not None:
+            return home.node(call.instruction)
+    return None
+
+
+def dones_of(side: Side, start: Node) -> Iterator[Node]:
+    """Yield what ends what a node began."""
+    return (user for user, _ in side.users.get(start, ()) if is_done(user))
+
+
+def argument(side: Side, parameter: Node) -> list[tuple[Node, tuple[int, ...]]]:
+    """Return what an `async-start` hands to a parameter of what it calls, if anything."""
+    start = start_of(side, parameter.frame)
+    number = parse_whole_number(parameter.instruction.argument)
+    operands = () if start is None else side.graph.operands(start)
+    return [operands[number]] if number is not None and number < len(operands) else []

@@ -1,0 +1,68 @@
+"""Instructions of one module that repeat another one: the same expression over the same values.
+
+Passes copy what is cheap into each fusion that reads it. Links give the values of one side names
+that the other side knows; here a side is looked at alone, so that equal values stay equal.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
+from xlareport.analysis.matching.values import Values
+
+_ONE_OF_A_KIND = frozenset(
+    {
+        "after-all",
+        "custom-call",
+        "infeed",
+        "outfeed",
+        "parameter",
+        "recv",
+        "rng",
+        "rng-get-and-update-state",
+        "send",
+    }
+)
+"""Opcodes whose result is not decided by what they read."""
+
+
+def own_values(graph: Graph, values: Values) -> Mapping[Node, Hashable]:
+    """Return a value of each differing node; equal ones compute the same in every run."""
+    numbers: dict[Hashable, int] = {}
+    known: dict[Node, int] = {}
+
+    def of(operand: Operand) -> Hashable:
+        node, path = operand
+        number = known.get(node)
+        return (("kept", values.value_of(node)) if number is None else number, path)
+
+    for node in values.order:
+        read = [of(operand) for operand in graph.operands(node)]
+        opened = opened_root(node)
+        if opened is not None:
+            read.append(of((opened, ())))
+        if node.commutes:
+            read.sort(key=hash)
+        unique = node.instruction.opcode in _ONE_OF_A_KIND and opened is None
+        key: Hashable = id(node) if unique else (node.base, *read)
+        known[node] = numbers.setdefault(key, len(numbers))
+    return known
+
+
+def without_repeats(
+    nodes: Sequence[Node], values: Mapping[Node, Hashable], most: int
+) -> list[Node]:
+    """Return the nodes in order, of each value no more than so many, the first ones."""
+    seen: Counter[Hashable] = Counter()
+    result = []
+    for node in nodes:
+        value = values.get(node, node)
+        seen[value] += 1
+        if seen[value] <= most:
+            result.append(node)
+    return result
+
+
+def most_repeated(nodes: Iterable[Node], values: Mapping[Node, Hashable]) -> int:
+    """Return how many of the nodes have one value at most."""
+    return max(Counter(values.get(node, node) for node in nodes).values(), default=0)
