@@ -52,8 +52,7 @@ def _combine(search: Search, whole: Node, waiting: dict[Hashable, deque[Node]]) 
         reason = f"%{whole.instruction.name} does it for {len(members)} operands"
         search.combine(members, whole, Grade.EXACT, reason)
         for done in dones_of(search.after, whole):
-            for place, member in enumerate(members):
-                search.after.values.name_element(done, (place,), member.token)
+            search.name_elements(members, done)
 
 
 def halves(search: Search) -> None:

@@ -80,6 +80,12 @@ def is_bundle(instruction: Instruction) -> bool:
     return bool(each) and len(instruction.operands) == len(instruction.shape.elements)
 
 
+def is_mark(instruction: Instruction) -> bool:
+    """Whether an instruction is a call that computes nothing: it marks its operand."""
+    target = instruction.attributes.get("custom_call_target", "")
+    return instruction.opcode == "custom-call" and bool(_MARKS.search(target))
+
+
 def _family_of_target(target: str) -> str | None:
     if _MARKS.search(target):
         return None

@@ -1,14 +1,14 @@
 """What became of instructions that are only before."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Frame, Node, opened_root
 from xlareport.analysis.matching.nodes import PairVerdict, is_root, read_at, same_leaf
 from xlareport.analysis.matching.pairing import ChangeCause, Grade
-from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.search import NodePair, Search
 
 _FARTHEST = 100
 """Removed users of removed users that are followed to one that lives on."""
@@ -54,11 +54,30 @@ class Gone:
 
     def twin(self, node: Node) -> Node | None:
         """Return what does the work of a merged node now; None if it was not merged."""
-        return _twin_after(self._search, node) if self._lives.get(node) else None
+        return self._twin(node) if self._lives.get(node) else None
+
+    def _twin(self, node: Node) -> Node | None:
+        """Return what computes after what a node computed, or what that node repeated."""
+        twin = _twin_after(self._search, node)
+        if twin is not None or node.partner is not None or node.constant or not node.inputs:
+            return twin
+        link = self._linked_repeats.get(self._search.before.own_values.get(node))
+        return None if link is None else link.after
+
+    @cached_property
+    def _linked_repeats(self) -> Mapping[Hashable, NodePair]:
+        """The first link of each value that the side before alone tells of."""
+        values = self._search.before.own_values
+        links: dict[Hashable, NodePair] = {}
+        for link in self._search.links:
+            if not link.before.kept:
+                links.setdefault(values.get(link.before), link)
+        links.pop(None, None)
+        return links
 
     def _merged(self, node: Node) -> bool:
         """Whether a reader that lives on can have taken the twin for it."""
-        twin = _twin_after(self._search, node)
+        twin = self._twin(node)
         if twin is None:
             return False
         result = opened_root(node) or node

@@ -10,6 +10,7 @@ from xlareport.analysis.matching import (
     clamps,
     collectives,
     frames,
+    joined,
     loops,
     merged_dots,
     products,
@@ -42,6 +43,7 @@ _RULES = (
     loops.loops,
     bodies.inlined,
     strength.reduced,
+    joined.joined,
     rules.same_name,
     frames.called,
     rules.same_value,
@@ -54,6 +56,7 @@ _RULES = (
     rules.same_value,
     rules.same_origin,
     spreading.neighbours,
+    joined.joined,
     rules.same_first_operand,
     rules.same_value_in_order,
     frames.called,
@@ -68,6 +71,7 @@ _RULES = (
     spreading.successors,
     swaps.swapped,
     spreading.successors,
+    joined.joined,
     frames.parameters,
 )
 _PARTS = (collectives.halves, products.split_sums, products.split_reductions)

@@ -7,6 +7,7 @@ that the other side knows; here a side is looked at alone, so that equal values 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Graph, Node, Operand, opened_root
 from xlareport.analysis.matching.values import Values
 
@@ -50,19 +51,25 @@ def own_values(graph: Graph, values: Values) -> Mapping[Node, Hashable]:
 
 
 def without_repeats(
-    nodes: Sequence[Node], values: Mapping[Node, Hashable], most: int
+    nodes: Sequence[Node], values: Mapping[Node, Hashable], most: Mapping[str | None, int]
 ) -> list[Node]:
-    """Return the nodes in order, of each value no more than so many, the first ones."""
+    """Return the nodes in order, of each value no more than allowed for its family, the first."""
     seen: Counter[Hashable] = Counter()
     result = []
     for node in nodes:
         value = values.get(node, node)
         seen[value] += 1
-        if seen[value] <= most:
+        if seen[value] <= most.get(family_of(node.instruction), 1):
             result.append(node)
     return result
 
 
-def most_repeated(nodes: Iterable[Node], values: Mapping[Node, Hashable]) -> int:
-    """Return how many of the nodes have one value at most."""
-    return max(Counter(values.get(node, node) for node in nodes).values(), default=0)
+def most_repeated(
+    nodes: Iterable[Node], values: Mapping[Node, Hashable]
+) -> Mapping[str | None, int]:
+    """Return of each family how many of the nodes have one value at most."""
+    counts = Counter((family_of(node.instruction), values.get(node, node)) for node in nodes)
+    most: dict[str | None, int] = {}
+    for (family, _), count in counts.items():
+        most[family] = max(count, most.get(family, 0))
+    return most

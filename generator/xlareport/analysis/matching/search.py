@@ -125,6 +125,8 @@ class Search:
     """What does, beside its partner, the work of a node before."""
     inlined: dict[Node, list[Node]] = field(default_factory=dict)
     """What does once, where a former loop or conditional stood, what that did."""
+    named: int = 0
+    """The number of values that links have made."""
     settled: int = -1
     """The number of links when computing the values anew last changed nothing."""
 
@@ -139,13 +141,17 @@ class Search:
             return False
         equal = before.token == after.token
         if not equal:
-            token = self.tokens.of(("link", len(self.links)))
-            before.token = after.token = token
+            before.token = after.token = self._new_token()
         before.partner, after.partner = after, before
         self._name_result(before, after)
         self.unsettled.append((before, after))
         self.links.append(NodePair(before, after, grade, reason, equal=equal))
         return True
+
+    def _new_token(self) -> int:
+        """Return a value that nothing has yet."""
+        self.named += 1
+        return self.tokens.of(("link", self.named))
 
     def _name_result(self, before: Node, after: Node) -> None:
         """Let the first element of a library call's results be the one result of the other side.
@@ -164,14 +170,24 @@ class Search:
             self.before.values.name_element(before, (0,), before.token)
 
     def combine(self, members: Sequence[Node], whole: Node, grade: Grade, reason: str) -> None:
-        """Make one node the partner of several, whose results are its elements, in order."""
-        whole.token = self.tokens.of(("link", len(self.links)))
+        """Make one node the partner of several, whose results are its elements, in order.
+
+        One of them may be its partner already.
+        """
+        if whole.partner is None:
+            whole.token = self._new_token()
+        self.links = [link for link in self.links if link.after is not whole]
         whole.partner = members[0]
-        for place, member in enumerate(members):
+        self.name_elements(members, whole)
+        for member in members:
             member.partner = whole
-            self.after.values.name_element(whole, (place,), member.token)
             link = NodePair(member, whole, grade, reason, equal=False, relation=Relation.COMBINED)
             self.links.append(link)
+
+    def name_elements(self, members: Sequence[Node], whole: Node) -> None:
+        """Let the elements of a result after be the results of several nodes before, in order."""
+        for place, member in enumerate(members):
+            self.after.values.name_element(whole, (place,), member.token)
 
     def copy(self, kept: Node, after: Node, grade: Grade, reason: str) -> None:
         """Let a node after go on for a line that is kept, but that nothing reaches any more."""

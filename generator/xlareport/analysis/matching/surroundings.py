@@ -19,6 +19,7 @@ from xlareport.analysis.matching.halves import (
     start_of,
     wrapped,
 )
+from xlareport.analysis.matching.pieces import piece_of, slices_of
 from xlareport.analysis.matching.search import Side
 from xlareport.hlo.model import Instruction
 
@@ -119,6 +120,9 @@ class Surroundings:
         if opcode == "parameter":
             return self._arguments(node, path)
         operands = self._side.graph.operands(node)
+        piece = piece_of(self._side, node)
+        if piece is not None:
+            return [piece]
         if is_done(node):
             return [(self._ended(start), path) for start, _ in operands[:1]]
         if path and (is_bundle(node.instruction) or _sends_several(node)):
@@ -130,7 +134,7 @@ class Surroundings:
         return [(operand, (*inner, *passed)) for operand, inner in known]
 
     def _ended(self, start: Node) -> Node:
-        """Return whose result is there when what a node begins has ended: its own, or the wrapped."""
+        """Return whose result is there in the end: that of a start, or of what it wraps."""
         result = wrapped(self._side, start)
         return start if result is None else result
 
@@ -173,12 +177,15 @@ class Surroundings:
         for user, position in self._side.users.get(node, ()):
             read = self._side.graph.operands(user)[position][1]
             if opened_root(user) is None and read[: len(path)] == path[: len(read)]:
+                slices = slices_of(self._side, user, position) if _joins(user) else []
+                yield from ((part, ()) for part in slices)
+                if slices:
+                    continue
                 passed = _passed_on(user, position, path[len(read) :])
                 yield self._begun(user, position), passed
         yield from ((done, path) for done in self._ends(node))
         for line in _kept_users(node):
             yield node.frame.node(line), ()
-
 
     def _begun(self, user: Node, position: int) -> Node:
         """Return a user, or the parameter of what it wraps."""
@@ -211,6 +218,10 @@ def _passed_on(user: Node, position: int, path: _Path) -> _Path:
     if is_done(user):
         return path
     return path if user.instruction.opcode in _PASSING else ()
+
+
+def _joins(node: Node) -> bool:
+    return node.instruction.opcode == "concatenate"
 
 
 def _sends_several(node: Node) -> bool:
