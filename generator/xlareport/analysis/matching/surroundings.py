@@ -191,8 +191,9 @@ class Surroundings:
         """Return a user, or the parameter of what it wraps."""
         result = wrapped(self._side, user)
         parameters = () if result is None else result.frame.computation.parameters
-        found = result is not None and position < len(parameters)
-        return result.frame.node(parameters[position]) if result is not None and found else user
+        if result is None or position >= len(parameters):
+            return user
+        return result.frame.node(parameters[position])
 
     def _ends(self, node: Node) -> Iterator[Node]:
         """Yield what ends the asynchronous call of which a node is the result."""
