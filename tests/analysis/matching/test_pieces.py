@@ -3,7 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from xlareport.analysis.matching.pieces import piece_of, slices_of
-from xlareport.analysis.matching.search import Side, start
+from xlareport.analysis.matching.search import start
+from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import HloModule
 
 Read = Callable[[str], HloModule]

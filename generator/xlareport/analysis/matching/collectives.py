@@ -7,7 +7,8 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.halves import DONE, START, dones_of, start_of, wrapped
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 
 _COMBINED = frozenset({"all-gather", "all-reduce", "collective-permute", "reduce-scatter"})
 _FEWEST = 2

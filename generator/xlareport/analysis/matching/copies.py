@@ -11,7 +11,8 @@ from xlareport.analysis.matching.contents import Contents, stem
 from xlareport.analysis.matching.facts import Call
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation, Instruction
 

@@ -8,7 +8,8 @@ from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.values import UNKNOWN
 
 if TYPE_CHECKING:
-    from xlareport.analysis.matching.search import Search, Side
+    from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 
 
 def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, int]:

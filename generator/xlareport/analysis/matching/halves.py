@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Frame, Node
-from xlareport.analysis.matching.search import Side
+from xlareport.analysis.matching.side import Side
 from xlareport.runtime.whole_numbers import parse_whole_number
 
 START, DONE = "-start", "-done"

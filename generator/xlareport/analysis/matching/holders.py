@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from xlareport.analysis.matching.graph import Frame, Node
 from xlareport.analysis.matching.nodes import place_of
 from xlareport.analysis.matching.pairing import Grade, Place
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
 
 Twin = Callable[[Node], Node | None]

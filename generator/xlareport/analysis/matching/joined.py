@@ -12,7 +12,8 @@ from xlareport.analysis.matching.halves import START, dones_of, start_of
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade
 from xlareport.analysis.matching.pieces import piece_of, slices_of
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 
 _COLLECTIVES = frozenset(
     {"all-gather", "all-reduce", "all-to-all", "collective-permute", "reduce-scatter"}

@@ -9,7 +9,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from xlareport.analysis.matching.families import family_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.surroundings import Neighbor, Surroundings
 
 _NEIGHBOR, _ORIGIN, _NAME, _DEPTH, _FORM, _PART_OF_FORM = 1.0, 1.5, 1.0, 0.75, 0.5, 0.25

@@ -12,7 +12,8 @@ from xlareport.analysis.matching.facts import facts_of
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.nodes import name_in_computation, origin
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import UNKNOWN
 from xlareport.hlo.model import Computation
 

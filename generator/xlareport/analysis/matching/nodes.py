@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.pairing import ChangeCause, Grade, Place
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 
 
 def is_free(node: Node) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from xlareport.analysis.matching.graph import Node, Operand
 from xlareport.analysis.matching.halves import is_done, is_start
-from xlareport.analysis.matching.search import Side
+from xlareport.analysis.matching.side import Side
 
 _JOIN = "concatenate"
 _BETWEEN = frozenset({"all-reduce", "convert", "copy", "opt-barrier"})

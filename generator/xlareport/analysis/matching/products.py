@@ -10,7 +10,8 @@ from xlareport.analysis.matching.graph import Node, Operand, opened_root
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free, read_at, same_shape
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens
 
 _MOVES = frozenset(

@@ -17,7 +17,8 @@ from xlareport.analysis.matching.nodes import (
     same_shape,
 )
 from xlareport.analysis.matching.pairing import Grade
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 
 
 def same_value(search: Search) -> None:

@@ -1,26 +1,23 @@
 """The state of a search for pairs: two sides, the pairs found, and what is still open."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from xlareport.analysis.matching.computations import Correspondence, correspond, pair_contents
 from xlareport.analysis.matching.contents import Contents, stem
-from xlareport.analysis.matching.depths import depths
 from xlareport.analysis.matching.elements import kept_elements
 from xlareport.analysis.matching.families import REWRITES
 from xlareport.analysis.matching.forms import Forms
 from xlareport.analysis.matching.graph import (
     MOST_NODES_PER_LINE,
     CallSites,
-    Frame,
     Graph,
     Node,
     swaps_parameters,
 )
 from xlareport.analysis.matching.pairing import Grade, Place, Relation
 from xlareport.analysis.matching.parameters import can_continue
-from xlareport.analysis.matching.repeats import own_values
+from xlareport.analysis.matching.side import Side
 from xlareport.analysis.matching.values import Tokens, Values
 from xlareport.hlo.model import HloModule
 
@@ -55,53 +52,6 @@ class NodePair:
     equal: bool
     """They compute the same expression over the same values."""
     relation: Relation = Relation.SAME
-
-
-class Side:
-    """One of the two modules: its graph, its values, its differing nodes and who uses them."""
-
-    def __init__(self, graph: Graph, values: Values) -> None:
-        self.graph = graph
-        self.values = values
-        self.nodes = [
-            frame.node(line)
-            for frame in graph.frames
-            for line in frame.computation.instructions
-            if line not in frame.kept
-        ]
-        values.prepare(self.nodes)
-        self.users: dict[Node, list[tuple[Node, int]]] = {}
-        for node in values.order:
-            for position, (operand, _) in enumerate(graph.operands(node)):
-                self.users.setdefault(operand, []).append((node, position))
-        self.homes = {frame.computation.name: frame for frame in reversed(graph.frames)}
-        self.frames: dict[int, Frame] = {}
-        for frame in graph.frames:
-            self.frames.setdefault(frame.number, frame)
-
-    @cached_property
-    def own_values(self) -> Mapping[Node, Hashable]:
-        """What each differing node computes, as this side alone tells it."""
-        return own_values(self.graph, self.values)
-
-    @cached_property
-    def depths(self) -> Mapping[Node, tuple[int, int]]:
-        """The most products above and below each differing node."""
-        return depths(self.graph, self.values.order)
-
-    def is_called(self, node: Node) -> bool:
-        """Whether anything calls the computation of a node, or it is the entry."""
-        computation = node.frame.computation
-        entry = computation is self.graph.module.entry
-        return entry or bool(self.graph.call_sites(computation.name))
-
-    def has_open(self) -> bool:
-        """Whether a differing node has no partner yet."""
-        return any(node.partner is None for node in self.nodes)
-
-    def open(self) -> list[Node]:
-        """Return the differing nodes that have no partner yet, in order."""
-        return [node for node in self.nodes if node.partner is None]
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from xlareport.analysis.matching.halves import (
     wrapped,
 )
 from xlareport.analysis.matching.pieces import piece_of, slices_of
-from xlareport.analysis.matching.search import Side
+from xlareport.analysis.matching.side import Side
 from xlareport.hlo.model import Instruction
 
 _MOST_VISITED = 100

@@ -6,7 +6,8 @@ from xlareport.analysis.matching.graph import Node
 from xlareport.analysis.matching.grouping import group_by_key
 from xlareport.analysis.matching.nodes import is_free
 from xlareport.analysis.matching.pairing import Grade, Relation
-from xlareport.analysis.matching.search import Search, Side
+from xlareport.analysis.matching.search import Search
+from xlareport.analysis.matching.side import Side
 
 _MOVES = frozenset(
     {"bitcast", "broadcast", "convert", "copy", "reshape", "reverse", "slice", "transpose"}

@@ -1,0 +1,56 @@
+"""One of the two modules of a search: its graph, its values, what differs in it and who uses it."""
+
+from collections.abc import Hashable, Mapping
+from functools import cached_property
+
+from xlareport.analysis.matching.depths import depths
+from xlareport.analysis.matching.graph import Frame, Graph, Node
+from xlareport.analysis.matching.repeats import own_values
+from xlareport.analysis.matching.values import Values
+
+
+class Side:
+    """One of the two modules: its graph, its values, its differing nodes and who uses them."""
+
+    def __init__(self, graph: Graph, values: Values) -> None:
+        self.graph = graph
+        self.values = values
+        self.nodes = [
+            frame.node(line)
+            for frame in graph.frames
+            for line in frame.computation.instructions
+            if line not in frame.kept
+        ]
+        values.prepare(self.nodes)
+        self.users: dict[Node, list[tuple[Node, int]]] = {}
+        for node in values.order:
+            for position, (operand, _) in enumerate(graph.operands(node)):
+                self.users.setdefault(operand, []).append((node, position))
+        self.homes = {frame.computation.name: frame for frame in reversed(graph.frames)}
+        self.frames: dict[int, Frame] = {}
+        for frame in graph.frames:
+            self.frames.setdefault(frame.number, frame)
+
+    @cached_property
+    def own_values(self) -> Mapping[Node, Hashable]:
+        """What each differing node computes, as this side alone tells it."""
+        return own_values(self.graph, self.values)
+
+    @cached_property
+    def depths(self) -> Mapping[Node, tuple[int, int]]:
+        """The most products above and below each differing node."""
+        return depths(self.graph, self.values.order)
+
+    def is_called(self, node: Node) -> bool:
+        """Whether anything calls the computation of a node, or it is the entry."""
+        computation = node.frame.computation
+        entry = computation is self.graph.module.entry
+        return entry or bool(self.graph.call_sites(computation.name))
+
+    def has_open(self) -> bool:
+        """Whether a differing node has no partner yet."""
+        return any(node.partner is None for node in self.nodes)
+
+    def open(self) -> list[Node]:
+        """Return the differing nodes that have no partner yet, in order."""
+        return [node for node in self.nodes if node.partner is None]
