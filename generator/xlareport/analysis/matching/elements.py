@@ -9,7 +9,7 @@ from xlareport.analysis.matching.values import UNKNOWN
 
 if TYPE_CHECKING:
     from xlareport.analysis.matching.search import Search
-from xlareport.analysis.matching.side import Side
+    from xlareport.analysis.matching.side import Side
 
 
 def kept_elements(search: "Search", before: Node, after: Node) -> Mapping[int, int]:
