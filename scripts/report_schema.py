@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -150,6 +151,8 @@ def type_schema(hint: Any) -> dict[str, Any]:
         return {"$ref": f"#/$defs/{hint.__name__}"}  # type: ignore[union-attr]
     if origin is Literal:
         return {"enum": list(arguments)}
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return {"enum": [str(member) for member in hint]}
     if origin in {Union, UnionType}:
         return nullable(type_schema(next(part for part in arguments if part is not NoneType)))
     items = {"type": "array", "items": type_schema(arguments[0])}

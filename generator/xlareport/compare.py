@@ -27,7 +27,7 @@ from xlareport.analysis.compare.time_changes import (
 )
 from xlareport.analysis.dump import AnalyzedDump
 from xlareport.analysis.profile.times import ModuleTimes
-from xlareport.dump.grouping import group, name_files
+from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.compare.files import compare_files
 from xlareport.pages.compare.module_diff import (
@@ -258,8 +258,7 @@ def _side(source: Source | BareReport, options: BuildOptions, progress: Progress
     if isinstance(source, BareReport):
         problem = Problem(source.dump.path, None, ONLY_FIGURES)
         return _Side(source.sketched, source.dump, source.main, (problem,))
-    artifacts = name_files(source)
-    grouped = group(artifacts)
+    artifacts, grouped = group_source(source)
     sketches: dict[str, SketchedModule] = {}
     what = f"reading {Path(source.name).name}"
     progress(what, 0, len(grouped.modules))

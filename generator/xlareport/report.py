@@ -18,9 +18,10 @@ from xlareport.analysis.fitted_profiles import assign_profiles
 from xlareport.analysis.module import AnalysisOptions, unreadable_module
 from xlareport.analysis.modules.marker import compile_marker
 from xlareport.analysis.profile.times import ModuleTimes
+from xlareport.analysis.ranks.work import compare_ranks
 from xlareport.dump.duplicates import find_duplicates
-from xlareport.dump.grouping import group, name_files
 from xlareport.dump.modules import Artifact, GroupedDump, ModuleFiles, find_module
+from xlareport.dump.rank_modules import group_source
 from xlareport.dump.source import Source, open_source
 from xlareport.pages.assembly import SiteInput, site_files
 from xlareport.pages.module.duplicate import Payloads, duplicate_result, duplicate_texts
@@ -107,6 +108,7 @@ class DumpReading:
     watched: ProfiledModules
     """What profilers saw."""
     progress: ProgressCallback
+    workers: WorkerPool
     done: dict[str, ModuleResult] = field(default_factory=dict)
     """By the module's key."""
 
@@ -253,7 +255,7 @@ def read_profiled_module(
 def _one_of(
     source: Source, wanted: str | None, options: BuildOptions, progress: ProgressCallback
 ) -> ParsedModule:
-    modules = group(name_files(source)).modules
+    modules = group_source(source)[1].modules
     if wanted is None:
         wanted = _main_program(source, options, progress)
     module = read_module(find_module(modules, wanted, source.name))
@@ -285,8 +287,8 @@ def begin_reading(
     pages: bool,
 ) -> DumpReading:
     """Have every module read and analysed; `pages` makes payloads and drawings as well."""
-    artifacts = name_files(source)
-    grouped = keep_slugs(group(artifacts), options.history)
+    artifacts, grouped = group_source(source)
+    grouped = keep_slugs(grouped, options.history)
     watched = read_profiles(source, options.profiles, options.limits, progress)
     wanted = AnalysisOptions(
         marker=compile_marker(options.marker) if options.marker else None,
@@ -318,12 +320,14 @@ def begin_reading(
         if module.key in same
     }
     name = options.name or source.name
-    return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress)
+    return DumpReading(source, name, artifacts, grouped, tasks, again, watched, progress, workers)
 
 
 def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
     """Wait for all modules and read the files that belong to none of them."""
     modules = [result.analysis for result in reading.in_order()]
+    summaries = [module.summary for module in modules]
+    differences, uncompared = compare_ranks(summaries, reading.grouped, reading.workers)
     others, watched = reading.grouped.others, reading.watched
     graphs, problems = read_graphs(others, limits)
     reasons, unread = read_reasons(others, limits) if graphs else ({}, ())
@@ -334,11 +338,15 @@ def analyze(reading: DumpReading, limits: Limits = LIMITS) -> AnalyzedDump:
         name=reading.name,
         artifacts=tuple(reading.artifacts),
         grouped=reading.grouped,
-        problems=(*reading.source.problems, *problems, *watched.problems, *unjoined, *unread),
+        problems=(
+            *(*reading.source.problems, *problems, *watched.problems),
+            *(*unjoined, *unread, *uncompared),
+        ),
         modules=tuple(assign_profiles(modules, watched.modules)),
         graphs=graphs,
         reasons=reasons,
         side_files=side_files,
+        rank_differences=differences,
     )
 
 

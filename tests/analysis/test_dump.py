@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from tests.analysis.conftest import Compile
 
-from xlareport.analysis.dump import AnalyzedDump, number_processes, relate_modules
+from xlareport.analysis.dump import AnalyzedDump, relate_modules
 from xlareport.analysis.module import ModuleAnalysis
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.dump.grouping import group
 
@@ -49,9 +48,10 @@ def test_a_duplicate_is_never_the_main_program(compiled: Compile) -> None:
     assert guess.best.summary.display_name == "jit_small"
 
 
-def test_processes_are_numbered_in_the_order_of_the_modules(compiled: Compile) -> None:
-    in_folders = {f"b/{name}": text for name, text in TEXTS.items()}
-    in_folders |= {f"a/{name}": text for name, text in TEXTS.items()}
-    numbers = number_processes(assign_processes(compiled(in_folders)))
-    assert sorted(numbers.values(), key=str) == [1, 1, 2, 2]
-    assert next(iter(numbers.values())) == 1
+def test_processes_are_numbered_in_the_order_of_their_folders(compiled: Compile) -> None:
+    in_folders = {f"rank_10/{name}": text for name, text in TEXTS.items()}
+    in_folders |= {f"rank_2/{name}": text for name, text in TEXTS.items()}
+    relations = relate_modules(dump_of(*analyses(compiled(in_folders))))
+    assert relations.ranks.names == ("rank_2", "rank_10")
+    assert sorted(relations.ranks.numbers.values(), key=str) == [1, 1, 2, 2]
+    assert relations.process_count == 2

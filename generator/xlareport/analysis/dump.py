@@ -8,15 +8,16 @@ from xlareport.analysis.modules.eager import EagerFunction, group_eager_function
 from xlareport.analysis.modules.helper_modules import Role
 from xlareport.analysis.modules.links import ModuleLink, link_modules
 from xlareport.analysis.modules.marker import MarkerHit
-from xlareport.analysis.modules.processes import Processes, assign_processes, process_count
 from xlareport.analysis.modules.ranking import MainGuess, Ranked, guess_main, rank_modules
-from xlareport.analysis.modules.ranks import RankGroup, group_ranks
 from xlareport.analysis.modules.recompilations import RecompilationGroup, group_recompilations
 from xlareport.analysis.modules.roles import assign_roles
 from xlareport.analysis.modules.runs import Run, find_runs
 from xlareport.analysis.modules.settings import OptionOrigin
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.modules.tpu_flags import TpuFlags
+from xlareport.analysis.ranks.groups import RankGroup, group_ranks
+from xlareport.analysis.ranks.members import RankTable, list_ranks
+from xlareport.analysis.ranks.verdicts import RankDifference
 from xlareport.dump.modules import Artifact, GroupedDump
 from xlareport.readers.tf_graph import FrameworkGraph
 from xlareport.runtime.errors import Problem
@@ -39,6 +40,8 @@ class AnalyzedDump:
     """Why the framework left operations out of its clusters, by their names, as its log says."""
     side_files: Mapping[str, str] = field(default_factory=dict)
     """What files that belong to no module were read for, by their paths."""
+    rank_differences: Mapping[str, RankDifference] = field(default_factory=dict)
+    """Where modules differ from that of most ranks, by their keys."""
 
     @property
     def summaries(self) -> tuple[ModuleSummary, ...]:
@@ -80,8 +83,8 @@ class DumpRelations:
     eager_functions: tuple[EagerFunction, ...]
     rank_groups: tuple[RankGroup, ...]
     """Programs that several processes compiled."""
-    processes: Mapping[str, int | None]
-    """Number of the process that compiled each module, from 1; None where that is not known."""
+    ranks: RankTable
+    """The processes, and which modules each of them compiled."""
     process_count: int | None
     """How many processes wrote the dump; None where that is not known."""
     problems: tuple[Problem, ...]
@@ -94,10 +97,10 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     """Work out what holds between modules; a part that fails is listed and left at its default."""
     summaries, faults = dump.summaries, Faults(dump.name)
     marked = {module.summary.files.key: module.marker for module in dump.modules if module.marker}
-    unknown_processes = dict.fromkeys((summary.files.key for summary in summaries), None)
-    assigned = faults.attempt(
-        "The processes", lambda: assign_processes(summaries), unknown_processes
+    table = faults.attempt(
+        "The processes", lambda: list_ranks(summaries, dump.grouped), _unknown_ranks(summaries)
     )
+    assigned = table.assigned
     ranking = _rank(summaries, marked, faults)
     guess = faults.attempt(
         "The guess of the main program", lambda: _guess_main(dump, ranking, marked), None
@@ -110,7 +113,6 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
     module_roles = faults.attempt(
         "The roles", lambda: assign_roles(summaries, guess, proven), unknown
     )
-    numbers = number_processes(assigned)
     return DumpRelations(
         ranking=ranking,
         marked=marked,
@@ -124,11 +126,11 @@ def relate_modules(dump: AnalyzedDump) -> DumpRelations:
             "What ran eagerly", lambda: group_eager_functions(summaries, module_roles), ()
         ),
         rank_groups=faults.attempt(
-            "The ranks of devices", lambda: group_ranks(summaries, assigned), ()
+            "The ranks of devices", lambda: group_ranks(summaries, table, dump.rank_differences), ()
         ),
-        runs=faults.attempt("The runs", lambda: find_runs(summaries, guess, numbers), ()),
-        processes=numbers,
-        process_count=process_count(summaries, assigned),
+        runs=faults.attempt("The runs", lambda: find_runs(summaries, guess, table.holders), ()),
+        ranks=table,
+        process_count=table.count(summaries),
         problems=tuple(faults.problems),
     )
 
@@ -154,8 +156,6 @@ def _guess_main(
     return guess_main(tuple(with_marker or candidates))
 
 
-def number_processes(assigned: Processes) -> dict[str, int | None]:
-    """Return the number of the process of each module, from 1, in the order of the modules."""
-    known = dict.fromkeys(process for process in assigned.values() if process is not None)
-    numbers = {process: number for number, process in enumerate(known, 1)}
-    return {key: numbers[process] if process else None for key, process in assigned.items()}
+def _unknown_ranks(summaries: Sequence[ModuleSummary]) -> RankTable:
+    keys = [summary.files.key for summary in summaries]
+    return RankTable((), dict.fromkeys(keys, ()), dict.fromkeys(keys, None))

@@ -1,7 +1,7 @@
 """A module of a dump by its files, and its snapshots in order; `grouping` makes them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from xlareport.dump import order
@@ -119,12 +119,27 @@ class ModuleFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderCopy:
+    """A folder whose files are, byte for byte, those of another one; where and when aside."""
+
+    folder: str
+    original: str
+    """The folder that is read in its place."""
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class GroupedDump:
     """All modules of a dump, what belongs to none, and what is wrong with the names."""
 
     modules: tuple[ModuleFiles, ...]
     others: tuple[Artifact, ...]
     problems: tuple[Problem, ...]
+    copies: Mapping[str, tuple[ModuleFiles, ...]] = field(default_factory=dict)
+    """By the key of a module, those that other processes wrote with the same contents."""
+    folder_copies: tuple[FolderCopy, ...] = ()
+    """Folders that repeat others; their files are in none of the other fields."""
 
 
 def find_module(modules: Sequence[ModuleFiles], wanted: str, dump: str) -> ModuleFiles:

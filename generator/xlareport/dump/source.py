@@ -132,7 +132,8 @@ def open_source(place: str | Path, limits: Limits = LIMITS) -> Iterator[Source]:
             raise UnreadableInputError(f"{name} holds no readable file; {_why(problems)}")
         entries.sort(key=lambda entry: entry.path)
         entries = [
-            replace(entry, most=limits.file_bytes) for entry in _told_apart(entries, problems)
+            entry if entry.most == limits.file_bytes else replace(entry, most=limits.file_bytes)
+            for entry in _told_apart(entries, problems)
         ]
         yield Source(name, tuple(entries), tuple(problems), local_path(place))
 
@@ -262,33 +263,34 @@ def _spooled(files: Iterator[tuple[str, Path, float | None]]) -> Iterator[Entry]
 
 def _walk(root: Path, spool: Spool, problems: list[Problem]) -> Iterator[Entry]:
     """List regular files below a folder; links that lead out of the dump are not followed."""
-    pending = [root]
+    pending = [(root, "")]
     while pending:
-        current = pending.pop()
-        for child in _children(root, current, problems):
+        current, inside = pending.pop()
+        for child in _children(current, inside, problems):
             spool.count()
-            name = printable(child.relative_to(root).as_posix())
+            name = printable(f"{inside}{child.name}")
             try:
-                status = child.lstat()
+                status = child.stat(follow_symlinks=False)
                 if stat.S_ISLNK(status.st_mode):
-                    status = _linked_file(root, child)
+                    status = _linked_file(root, Path(child.path))
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
                 problems.append(Problem(name, None, f"Not read: {reason}."))
                 continue
             if stat.S_ISDIR(status.st_mode):
-                pending.append(child)
+                pending.append((Path(child.path), f"{inside}{child.name}/"))
             elif stat.S_ISREG(status.st_mode):
-                yield _entry(child, name, status)
+                yield Entry(name, status.st_size, status.st_mtime, current / child.name)
             else:
                 problems.append(Problem(name, None, "Not read: it is not a regular file."))
 
 
-def _children(root: Path, folder: Path, problems: list[Problem]) -> list[Path]:
+def _children(folder: Path, inside: str, problems: list[Problem]) -> list[os.DirEntry[str]]:
     try:
-        return sorted(folder.iterdir())
+        with os.scandir(folder) as children:
+            return sorted(children, key=lambda child: child.name)
     except OSError as error:
-        name = printable(folder.relative_to(root).as_posix())
+        name = printable(inside.rstrip("/") or ".")
         problems.append(Problem(name, None, f"This folder cannot be listed: {error.strerror}."))
         return []
 
@@ -300,10 +302,6 @@ def _linked_file(root: Path, link: Path) -> os.stat_result:
     if target.is_dir():
         raise ValueError("it is a link to a folder")
     return target.stat()
-
-
-def _entry(location: Path, name: str, status: os.stat_result) -> Entry:
-    return Entry(printable(name), status.st_size, status.st_mtime, location)
 
 
 def printable(name: str) -> str:

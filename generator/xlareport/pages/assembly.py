@@ -19,6 +19,7 @@ from xlareport.pages.names.page import instruction_names, names_page
 from xlareport.pages.nightly.page import NIGHTS_TABLE, Nightly, nights_table, trends_page
 from xlareport.pages.pictures.levels import picture_look
 from xlareport.pages.program.page import LINKS_TABLE, links_table, program_page
+from xlareport.pages.program.ranks import RANKS_TABLE, ranks_table
 from xlareport.pages.rendering.templates import compiled, page_files, render
 from xlareport.pages.search.payload import search_front
 from xlareport.pages.tables import COLUMNS, table_file
@@ -177,11 +178,13 @@ def _program(
     program = program_page(report, dump.graphs, dump.reasons, picture)
     yield navigation.PROGRAM, render("program", program, "Execution graph")
     yield table_file(LINKS_TABLE, links_table(report))
+    if len(report.ranks) > 1:
+        yield table_file(RANKS_TABLE, ranks_table(report))
 
 
 def _coverage(dump: AnalyzedDump, report: ReportRecord) -> Iterator[File]:
     artifacts = dump.artifacts
-    read = coverage.file_uses(dump.grouped.modules, _read_paths(dump))
+    read = coverage.file_uses(dump.grouped, _read_paths(dump))
     uses = {**read, **dump.side_files}
     passes = coverage.passes_words(dump.summaries)
     covered = coverage.coverage_page(report, artifacts, uses, passes)

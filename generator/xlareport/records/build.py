@@ -14,6 +14,7 @@ from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.runs import Run
 from xlareport.analysis.modules.summary import ModuleSummary, SnapshotSummary
 from xlareport.analysis.passes.growth import Growth
+from xlareport.analysis.ranks.members import number_ranges
 from xlareport.records import sentences
 from xlareport.records.cost import cost_record
 from xlareport.records.findings import finding_records
@@ -61,6 +62,7 @@ def build_report(dump: AnalyzedDump, marker: str | None = None) -> ReportRecord:
         eager_functions=relations.eager_functions,
         rank_groups=relations.rank_groups,
         processes=relations.process_count,
+        ranks=relations.ranks.names if len(relations.ranks.names) > 1 else (),
     )
 
 
@@ -75,7 +77,8 @@ def _module_records(
             _module(module.summary, role),
             rank=places[key],
             retrace_group=groups.get(key),
-            process=relations.processes[key],
+            process=relations.ranks.numbers[key],
+            ranks=number_ranges(relations.ranks.holders[key]),
             same_as=module.same_as.key if module.same_as else None,
         )
         yield _with_parts(record, module, relations, faults)
@@ -137,11 +140,12 @@ def with_problems(report: ReportRecord, problems: Iterable[Problem]) -> ReportRe
 
 def _dump(dump: AnalyzedDump) -> DumpRecord:
     origins = [summary.origin for summary in dump.summaries]
-    artifacts = dump.artifacts
+    artifacts, folders = dump.artifacts, dump.grouped.folder_copies
     return DumpRecord(
         path=dump.name,
-        files=len(artifacts),
-        bytes=sum(artifact.entry.size for artifact in artifacts),
+        files=len(artifacts) + sum(copy.files for copy in folders),
+        bytes=sum(artifact.entry.size for artifact in artifacts)
+        + sum(copy.bytes for copy in folders),
         backends=tuple(sorted({origin.backend for origin in origins if origin.backend})),
         frontends=tuple(sorted({origin.frontend for origin in origins if origin.frontend})),
     )
@@ -258,7 +262,8 @@ def _files(dump: AnalyzedDump) -> tuple[FileRecord, ...]:
     owner = {
         artifact.path: module.key
         for module in dump.grouped.modules
-        for artifact in module.artifacts
+        for each in (module, *dump.grouped.copies.get(module.key, ()))
+        for artifact in each.artifacts
     }
     return tuple(
         FileRecord(artifact.path, artifact.name.kind, owner.get(artifact.path))

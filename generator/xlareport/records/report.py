@@ -13,10 +13,10 @@ from typing import Any
 from xlareport.analysis.code.module import CodeRecord
 from xlareport.analysis.modules.eager import EagerFunction
 from xlareport.analysis.modules.links import ModuleLink
-from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.recompilations import RecompilationGroup
 from xlareport.analysis.modules.summary import ModuleFigures
 from xlareport.analysis.passes.times import PassTime
+from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.analysis.tpu.program_record import TpuProgram, TpuSummary
 from xlareport.records.cost import CostRecord
 from xlareport.records.profile import ProfileRecord
@@ -162,6 +162,8 @@ class ModuleRecord:
     """How long that took in all."""
     process: int | None = None
     """Which of several processes compiled it, from 1; None where that cannot be told."""
+    ranks: str = ""
+    """All processes that compiled it, with the same contents, as ranges: `1-16,18`."""
     expense: CostRecord | None = None
     """What it costs; None where no snapshot could be counted."""
     measured: ProfileRecord | None = None
@@ -213,6 +215,8 @@ class ReportRecord:
     rank_groups: tuple[RankGroup, ...] = ()
     processes: int | None = None
     """How many processes wrote the dump; None where that cannot be told."""
+    ranks: tuple[str, ...] = ()
+    """What tells each of several processes apart, such as its folder; number 1 first."""
 
 
 def report_json(report: ReportRecord) -> str:

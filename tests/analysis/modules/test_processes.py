@@ -7,12 +7,14 @@ from tests.analysis import texts
 from tests.analysis.conftest import Compile
 
 from xlareport.analysis.modules.links import link_modules
-from xlareport.analysis.modules.processes import assign_processes, process_count
-from xlareport.analysis.modules.ranks import group_ranks
+from xlareport.analysis.modules.processes import assign_processes
 from xlareport.analysis.modules.recompilations import group_recompilations
 from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.ranks.groups import group_ranks
+from xlareport.analysis.ranks.members import list_ranks
 from xlareport.dump.classify import classify
 from xlareport.dump.filename import DumpName
+from xlareport.dump.grouping import group
 from xlareport.dump.modules import Artifact
 from xlareport.dump.source import Entry
 
@@ -87,7 +89,7 @@ def test_a_folder_of_compiler_inputs_is_no_process_of_its_own(compiled: Compile)
         for one, name in zip(found, inputs, strict=True)
     ]
     assert numbers(told) == [0, 0]
-    assert process_count(told, assign_processes(told)) == 1
+    assert list_ranks(told, group([])).count(told) == 1
 
 
 def test_a_folder_for_each_module_and_process_tells_the_process() -> None:
@@ -108,7 +110,7 @@ def test_files_beside_lost_modules_are_no_process(compiled: Compile) -> None:
     lost = replace(found[0], files=replace(found[0].files, key="options"), stages=())
     told = [lost, at(found[0], 10), at(found[1], 20)]
     assert numbers(told) == [None, 0, 1]
-    assert process_count(told, assign_processes(told)) == 2
+    assert list_ranks(told, group([])).count(told) == 2
 
 
 def test_ranks_that_write_into_one_folder_at_once_keep_their_links(compiled: Compile) -> None:
@@ -123,8 +125,8 @@ def test_ranks_that_write_into_one_folder_at_once_keep_their_links(compiled: Com
         {f"{key}.before_optimizations.txt": text for key, text in texts_of_ranks.items()}
     )
     told = [at(one, second) for one, second in zip(found, (10, 12, 11, 11), strict=True)]
-    assert process_count(told, assign_processes(told)) is None
-    assert [len(group.modules) for group in group_ranks(told, assign_processes(told))] == [2]
+    assert list_ranks(told, group([])).count(told) is None
+    assert [len(group.modules) for group in group_ranks(told, list_ranks(told, group([])))] == [2]
     assert all(
         "several ranks" in link.reason for link in link_modules(told, assign_processes(told))
     )

@@ -17,8 +17,12 @@ OTHER = """\
 
 
 def runs_of(found: list[ModuleSummary], *processes: int | None) -> tuple[Run, ...]:
-    numbers = dict(zip((one.files.key for one in found), processes, strict=True))
-    return find_runs(found, guess_main(rank_modules(found)), numbers)
+    keys = (one.files.key for one in found)
+    holders = {
+        key: () if number is None else (number,)
+        for key, number in zip(keys, processes, strict=True)
+    }
+    return find_runs(found, guess_main(rank_modules(found)), holders)
 
 
 def compiled_of(compiled: Compile, **programs: str) -> list[ModuleSummary]:

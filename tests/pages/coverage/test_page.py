@@ -30,7 +30,7 @@ def test_coverage_tells_what_was_read_and_what_was_not() -> None:
         "module_0001.jit_f.debug_options",
         "notes.md",
     )
-    uses = file_uses(group(found).modules, ["module_0001.jit_f.before_optimizations.txt"])
+    uses = file_uses(group(found), ["module_0001.jit_f.before_optimizations.txt"])
     said = [use_of(uses, one.path) for one in found]
     assert said[0] == "read: snapshots and steps"
     assert "another form" in said[1]
@@ -39,7 +39,7 @@ def test_coverage_tells_what_was_read_and_what_was_not() -> None:
 
 def test_a_log_that_holds_files_was_read() -> None:
     found = artifacts("out.log", "out.log/module_0001.jit_f.before_optimizations.txt")
-    uses = file_uses(group(found).modules, [found[1].path])
+    uses = file_uses(group(found), [found[1].path])
     assert "contained in it" in use_of(uses, "out.log")
 
 

@@ -86,7 +86,7 @@ def test_ranks_that_order_their_collectives_differently_are_told(unpacked: Unpac
     assert page.lead.unescape().startswith("3 modules: 1 program (compiled 2 times)")
     picture = program_picture(made_of_it[1])
     assert picture is not None
-    assert [group.title for group in picture.drawings[0].groups] == ["process 1", "process 2"]
+    assert [group.title for group in picture.drawings[0].groups] == ["rank0", "rank1"]
 
 
 def test_processes_that_cannot_be_told_apart_are_told(unpacked: Unpack) -> None:

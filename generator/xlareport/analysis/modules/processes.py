@@ -25,12 +25,6 @@ def assign_processes(summaries: Iterable[ModuleSummary]) -> Processes:
     return assigned
 
 
-def process_count(summaries: Sequence[ModuleSummary], assigned: Processes) -> int | None:
-    """Return how many processes compiled modules with snapshots; None where it is not known."""
-    compiled = {assigned[summary.files.key] for summary in summaries if summary.stages}
-    return None if None in compiled else len(compiled or {*assigned.values()})
-
-
 def ranks_in_one_folder(
     summaries: Sequence[ModuleSummary], assigned: Processes
 ) -> Mapping[str, Sequence[ModuleSummary]]:

@@ -24,18 +24,22 @@ class Run:
 
 
 def find_runs(
-    summaries: Sequence[ModuleSummary], guess: MainGuess | None, processes: Mapping[str, int | None]
+    summaries: Sequence[ModuleSummary],
+    guess: MainGuess | None,
+    holders: Mapping[str, Sequence[int]],
 ) -> tuple[Run, ...]:
     """Return the programs of a dump by run, that of the main program first.
+
+    `holders` are the processes that compiled each module, by its key.
 
     Empty where all processes compiled one program, or where the processes are not known. Ranks of
     a program are one run; a process that compiled nothing but helpers is none.
     """
     waiting: dict[int, list[ModuleSummary]] = defaultdict(list)
     for summary in summaries:
-        process = processes[summary.files.key]
-        if process is not None and summary.final.instructions is not None:
-            waiting[process].append(summary)
+        for process in holders[summary.files.key]:
+            if summary.final.instructions is not None:
+                waiting[process].append(summary)
     runs: list[Run] = []
     while guess is not None and waiting:
         again = find_recompilations(guess.best.summary, summaries)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from xlareport.analysis.modules.summary import ModuleSummary
 from xlareport.analysis.steps.boundaries import DumpMode, ModeFinding, dump_mode
-from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles, SnapshotFiles
+from xlareport.dump.modules import HLO_KINDS, Artifact, GroupedDump, SnapshotFiles
 from xlareport.knowledge import flags, kinds, stages
 from xlareport.knowledge.kinds import FileKind
 from xlareport.pages import navigation
@@ -26,6 +26,7 @@ PROBLEMS_TABLE = "problems"
 
 _MODEL = "read: snapshots and steps"
 _SAME = "not read: another format of the same snapshot was read"
+_REPEATED = "not read: the same module of another rank was read"
 _FIGURES = "read for figures"
 _CODE = "read: linked to instructions, shown on the Code tab"
 _FRAMES = "read: other files of this list are contained in it"
@@ -88,7 +89,10 @@ def coverage_page(
     known = "every name is known"
     if unknown:
         known = f"{units.plural(unknown, 'name is', 'names are')} not known"
-    files = units.plural(len(artifacts), "file")
+    copied = report.dump.files - len(artifacts)
+    if copied:
+        known += f"; {units.plural(copied, 'file')} of other ranks repeat these and are not listed"
+    files = units.plural(report.dump.files, "file")
     present = {artifact.name.kind for artifact in artifacts}
     return CoveragePage(
         lead=f"{files}, {units.byte_size(report.dump.bytes)}; {known}.",
@@ -127,11 +131,13 @@ _MODES = {
 }
 
 
-def file_uses(modules: Iterable[ModuleFiles], read: Iterable[str]) -> dict[str, str]:
+def file_uses(grouped: GroupedDump, read: Iterable[str]) -> dict[str, str]:
     """Say for each path what was done with it; `read` are the paths that were opened and read."""
     opened = set(read)
     uses = {path.rpartition("/")[0]: _FRAMES for path in opened if "/" in path}
-    for module in modules:
+    repeated = (module for some in grouped.copies.values() for module in some)
+    uses |= {artifact.path: _REPEATED for module in repeated for artifact in module.artifacts}
+    for module in grouped.modules:
         for artifact in module.artifacts:
             is_hlo = artifact.name.kind in HLO_KINDS
             done = _MODEL if is_hlo else _CODE if artifact.name.kind in CODE_KINDS else _FIGURES

@@ -14,6 +14,7 @@ from xlareport.analysis.steps.wording import listing
 from xlareport.pages import navigation, words
 from xlareport.pages.cost.page import cost_addresses, devices_of
 from xlareport.pages.home.time import TimeView, time_view
+from xlareport.pages.program.ranks import rank_words
 from xlareport.pages.rendering.environment import prose
 from xlareport.records.cost import MemoryRecord
 from xlareport.records.findings import HELPERS
@@ -238,7 +239,8 @@ def _modules(report: ReportRecord) -> Answer:
     """Say what else was compiled, and what was compiled more than once."""
     if len(report.modules) == 1:
         return Answer("Other modules", prose("None."), "", "")
-    message = " ".join([words.many(report), *_again(report), *_programs(report)])
+    ranks = [rank_words(report)] if len(report.ranks) > 1 else []
+    message = " ".join([words.many(report), *_again(report), *_programs(report), *ranks])
     where = navigation.address(navigation.PROGRAM)
     return Answer("All modules", prose(message), "Execution graph", where)
 

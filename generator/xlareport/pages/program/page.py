@@ -7,11 +7,12 @@ from os.path import commonpath
 from markupsafe import Markup
 
 from xlareport.analysis.modules.chains import find_chains
-from xlareport.analysis.modules.ranks import RankGroup
 from xlareport.analysis.modules.recompilations import Difference, RecompilationGroup
+from xlareport.analysis.ranks.groups import RankGroup
 from xlareport.pages import navigation, words
 from xlareport.pages.navigation import Link
 from xlareport.pages.program.clusters import ClusteredGraph, clustered
+from xlareport.pages.program.ranks import RanksSection, count_ranks, ranks_section
 from xlareport.pages.rendering.environment import prose
 from xlareport.pages.tables import Column, Table
 from xlareport.pictures.draw import PictureRequest
@@ -57,6 +58,8 @@ class ProgramPage:
     repeated: str
     processes: str
     """What is known of the processes; empty where there is one."""
+    sides: RanksSection | None
+    """How modules agree between the ranks; None where one process wrote the dump."""
     ranks: tuple[DifferenceTable, ...]
     graphs: tuple[ClusteredGraph, ...]
 
@@ -83,6 +86,7 @@ def program_page(
         not_retraced=_not_retraced(report),
         repeated=_repeated(report),
         processes=_processes(report),
+        sides=ranks_section(report),
         ranks=_ranks(report),
         graphs=clustered(graphs, report, reasons),
     )
@@ -284,8 +288,9 @@ _SEVERAL = 2
 def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
     """Return the tables of what several processes compiled; those that differ first."""
     named, folders = _named(report), _folders(report)
+    telling = (group for group in report.rank_groups if group.differences or not group.ranks)
     ordered = sorted(
-        report.rank_groups, key=lambda group: (group.collectives is not None, not group.differences)
+        telling, key=lambda group: (group.collectives is not None, not group.differences)
     )
     return tuple(
         DifferenceTable(
@@ -302,7 +307,10 @@ def _ranks(report: ReportRecord) -> tuple[DifferenceTable, ...]:
 
 
 def _rank_note(group: RankGroup) -> str:
-    message = f"Compiled by {units.plural(len(group.modules), 'process', 'processes')}."
+    many = units.plural(len(group.modules), "process", "processes")
+    if group.ranks:
+        many = units.plural(count_ranks(group), "process", "processes")
+    message = f"Compiled by {many}."
     if group.collectives is None:
         return (
             f"{message} Their collectives differ, or are in a different order: running them "

@@ -85,7 +85,7 @@ def _edge(link: ModuleLink) -> Arrow:
 def _groups(drawn: Sequence[ModuleRecord], report: ReportRecord) -> tuple[Group, ...]:
     """Frame what each of several processes compiled, else the compilations of one function."""
     if (report.processes or 0) > 1:
-        return tuple(_of_processes(drawn))
+        return tuple(_of_processes(drawn, report.ranks))
     members: dict[int, list[str]] = {}
     for module in drawn:
         if module.retrace_group is not None and module.role not in HELPERS:
@@ -102,10 +102,11 @@ def _groups(drawn: Sequence[ModuleRecord], report: ReportRecord) -> tuple[Group,
     )
 
 
-def _of_processes(drawn: Sequence[ModuleRecord]) -> Iterator[Group]:
+def _of_processes(drawn: Sequence[ModuleRecord], names: Sequence[str]) -> Iterator[Group]:
     members: dict[int, list[str]] = defaultdict(list)
     for module in drawn:
         if module.process is not None:
             members[module.process].append(module.key)
     for number, keys in members.items():
-        yield Group(f"process-{number}", f"process {number}", "scope", tuple(keys))
+        name = names[number - 1]
+        yield Group(f"process-{number}", name, "scope", tuple(keys))

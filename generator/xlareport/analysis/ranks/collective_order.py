@@ -1,0 +1,171 @@
+"""The collectives of a module in the order in which a device runs them, and where two part."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
+from xlareport.hlo.shardings.device_groups import Groups, parse_groups
+from xlareport.knowledge.opcodes import opcode_work
+
+_MOST = 100_000
+"""Collectives that are listed; what comes later is not compared."""
+_DEEPEST = 200
+_ALL: Groups = ((),)
+"""The groups of a collective of all devices."""
+_EXCHANGES = ("send", "recv")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveStep:
+    """One collective as far as all devices of its groups must agree on it."""
+
+    opcode: str
+    shape: str
+    """Types and dimensions, without layouts."""
+    groups: Groups | str
+    """The devices of each group; as written where the form is not known."""
+    written_groups: str
+    computation: str
+    name: str
+    op_name: str
+
+    @property
+    def agreed(self) -> tuple[object, ...]:
+        """What has to be the same on all devices of a group."""
+        return self.opcode, self.shape, self.groups
+
+    @property
+    def words(self) -> str:
+        """How a sentence calls it."""
+        groups = f" over {self.written_groups}" if self.written_groups else ""
+        return f"{self.opcode} {self.shape}{groups}"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDifference:
+    """The first place at which two sequences differ; None on the side that has ended."""
+
+    number: int
+    """From 1."""
+    base: CollectiveStep | None
+    other: CollectiveStep | None
+    only_values: bool = False
+    """Kinds, shapes and groups agree; which of the like ones comes first does not."""
+
+
+def collective_order(module: HloModule) -> tuple[CollectiveStep, ...]:
+    """Return the collectives of a module, those of a loop's body once, in the order of the text."""
+    if module.entry is None:
+        return ()
+    steps = _steps(module, module.entry, _kept(module), 0)
+    return tuple(step for step, _ in zip(steps, range(_MOST), strict=False))
+
+
+def compare_order(
+    base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]
+) -> OrderDifference | None:
+    """Return where two ranks' sequences first differ; None where they agree, or share no device.
+
+    Of collectives that agree in kind, shape and groups the names tell which is which, where both
+    sides have the same names.
+    """
+    rows = list(zip_longest(base, other))
+    for number, (ours, theirs) in enumerate(rows, 1):
+        if ours is None or theirs is None or ours.agreed != theirs.agreed:
+            shared = _share_devices(base, other)
+            return OrderDifference(number, ours, theirs) if shared else None
+    if sorted(map(_identity, base)) != sorted(map(_identity, other)):
+        return None
+    for number, (ours, theirs) in enumerate(rows, 1):
+        if ours and theirs and _identity(ours) != _identity(theirs):
+            return OrderDifference(number, ours, theirs, only_values=True)
+    return None
+
+
+def run_apart(base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]) -> bool:
+    """Say whether both have collectives, and no device takes part in those of both."""
+    return not _share_devices(base, other)
+
+
+def _identity(step: CollectiveStep) -> tuple[str, str]:
+    return step.name, step.op_name
+
+
+def _share_devices(base: Sequence[CollectiveStep], other: Sequence[CollectiveStep]) -> bool:
+    """Say whether a device may run collectives of both; stages of a pipeline share none."""
+    ours, theirs = _devices(base), _devices(other)
+    return ours is None or theirs is None or not ours or not theirs or bool(ours & theirs)
+
+
+def _devices(steps: Sequence[CollectiveStep]) -> frozenset[int] | None:
+    """Return the devices of the collectives; None where some are of all devices, or not known."""
+    members: set[int] = set()
+    for step in steps:
+        if isinstance(step.groups, str) or step.groups == _ALL:
+            return None
+        members.update(chain.from_iterable(step.groups))
+    return frozenset(members)
+
+
+def _kept(module: HloModule) -> Mapping[Computation, bool]:
+    """Say of each computation whether a collective is in it or below."""
+    kept: dict[Computation, bool] = {}
+    for computation in module.computations:  # callees come first
+        kept[computation] = any(
+            _is_step(instruction)
+            or any(kept.get(callee, True) for callee in _called(module, instruction))
+            for instruction in computation.instructions
+        )
+    return kept
+
+
+def _steps(
+    module: HloModule, computation: Computation, kept: Mapping[Computation, bool], depth: int
+) -> Iterator[CollectiveStep]:
+    for instruction in computation.instructions:
+        if _is_step(instruction):
+            yield _step(instruction, computation.name)
+            continue
+        for callee in _called(module, instruction):
+            if depth < _DEEPEST and kept.get(callee):
+                yield from _steps(module, callee, kept, depth + 1)
+
+
+def _called(module: HloModule, instruction: Instruction) -> Iterator[Computation]:
+    if instruction.opcode.endswith(("-update", "-done")):  # what `-start` calls
+        return
+    names = [name for _, name in instruction.called]
+    yield from (module.by_name[name] for name in names if name in module.by_name)
+
+
+def _is_step(instruction: Instruction) -> bool:
+    opcode = instruction.opcode
+    return opcode in _EXCHANGES or opcode.removesuffix("-start") in opcode_work().collectives
+
+
+def _step(instruction: Instruction, computation: str) -> CollectiveStep:
+    attributes = instruction.attributes
+    written = attributes.get("replica_groups", attributes.get("source_target_pairs", ""))
+    parsed = parse_groups(written)
+    groups: Groups | str = written if parsed is None or parsed.groups is None else parsed.groups
+    if written.strip() in ("", "{}"):
+        groups = _ALL
+    return CollectiveStep(
+        opcode=instruction.opcode.removesuffix("-start"),
+        shape=_plain(instruction.shape),
+        groups=groups,
+        written_groups=written,
+        computation=computation,
+        name=instruction.name,
+        op_name=instruction.metadata.op_name,
+    )
+
+
+def _plain(shape: Shape) -> str:
+    """Return types and dimensions."""
+    if shape.elements:
+        return f"({', '.join(map(_plain, shape.elements))})"
+    sizes = ",".join("?" if size is None else str(size) for size in shape.dimensions)
+    return f"{shape.element_type}[{sizes}]"

@@ -1,0 +1,218 @@
+"""Compares the module of some ranks with that of most: the first difference, and what it means."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from xlareport.analysis.ranks.collective_order import (
+    OrderDifference,
+    collective_order,
+    compare_order,
+    run_apart,
+)
+from xlareport.analysis.ranks.instructions import InstructionDifference, list_differences
+from xlareport.analysis.ranks.side_files import compare_decisions, compare_side_files
+from xlareport.analysis.ranks.verdicts import (
+    REASONS,
+    VERDICTS,
+    DifferenceKind,
+    RankDifference,
+    RankVerdict,
+    worse,
+)
+from xlareport.dump.modules import ModuleFiles, SnapshotFiles
+from xlareport.hlo.dot import DotReader
+from xlareport.hlo.model import HloModule
+from xlareport.hlo.proto import ProtoReader
+from xlareport.hlo.text import TextReader
+
+_FIRST = "before_optimizations"
+_LAST = "after_optimizations"
+
+
+@dataclass(frozen=True, slots=True)
+class RankPair:
+    """Two modules to be compared: that of most ranks, and another one."""
+
+    reference: ModuleFiles
+    module: ModuleFiles
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A snapshot of both modules that differs."""
+
+    stage: SnapshotFiles
+    base: HloModule
+    other: HloModule
+
+
+def compare_rank_pair(pair: RankPair) -> RankDifference:
+    """Return the first difference of the gravest kind; raises OSError where a file is gone."""
+    differences = list(_of_snapshots(pair))
+    decision = compare_decisions(pair.reference, pair.module)
+    gravest = _gravest(differences)
+    if gravest is None or gravest.verdict is RankVerdict.HARMLESS:
+        differences += compare_side_files(pair.reference, pair.module)
+        gravest = _gravest(differences)
+    if gravest is None:
+        gravest = _difference(pair, "files", "")
+    return replace(gravest, decision=decision)
+
+
+def _gravest(differences: Iterable[RankDifference]) -> RankDifference | None:
+    result: RankDifference | None = None
+    for difference in differences:
+        if result is None or worse(difference.verdict, result.verdict):
+            result = difference
+    return result
+
+
+def _of_snapshots(pair: RankPair) -> Iterator[RankDifference]:
+    """Yield the first difference of each kind, in the order of the snapshots."""
+    moments = list(_moments(pair))
+    if moments and _is_stage(moments[0], moments[-1]):
+        yield _difference(pair, "stage", moments[0].stage.label)
+        return
+    hangs = _hangs(moments, pair.reference.stages)
+    known: set[DifferenceKind] = set()
+    for moment in moments:
+        order = compare_order(collective_order(moment.base), collective_order(moment.other))
+        if order is not None and hangs:
+            yield _of_order(pair, moment, order)
+            return
+        for difference in list_differences(moment.base, moment.other):
+            kind = _in_place(difference, moment)
+            if kind not in known:
+                known.add(kind)
+                yield _of_instruction(pair, moment, difference, kind)
+    if {*_keys(pair.reference.stages)} != {*_keys(pair.module.stages)}:
+        yield _other_passes(pair)
+
+
+def _hangs(moments: Iterable[_Moment], stages: Sequence[SnapshotFiles]) -> bool:
+    """Say whether the optimized modules run their collectives in different orders.
+
+    Before scheduling the order in a text is not that of execution.
+    """
+    optimized = [stage for stage in stages if stage.name == _LAST]
+    last = optimized[0] if optimized else stages[-1]
+    return any(
+        compare_order(collective_order(moment.base), collective_order(moment.other)) is not None
+        for moment in moments
+        if moment.stage is last
+    )
+
+
+def _is_stage(first: _Moment, last: _Moment) -> bool:
+    """Say whether these are programs for different devices, and different from the beginning."""
+    if not run_apart(collective_order(last.base), collective_order(last.other)):
+        return False
+    return any(
+        difference.kind in ("structure", "order")
+        for difference in list_differences(first.base, first.other)
+    )
+
+
+def _in_place(difference: InstructionDifference, moment: _Moment) -> DifferenceKind:
+    """Return the kind, as the moment of the compilation tells it closer."""
+    if difference.kind not in ("structure", "order"):
+        return difference.kind
+    if moment.stage.name == _FIRST:
+        return "program"
+    passes = f"{moment.stage.after or ''} {moment.stage.pipeline or ''}"
+    if difference.kind == "structure" and "fusion" in passes:
+        return "fusion"
+    if difference.kind == "structure" and "autotun" in passes:
+        return "autotuning"
+    return difference.kind
+
+
+def _of_instruction(
+    pair: RankPair, moment: _Moment, difference: InstructionDifference, kind: DifferenceKind
+) -> RankDifference:
+    base, other = difference.base, difference.other
+    return replace(
+        _difference(pair, kind, moment.stage.label),
+        computation=difference.computation,
+        instruction=other.name if other else "",
+        reference_instruction=base.name if base else "",
+        attribute=difference.attribute,
+        value=difference.other_value,
+        reference_value=difference.value,
+    )
+
+
+def _of_order(pair: RankPair, moment: _Moment, order: OrderDifference) -> RankDifference:
+    kind: DifferenceKind = "values" if order.only_values else "collectives"
+    base, other = order.base, order.other
+    return replace(
+        _difference(pair, kind, moment.stage.label),
+        computation=(base or other).computation if base or other else "",  # type: ignore[union-attr]
+        instruction=other.name if other else "",
+        reference_instruction=base.name if base else "",
+        attribute=f"collective {order.number} in order",
+        value=other.words if other else "none",
+        reference_value=base.words if base else "none",
+        grade="matched" if order.only_values else "exact",
+    )
+
+
+def _other_passes(pair: RankPair) -> RankDifference:
+    ours, theirs = _keys(pair.reference.stages), _keys(pair.module.stages)
+    first = next(key for key in [*ours, *theirs] if (key in ours) is not (key in theirs))
+    label = (ours.get(first) or theirs[first]).label
+    return replace(
+        _difference(pair, "passes", label),
+        attribute="snapshot",
+        value="written" if first in theirs else "not written",
+        reference_value="written" if first in ours else "not written",
+    )
+
+
+def _difference(pair: RankPair, kind: DifferenceKind, step: str) -> RankDifference:
+    return RankDifference(
+        module=pair.module.key,
+        reference=pair.reference.key,
+        verdict=VERDICTS[kind],
+        kind=kind,
+        step=step,
+        reason=REASONS[kind],
+    )
+
+
+_Key = tuple[str, str | None, str | None, str | None, int]
+
+
+def _keys(stages: Sequence[SnapshotFiles]) -> dict[_Key, SnapshotFiles]:
+    """Return the snapshots by what names them: a number shifts where a pass changed nothing."""
+    result: dict[_Key, SnapshotFiles] = {}
+    for stage in stages:
+        key = _key(stage)
+        while key in result:
+            key = (*key[:4], key[4] + 1)
+        result[key] = stage
+    return result
+
+
+def _key(stage: SnapshotFiles) -> _Key:
+    return stage.name, stage.pipeline, stage.after, stage.before, 0
+
+
+def _moments(pair: RankPair) -> Iterator[_Moment]:
+    """Yield the snapshots that both have and that differ, in the order of the reference."""
+    readers = {"hlo-text": TextReader(), "hlo-proto": ProtoReader(), "hlo-dot": DotReader()}
+    theirs = _keys(pair.module.stages)
+    for key, stage in _keys(pair.reference.stages).items():
+        files, others = stage.readable(), theirs[key].readable() if key in theirs else ()
+        for file in files[:1]:
+            other = next((each for each in others if each.name.kind == file.name.kind), None)
+            if other is None:
+                continue
+            contents = file.entry.read(), other.entry.read()
+            if contents[0] == contents[1]:
+                continue
+            reader = readers[file.name.kind]
+            base = reader.read(contents[0], file.path)
+            against = reader.read(contents[1], other.path)
+            if base is not None and against is not None:
+                yield _Moment(stage, base, against)

@@ -1,0 +1,147 @@
+"""One program compiled by several processes: the same modules put together, and what differs.
+
+Ranks that run their collectives in different orders wait for each other for ever, so that this is
+the first thing to look at in a hang.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from xlareport.analysis.modules.features import CollectiveCall
+from xlareport.analysis.modules.ranks import find_ranks_in_one_folder
+from xlareport.analysis.modules.recompilations import Difference
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.ranks.columns import RankColumn, find_columns
+from xlareport.analysis.ranks.members import RankTable, number_ranges
+from xlareport.analysis.ranks.verdicts import RankDifference, RankVerdict, worse
+
+_SHOWN = 5
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """One program as each process compiled it; modules with the same contents are one."""
+
+    name: str
+    modules: tuple[str, ...]
+    """Their keys, that of most processes first."""
+    differences: tuple[Difference, ...]
+    """The order of collectives first."""
+    collectives: int | None = None
+    """How many collectives each of them runs, in one order; None where they do not agree."""
+    ranks: tuple[str, ...] = ()
+    """Of each module the numbers of the processes that compiled it: `1-16,18`."""
+    missing: str = ""
+    """Processes that did not compile it, although they compiled what the others did."""
+    verdict: RankVerdict = RankVerdict.SAME
+    """The gravest of its modules."""
+    first: RankDifference | None = None
+    """The first difference of that verdict; None where there is none, or none was looked for."""
+    others: tuple[RankDifference, ...] = ()
+    """Those of the other modules that are not the same."""
+
+
+def group_ranks(
+    summaries: Sequence[ModuleSummary],
+    table: RankTable,
+    compared: Mapping[str, RankDifference] | None = None,
+) -> tuple[RankGroup, ...]:
+    """Put together what several processes compiled of one function.
+
+    `compared` are the differences between modules, by the key of the one that few have.
+    """
+    named = {key: _named(each, table) for key, each in (compared or {}).items()}
+    columns = (
+        each
+        for column in find_columns(summaries, table.holders)
+        for each in _without_strangers(column, named)
+    )
+    groups = [
+        _of_column(column, named) for column in columns if len(column.holders) > 1 or column.missing
+    ]
+    for name, members in find_ranks_in_one_folder(summaries, table.assigned):
+        groups.append(_group(name, members))
+    return tuple(groups)
+
+
+def _named(difference: RankDifference, table: RankTable) -> RankDifference:
+    numbers = table.holders[difference.module][:_NAMED]
+    return replace(difference, ranks=tuple(table.names[number - 1] for number in numbers))
+
+
+def _without_strangers(
+    column: RankColumn, compared: Mapping[str, RankDifference]
+) -> Iterator[RankColumn]:
+    """Yield the column, and each of its modules that is another program by itself."""
+    members = list(zip(column.members, column.ranks, strict=True))
+    own = [each for each in members if not _is_stranger(each[0], compared)]
+    yield replace(
+        column, members=tuple(module for module, _ in own), ranks=tuple(ranks for _, ranks in own)
+    )
+    for module, ranks in members:
+        if _is_stranger(module, compared):
+            yield RankColumn(column.name, (module,), (ranks,))
+
+
+def _is_stranger(module: ModuleSummary, compared: Mapping[str, RankDifference]) -> bool:
+    difference = compared.get(module.files.key)
+    return difference is not None and difference.kind == "stage"
+
+
+def _of_column(column: RankColumn, compared: Mapping[str, RankDifference]) -> RankGroup:
+    known = [compared[each.files.key] for each in column.members if each.files.key in compared]
+    first: RankDifference | None = None
+    for difference in known:
+        if first is None or worse(difference.verdict, first.verdict):
+            first = difference
+    unseen = RankVerdict.SAME if len(column.members) == 1 else RankVerdict.UNKNOWN
+    return replace(
+        _group(column.name, column.members),
+        ranks=tuple(map(number_ranges, column.ranks)),
+        missing=number_ranges(column.missing),
+        verdict=first.verdict if first else unseen,
+        first=first,
+        others=tuple(each for each in known if each is not first),
+    )
+
+
+def _group(name: str, members: Sequence[ModuleSummary]) -> RankGroup:
+    keys = tuple(member.files.key for member in members)
+    orders = {member.features.collectives for member in members}
+    same = len(members[0].features.collectives) if len(orders) == 1 else None
+    return RankGroup(name, keys, tuple(_differences(members)), same)
+
+
+def _differences(members: Sequence[ModuleSummary]) -> Iterator[Difference]:
+    yield from _orders([member.features.collectives for member in members])
+    for what, values in (
+        (
+            "what they compute, as they came in",
+            _lettered([member.features.content for member in members]),
+        ),
+        (
+            "devices each was partitioned over",
+            [str(member.signature.partitions) for member in members],
+        ),
+        ("instructions left", [str(member.final.instructions) for member in members]),
+    ):
+        if len(set(values)) > 1:
+            yield Difference(what, tuple(values))
+
+
+def _lettered(values: Sequence[str]) -> list[str]:
+    """Return a name for each value, the same one for the same: `program 1`, `program 2`."""
+    different = list(dict.fromkeys(values))
+    return [f"program {different.index(value) + 1}" for value in values]
+
+
+def _orders(calls: Sequence[tuple[CollectiveCall, ...]]) -> Iterator[Difference]:
+    """Yield the first places at which not all processes run the same collective."""
+    value = 0
+    for number, row in enumerate(zip_longest(*calls), 1):
+        if len(set(row)) > 1 and value < _SHOWN:
+            value += 1
+            result = tuple("none" if item is None else str(item) for item in row)
+            yield Difference(f"collective {number} in order", result)

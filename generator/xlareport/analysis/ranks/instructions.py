@@ -1,0 +1,281 @@
+"""Where two snapshots of one moment differ: computation, instruction, attribute, and in what way.
+
+Both are walked from their entry computations in step. Names say nothing: an operand is the same
+where the instructions that it names stand for each other.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from xlareport.analysis.ranks.verdicts import DifferenceKind
+from xlareport.hlo.attributes import computation_names
+from xlareport.hlo.model import Computation, HloModule, Instruction
+from xlareport.hlo.shape import Shape
+
+_LONGEST = 400
+"""Letters of a value that are kept."""
+_MOST = 10_000
+"""Differences of one pair of snapshots that are looked at."""
+_CALLBACK = re.compile(r"callback|_python_", re.IGNORECASE)
+_NUMBERS = re.compile(r"\b\d{1,20}\b")
+_NOTES = frozenset({"metadata", "frontend_attributes", "origin", "original_value"})
+"""Attributes that are notes and change no code."""
+_COUNTED = frozenset({"channel_id"})
+"""Attributes with numbers that only have to be the same where they were the same."""
+_TUNED = ("gemm", "cublas", "cudnn", "triton", "conv", "fmha")
+
+
+_Place = tuple[Computation | None, Instruction | None, Instruction | None]
+"""A computation of the base, and the instructions of both sides; None where there is none."""
+_MODULE: _Place = None, None, None
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionDifference:
+    """One thing that is not the same in both snapshots."""
+
+    kind: DifferenceKind
+    computation: str
+    """Empty for the module itself."""
+    base: Instruction | None
+    other: Instruction | None
+    attribute: str
+    value: str = ""
+    other_value: str = ""
+
+
+def list_differences(base: HloModule, other: HloModule) -> Iterator[InstructionDifference]:
+    """Yield what differs, in the order of the computations of `base`; callees come first.
+
+    Of a computation that has other instructions only the first of these is told.
+    """
+    walk = _Walk(base, other)
+    walk.run()
+    places = {computation.name: at for at, computation in enumerate(base.computations)}
+    yield from sorted(walk.differences, key=lambda each: places.get(each.computation, len(places)))
+
+
+class _Walk:
+    """Pairs computations from the entry down, and collects what differs in each pair."""
+
+    def __init__(self, base: HloModule, other: HloModule) -> None:
+        self.differences: list[InstructionDifference] = []
+        self._base, self._other = base, other
+        self._pairs: dict[Computation, Computation] = {}
+        self._pending: list[tuple[Computation, Computation]] = []
+        self._numbers: dict[tuple[str, str], str] = {}
+
+    def run(self) -> None:
+        """Compare the modules from their first lines to the last computation they call."""
+        self._headers()
+        if self._base.entry is not None and self._other.entry is not None:
+            self._pair(self._base.entry, self._other.entry)
+        while self._pending and len(self.differences) < _MOST:
+            self._compare(*self._pending.pop())
+
+    def _headers(self) -> None:
+        ours, theirs = self._base.attributes, self._other.attributes
+        for name in dict.fromkeys([*ours, *theirs]):
+            value, other_value = ours.get(name, ""), theirs.get(name, "")
+            if value != other_value:
+                kind: DifferenceKind = "metadata" if name in _NOTES else "structure"
+                kind = "layout" if name == "entry_computation_layout" else kind
+                self._add(kind, _MODULE, name, value, other_value)
+        if self._base.stack_frames != self._other.stack_frames:
+            self._add("metadata", _MODULE, "stack frames")
+
+    def _pair(self, base: Computation, other: Computation) -> None:
+        if base not in self._pairs:
+            self._pairs[base] = other
+            self._pending.append((base, other))
+
+    def _compare(self, base: Computation, other: Computation) -> None:
+        same: dict[str, str] = {}
+        for ours, theirs in zip_longest(base.instructions, other.instructions):
+            if ours is None or theirs is None:
+                self._add(_kind_of_rest(base, other), (base, ours, theirs), "instruction")
+                return
+            same[ours.name] = theirs.name
+            if ours is not theirs or not _stands(ours, same):
+                rows = list(self._of_pair(ours, theirs, same))
+                for kind, attribute, value, other_value in rows:
+                    if kind == "structure":
+                        closer = self._told(kind, base, other, ours, theirs)
+                        self._add(closer, (base, ours, theirs), attribute, value, other_value)
+                        return
+                    self._add(kind, (base, ours, theirs), attribute, value, other_value)
+            self._follow(ours, theirs)
+
+    def _follow(self, ours: Instruction, theirs: Instruction) -> None:
+        for (_, name), (_, other_name) in zip(ours.called, theirs.called, strict=False):
+            callee, other = self._base.by_name.get(name), self._other.by_name.get(other_name)
+            if callee is not None and other is not None:
+                self._pair(callee, other)
+
+    def _of_pair(
+        self, ours: Instruction, theirs: Instruction, same: Mapping[str, str]
+    ) -> Iterator[tuple[DifferenceKind, str, str, str]]:
+        """Yield kind, what differs, and both values."""
+        if ours.opcode != theirs.opcode:
+            yield "structure", "opcode", ours.opcode, theirs.opcode
+            return
+        if _plain(ours.shape) != _plain(theirs.shape):
+            yield "structure", "shape", ours.shape.text, theirs.shape.text
+            return
+        operands = [same.get(name.partition("#")[0], name) for name in ours.operands]
+        if operands != [name.partition("#")[0] for name in theirs.operands]:
+            yield "structure", "operands", ", ".join(ours.operands), ", ".join(theirs.operands)
+            return
+        yield from self._of_attributes(ours, theirs, same)
+        if ours.argument != theirs.argument:
+            kind: DifferenceKind = "constants" if ours.opcode == "constant" else "structure"
+            yield kind, "value", ours.argument, theirs.argument
+        if ours.shape.text != theirs.shape.text:
+            yield "layout", "layout", ours.shape.text, theirs.shape.text
+        if ours.is_root is not theirs.is_root:
+            yield "structure", "ROOT", str(ours.is_root), str(theirs.is_root)
+        if ours.name != theirs.name:
+            yield "names", "name", ours.name, theirs.name
+
+    def _of_attributes(
+        self, ours: Instruction, theirs: Instruction, same: Mapping[str, str]
+    ) -> Iterator[tuple[DifferenceKind, str, str, str]]:
+        if ours.attributes_text == theirs.attributes_text:
+            return
+        mine, yours = ours.attributes, theirs.attributes
+        called = {name for name, _ in ours.called} & {name for name, _ in theirs.called}
+        for name in dict.fromkeys([*mine, *yours]):
+            value, other_value = mine.get(name, ""), yours.get(name, "")
+            if value == other_value:
+                continue
+            if name in called and _many(ours, name) == _many(theirs, name):
+                yield "names", name, value, other_value
+            elif name == "control-predecessors":
+                names = [same.get(each, each) for each in computation_names(value)]
+                if names != computation_names(other_value):
+                    yield "order", name, value, other_value
+            else:
+                yield self._kind(ours, name, value, other_value), name, value, other_value
+
+    def _kind(self, ours: Instruction, name: str, value: str, other_value: str) -> DifferenceKind:
+        if name in _NOTES:
+            return "metadata"
+        if name in _COUNTED and self._stands_for(name, value, other_value):
+            return "ids"
+        if name == "backend_config":
+            return _kind_of_config(ours, value, other_value)
+        if name == "custom_call_target":
+            return "autotuning" if _is_tuned(value) or _is_tuned(other_value) else "structure"
+        if ours.opcode == "fusion" and name == "kind":
+            return "fusion"
+        return "structure"
+
+    def _stands_for(self, name: str, value: str, other_value: str) -> bool:
+        """Say whether a number always goes with the same one of the other side."""
+        there = self._numbers.setdefault((name, value), other_value)
+        back = self._numbers.setdefault((f"{name} of the other", other_value), value)
+        return there == other_value and back == value
+
+    def _told(
+        self,
+        kind: DifferenceKind,
+        base: Computation,
+        other: Computation,
+        ours: Instruction,
+        theirs: Instruction,
+    ) -> DifferenceKind:
+        """Say what kind of other instructions a computation has."""
+        if _contents(base) == _contents(other):
+            return "order"
+        if "fusion" in (ours.opcode, theirs.opcode) or "fused" in base.name:
+            return "fusion"
+        if _is_tuned(ours.attributes_text) or _is_tuned(theirs.attributes_text):
+            return "autotuning"
+        return kind
+
+    def _add(
+        self,
+        kind: DifferenceKind,
+        place: _Place,
+        attribute: str,
+        value: str = "",
+        other_value: str = "",
+    ) -> None:
+        computation, ours, theirs = place
+        if kind == "constants" and computation and ours and _feeds_callbacks(computation, ours):
+            kind = "ids"
+        self.differences.append(
+            InstructionDifference(
+                kind=kind,
+                computation=computation.name if computation else "",
+                base=ours,
+                other=theirs,
+                attribute=attribute,
+                value=value[:_LONGEST],
+                other_value=other_value[:_LONGEST],
+            )
+        )
+
+
+def _stands(instruction: Instruction, same: Mapping[str, str]) -> bool:
+    """Say whether each operand of a line that both have is the same instruction in both."""
+    return all(same.get(name, name) == name for name in instruction.operand_names)
+
+
+def _many(instruction: Instruction, attribute: str) -> int:
+    return sum(name == attribute for name, _ in instruction.called)
+
+
+def _plain(shape: Shape) -> object:
+    if shape.elements:
+        return shape.element_type, tuple(map(_plain, shape.elements))
+    return shape.element_type, shape.dimensions
+
+
+def _contents(computation: Computation) -> Counter[object]:
+    """Count the instructions of a computation, whatever their names and order."""
+    return Counter(
+        (
+            instruction.opcode,
+            _plain(instruction.shape),
+            instruction.argument,
+            len(instruction.operands),
+        )
+        for instruction in computation.instructions
+    )
+
+
+def _kind_of_rest(base: Computation, other: Computation) -> DifferenceKind:
+    """Say of which kind the instructions are that only the longer of two computations has."""
+    shorter = min(len(base.instructions), len(other.instructions))
+    rest: Sequence[Instruction] = (*base.instructions[shorter:], *other.instructions[shorter:])
+    fused = any(each.opcode == "fusion" for each in rest) or "fused" in base.name
+    return "fusion" if fused else "structure"
+
+
+def _kind_of_config(ours: Instruction, value: str, other_value: str) -> DifferenceKind:
+    """Say what the configuration of a backend differs in; an id of a callback is harmless."""
+    if ours.opcode == "custom-call":
+        target = ours.attributes.get("custom_call_target", "")
+        only_numbers = _NUMBERS.sub("0", value) == _NUMBERS.sub("0", other_value)
+        bare = only_numbers and _NUMBERS.sub("", value).strip('"{}[]') == ""
+        if only_numbers and (_CALLBACK.search(target) or bare):
+            return "ids"
+    return "autotuning"
+
+
+def _is_tuned(text: str) -> bool:
+    return any(word in text.lower() for word in _TUNED)
+
+
+def _feeds_callbacks(computation: Computation, constant: Instruction) -> bool:
+    """Say whether a constant goes into callbacks alone: it is where one lies in this process."""
+    users = computation.users.get(constant.name, ())
+    return bool(users) and all(
+        user.opcode == "custom-call"
+        and _CALLBACK.search(user.attributes.get("custom_call_target", "")) is not None
+        for user in users
+    )

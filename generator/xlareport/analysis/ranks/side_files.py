@@ -1,0 +1,135 @@
+"""Files beside the snapshots of two modules of ranks: which differ, and what that means."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+
+from xlareport import reader_table
+from xlareport.analysis.ranks.verdicts import REASONS, VERDICTS, DifferenceKind, RankDifference
+from xlareport.dump.contents import content_digest
+from xlareport.dump.modules import HLO_KINDS, Artifact, ModuleFiles
+from xlareport.readers.fusion_decisions import FusionDecision
+
+_PREFIX = re.compile(r"(?:\d{10,20}\.)?module_\d{4,}(?=[./]|\Z)", re.ASCII)
+_CODE = ("llvm-ir", "ptx", "assembly", "object", "mlir", "mlir-log")
+_LINE = 200
+_DRAWN = ("hlo-html", "hlo-url")
+
+
+def compare_side_files(base: ModuleFiles, other: ModuleFiles) -> Iterator[RankDifference]:
+    """Yield the first file of each kind that differs; raises OSError."""
+    ours, theirs = _files(base), _files(other)
+    kinds: set[DifferenceKind] = set()
+    for ending in dict.fromkeys([*ours, *theirs]):
+        file, counterpart = ours.get(ending), theirs.get(ending)
+        if file and counterpart and _is_same(file, counterpart):
+            continue
+        kind = _kind(file or theirs[ending])
+        if kind not in kinds:
+            kinds.add(kind)
+            yield _of_files(base, other, file, counterpart, kind)
+
+
+def compare_decisions(base: ModuleFiles, other: ModuleFiles) -> str:
+    """Return the first decision of the GPU fusion pass that differs; empty where none does."""
+    rows = zip_longest(_decisions(base), _decisions(other))
+    for number, (ours, theirs) in enumerate(rows, 1):
+        if ours != theirs:
+            return f"decision {number:,}: {_words(theirs)}; most ranks: {_words(ours)}"
+    return ""
+
+
+def _decisions(files: ModuleFiles) -> tuple[FusionDecision, ...]:
+    row = reader_table.FUSION_DECISIONS
+    artifact = row.choose(files)
+    if artifact is None:
+        return ()
+    return row.read(artifact.entry.read(), artifact.path)[0]
+
+
+def _words(decision: FusionDecision | None) -> str:
+    if decision is None:
+        return "none"
+    into = f" into {', '.join(decision.consumers)}" if decision.consumers else ""
+    why = f" ({decision.reason})" if decision.reason else ""
+    return f"{decision.kind} of {decision.producer}{into}{why}"
+
+
+def _files(module: ModuleFiles) -> Mapping[str, Artifact]:
+    """Return the files beside the snapshots by their paths without folder and number."""
+    start = len(module.folder) + 1 if module.folder else 0
+    return {
+        _PREFIX.sub("module", artifact.path[start:], count=1): artifact
+        for artifact in module.artifacts
+    }
+
+
+def _kind(file: Artifact) -> DifferenceKind:
+    name = file.name
+    if name.kind in HLO_KINDS or name.kind in _DRAWN:
+        return "ids"
+    if name.stage == "priority_fusion_dump":
+        return "fusion"
+    if name.kind == "autotune":
+        return "autotuning"
+    if name.stage in ("debug_options", "flagfile"):
+        return "flags"
+    return "code" if name.kind in _CODE else "files"
+
+
+def _is_same(file: Artifact, other: Artifact) -> bool:
+    if file.name.kind == "hlo-text":  # compared as a snapshot
+        return True
+    return content_digest(file.entry) == content_digest(other.entry)
+
+
+def _of_files(
+    base: ModuleFiles,
+    other: ModuleFiles,
+    ours: Artifact | None,
+    theirs: Artifact | None,
+    kind: DifferenceKind,
+) -> RankDifference:
+    """Return the difference of one file; None where one of the two modules does not have it."""
+    contents = [file.entry.read() if file else b"" for file in (ours, theirs)]
+    number, line, other_line = _first_lines(*contents)
+    if ours is None or theirs is None:
+        number, line, other_line = 0, _whether(ours), _whether(theirs)
+    decision = compare_decisions(base, other) if kind == "fusion" else ""
+    return RankDifference(
+        module=other.key,
+        reference=base.key,
+        verdict=VERDICTS[kind],
+        kind=kind,
+        step=(theirs or ours).path,  # type: ignore[union-attr]
+        instruction=_producer(decision),
+        attribute=f"line {number}" if number else "file",
+        value=other_line,
+        reference_value=line,
+        reason=REASONS[kind],
+        decision=decision,
+    )
+
+
+def _whether(file: Artifact | None) -> str:
+    return "written" if file else "not written"
+
+
+def _shown(line: bytes) -> str:
+    return line.decode("utf-8", "replace")[:_LINE]
+
+
+def _producer(decision: str) -> str:
+    match = re.search(r" of (\S{1,400}?)(?: |;|\Z)", decision)
+    return match[1] if match else ""
+
+
+def _first_lines(ours: bytes, theirs: bytes) -> tuple[int, str, str]:
+    """Return the number of the first line that differs, and both; 0 in what is no text."""
+    if b"\0" in ours[:4096] or b"\0" in theirs[:4096]:
+        return 0, "", ""
+    rows = zip_longest(ours.split(b"\n"), theirs.split(b"\n"), fillvalue=b"")
+    for number, (line, other) in enumerate(rows, 1):
+        if line != other:
+            return number, _shown(line), _shown(other)
+    return 0, "", ""

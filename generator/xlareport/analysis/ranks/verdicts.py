@@ -1,0 +1,137 @@
+"""What a difference between ranks means: harmless, of one device, numbers and speed, or a hang."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class RankVerdict(StrEnum):
+    """What a difference does to a run of all ranks, the least first."""
+
+    SAME = "same"
+    HARMLESS = "harmless"
+    """Names, ids, metadata: the code is the same."""
+    DEVICE_LOCAL = "device-local"
+    """Constants of a rank."""
+    NUMBERS = "numbers"
+    """Other code for the same program: results may differ in rounding, and speed may differ."""
+    DANGEROUS = "dangerous"
+    """Devices wait for one another for ever, or exchange the wrong values."""
+    UNKNOWN = "unknown"
+    """Files differ that are not read."""
+
+
+_ORDER = tuple(RankVerdict)
+
+
+def worse(verdict: RankVerdict, other: RankVerdict) -> bool:
+    """Say whether the first weighs more; what is not known weighs more than what is harmless."""
+    return _weight(verdict) > _weight(other)
+
+
+def _weight(verdict: RankVerdict) -> float:
+    return 1.5 if verdict is RankVerdict.UNKNOWN else _ORDER.index(verdict)
+
+
+DifferenceKind = Literal[
+    "names",
+    "metadata",
+    "ids",
+    "constants",
+    "layout",
+    "autotuning",
+    "fusion",
+    "order",
+    "structure",
+    "program",
+    "passes",
+    "flags",
+    "code",
+    "files",
+    "collectives",
+    "values",
+    "stage",
+]
+
+VERDICTS: dict[DifferenceKind, RankVerdict] = {
+    "names": RankVerdict.HARMLESS,
+    "metadata": RankVerdict.HARMLESS,
+    "ids": RankVerdict.HARMLESS,
+    "passes": RankVerdict.HARMLESS,
+    "constants": RankVerdict.DEVICE_LOCAL,
+    "layout": RankVerdict.NUMBERS,
+    "autotuning": RankVerdict.NUMBERS,
+    "fusion": RankVerdict.NUMBERS,
+    "order": RankVerdict.NUMBERS,
+    "structure": RankVerdict.NUMBERS,
+    "program": RankVerdict.NUMBERS,
+    "flags": RankVerdict.NUMBERS,
+    "code": RankVerdict.NUMBERS,
+    "files": RankVerdict.UNKNOWN,
+    "collectives": RankVerdict.DANGEROUS,
+    "values": RankVerdict.DANGEROUS,
+    "stage": RankVerdict.SAME,
+}
+
+REASONS: dict[DifferenceKind, str] = {
+    "names": "Only names differ.",
+    "metadata": "Only metadata differs: op_names, source lines, stack frames.",
+    "ids": (
+        "Only an id differs: of a channel, or of a callback that each process registers by itself."
+    ),
+    "passes": "The ranks have different snapshots; those that both have hold the same code.",
+    "constants": "Only values of constants differ, as where a rank embeds its own number.",
+    "layout": "Only layouts differ: speed may differ, and rounding in the order of additions.",
+    "autotuning": (
+        "The configuration of a kernel differs: speed and rounding of results may differ."
+    ),
+    "fusion": "Another fusion: speed and rounding of results may differ.",
+    "order": "The same instructions in another order; no collective is out of order.",
+    "structure": "Different instructions: speed and rounding of results may differ.",
+    "program": (
+        "XLA was given different programs; their collectives are the same in the same order."
+    ),
+    "flags": "Compiler options differ.",
+    "code": "The HLO is the same; the code that was generated from it differs.",
+    "files": "A file differs that is not compared further; the HLO is the same.",
+    "collectives": (
+        "The sequence of collectives differs: ranks that run these together wait for one another "
+        "for ever, or fail."
+    ),
+    "stage": "Another program for other devices, such as a stage of a pipeline.",
+    "values": (
+        "Collectives of one kind, shape and group stand in a different order: ranks that run these "
+        "together exchange the wrong values, without a hang."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RankDifference:
+    """Where a module of some ranks first differs from that of most others, and what it means."""
+
+    module: str
+    """Its key."""
+    reference: str
+    """The key of the module of most ranks."""
+    verdict: RankVerdict
+    kind: DifferenceKind
+    step: str
+    """The label of the snapshot, or the path of the side file."""
+    computation: str = ""
+    """As the reference has it; empty where the difference is in no instruction."""
+    instruction: str = ""
+    """As this module has it; empty where it has none in that place."""
+    reference_instruction: str = ""
+    attribute: str = ""
+    """What of the instruction differs: `opcode`, `shape`, `operands`, the name of an attribute."""
+    value: str = ""
+    reference_value: str = ""
+    reason: str = ""
+    """What the difference means, as a sentence."""
+    grade: str = "exact"
+    """`matched` where the instructions are held for the same by their names."""
+    ranks: tuple[str, ...] = ()
+    """Names of the processes that compiled this module, the first few."""
+    decision: str = ""
+    """The first decision of the GPU fusion pass that differs; empty where none is known."""

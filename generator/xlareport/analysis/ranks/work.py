@@ -1,0 +1,58 @@
+"""Has the worker pool compare the modules of ranks that are result program and not the same."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from xlareport.analysis.modules.summary import ModuleSummary
+from xlareport.analysis.ranks.columns import find_columns
+from xlareport.analysis.ranks.difference import RankPair, compare_rank_pair
+from xlareport.analysis.ranks.members import list_ranks
+from xlareport.analysis.ranks.verdicts import RankDifference
+from xlareport.dump.modules import GroupedDump
+from xlareport.runtime.errors import Problem
+from xlareport.runtime.faults import guard
+from xlareport.runtime.worker_pool import WorkerPool
+
+_MOST = 1_000
+"""Modules that are compared; further ones are not."""
+Compared = tuple[Mapping[str, RankDifference], tuple[Problem, ...]]
+
+
+def compare_ranks(
+    summaries: Sequence[ModuleSummary], grouped: GroupedDump, workers: WorkerPool
+) -> Compared:
+    """Return, by its key, where each module differs from that of most ranks, and what failed."""
+    pairs = list(_pairs(summaries, grouped))
+    tasks = [workers.submit(_compared, pair, _died) for pair in pairs[:_MOST]]
+    results = [task.result() for task in tasks]
+    compared = [result for result in results if isinstance(result, RankDifference)]
+    problems = [result for result in results if isinstance(result, Problem)]
+    if len(pairs) > _MOST:
+        left = f"{len(pairs) - _MOST:,} modules of ranks were not compared: more than {_MOST:,}."
+        problems.append(Problem(pairs[_MOST].module.key, None, left))
+    return {difference.module: difference for difference in compared}, tuple(problems)
+
+
+def _pairs(summaries: Sequence[ModuleSummary], grouped: GroupedDump) -> Iterator[RankPair]:
+    table = list_ranks(summaries, grouped)
+    if len(table.names) < 2:
+        return
+    for column in find_columns(summaries, table.holders):
+        reference = column.members[0].files
+        for module in column.members[1:]:
+            yield RankPair(reference, module.files)
+
+
+def _compared(pair: RankPair) -> RankDifference | Problem:
+    def compared() -> RankDifference | Problem:
+        return compare_rank_pair(pair)
+
+    return guard(compared, lambda reason: _failed(pair, reason))
+
+
+def _died(pair: RankPair) -> RankDifference | Problem:
+    return _failed(pair, "the process that compared it died")
+
+
+def _failed(pair: RankPair, reason: str) -> Problem:
+    message = f"It could not be compared with {pair.reference.key} of other ranks: {reason}."
+    return Problem(pair.module.key, None, message)

@@ -1,0 +1,27 @@
+"""What the contents of a file are, as a digest, less what each process writes differently."""
+
+from hashlib import blake2b
+
+from xlareport.dump.source import Entry
+
+_OF_DUMPING = b"xla_dump_"
+"""Options that say where to dump: each rank names a folder of its own."""
+_TIMES = (".metadata.textproto",)
+"""Ends of names of files that hold times of passes and nothing else that differs."""
+_OPTIONS = (".debug_options",)
+
+
+def is_volatile(path: str) -> bool:
+    """Say whether equal compilations write this file with contents of different sizes."""
+    return path.endswith((*_TIMES, *_OPTIONS))
+
+
+def content_digest(entry: Entry) -> bytes:
+    """Return a digest of a file; raises OSError. Dump options and times of passes do not count."""
+    if entry.path.endswith(_TIMES):
+        return b"times"
+    content = entry.read()
+    if entry.path.endswith(_OPTIONS):
+        lines = content.split(b"\n")
+        content = b"\n".join(line for line in lines if not line.startswith(_OF_DUMPING))
+    return blake2b(content, digest_size=20).digest()
